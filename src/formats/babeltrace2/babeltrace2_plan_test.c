@@ -116,75 +116,47 @@ static void free_events(struct events *events)
         free((void *)(uintptr_t)events->event[i].payload);
 }
 
+/* Members of random payload types, in the notation of support/layout_test.h; %u is the member
+ * index. */
+/* clang-format off */
+static const char *const type_members[] = {
+    "a%u:u8", "a%u:i8", "a%u:u16", "a%u:i16>", "a%u:u32", "a%u:i32", "a%u:i32>", "a%u:u32>",
+    "a%u:u64", "a%u:i64", "a%u:u64>", "a%u:i64>", "a%u:u16#16", "a%u:i64#16", "a%u:i8#8",
+    "a%u:u32>#2", "a%u:f32", "a%u:f64", "a%u:f32>", "a%u:f64>", "a%u:t8", "a%u:B3", "a%u:T1",
+    "a%u:T5", "a%u:T16", "a%u:T17", "a%u:T33", "a%u:s", "a%u:S16", "a%u:W6", "a%u:[3]u8",
+    "a%u:[2]i8", "a%u:[2]i64>", "a%u:[2]f32>", "a%u:[2]f64", "a%u:[2]u16#16", "a%u:[0]u8",
+    "a%u:[110]u8", "a%u:{}", "a%u:u8=A=0..3,B=2..9,C=97;", "a%u:i16=A=-9..3;",
+    "a%u:{x:u8 y:s z:{v:u8}}", "n%u:u8 a%u:[p.n%u]u8", "n%u:u8 a%u:[p.n%u]i32>",
+    "n%u:u16 m%u:u8 a%u:T(p.n%u)", "n%u:u8 a%u:T(p.n%u)", "a%u:[:u8]u8", "a%u:T(:u16)",
+};
+/* clang-format on */
+
+/* Builds the text of a payload type of one to five random members. */
+static void build_random_type(uint64_t *seed, char *text, size_t size)
+{
+    const unsigned n = 1 + (unsigned)(support_random(seed) % 5);
+    for (unsigned k = 0; k < n; k++) {
+        const char *member =
+            type_members[support_random(seed) % (sizeof type_members / sizeof *type_members)];
+        for (const char *at = member; *at; at++) {
+            const size_t used = strlen(text);
+            if (at[0] == '%')
+                (void)snprintf(text + used, size - used, "%u", k), at++;
+            else
+                (void)snprintf(text + used, size - used, "%c", *at);
+        }
+        strncat(text, " ", 2);
+    }
+}
+
 static void plan_output_equals_field_output(void **state)
 {
-    static const char *const members[] = {"a%u:u8",
-                                          "a%u:i8",
-                                          "a%u:u16",
-                                          "a%u:i16>",
-                                          "a%u:u32",
-                                          "a%u:i32",
-                                          "a%u:i32>",
-                                          "a%u:u32>",
-                                          "a%u:u64",
-                                          "a%u:i64",
-                                          "a%u:u64>",
-                                          "a%u:i64>",
-                                          "a%u:u16#16",
-                                          "a%u:i64#16",
-                                          "a%u:i8#8",
-                                          "a%u:u32>#2",
-                                          "a%u:f32",
-                                          "a%u:f64",
-                                          "a%u:f32>",
-                                          "a%u:f64>",
-                                          "a%u:t8",
-                                          "a%u:B3",
-                                          "a%u:T1",
-                                          "a%u:T5",
-                                          "a%u:T16",
-                                          "a%u:T17",
-                                          "a%u:T33",
-                                          "a%u:s",
-                                          "a%u:S16",
-                                          "a%u:W6",
-                                          "a%u:[3]u8",
-                                          "a%u:[2]i8",
-                                          "a%u:[2]i64>",
-                                          "a%u:[2]f32>",
-                                          "a%u:[2]f64",
-                                          "a%u:[2]u16#16",
-                                          "a%u:[0]u8",
-                                          "a%u:[110]u8",
-                                          "a%u:{}",
-                                          "a%u:u8=A=0..3,B=2..9,C=97;",
-                                          "a%u:i16=A=-9..3;",
-                                          "a%u:{x:u8 y:s z:{v:u8}}",
-                                          "n%u:u8 a%u:[p.n%u]u8",
-                                          "n%u:u8 a%u:[p.n%u]i32>",
-                                          "n%u:u16 m%u:u8 a%u:T(p.n%u)",
-                                          "n%u:u8 a%u:T(p.n%u)",
-                                          "a%u:[:u8]u8",
-                                          "a%u:T(:u16)"};
     uint64_t seed = 1;
     (void)state;
     for (unsigned i = 0; i < 400; i++) {
         struct events events;
         char text[1024] = "";
-        const unsigned n = 1 + (unsigned)(support_random(&seed) % 5);
-        for (unsigned k = 0; k < n; k++) {
-            const char *member =
-                           members[support_random(&seed) % (sizeof members / sizeof *members)],
-                       *at;
-            for (at = member; *at; at++) {
-                const size_t used = strlen(text);
-                if (at[0] == '%')
-                    (void)snprintf(text + used, sizeof text - used, "%u", k), at++;
-                else
-                    (void)snprintf(text + used, sizeof text - used, "%c", *at);
-            }
-            strncat(text, " ", 2);
-        }
+        build_random_type(&seed, text, sizeof text);
         make_events(&events, &seed);
         compare_plan_with_fields(text, &events);
         free_events(&events);

@@ -143,7 +143,8 @@ void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
 char *babeltrace2_emit_float(char *at, double x);
 char *babeltrace2_emit_based(char *at, const ttr_value *value);
 
-/* Appends a number in base 16, and returns the mask of the bits that babeltrace2 prints. */
+/* babeltrace2_emit_hex appends a number in base 16; babeltrace2_hex_mask returns the bits of a
+ * value that are printed. */
 char *babeltrace2_emit_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 

@@ -144,51 +144,51 @@ static ttr_status read_time_style(const struct ttr_writer *out, enum time_style 
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct babeltrace2 *own = out->own;
-    arena_init(&own->arena, &out->t->counted);
-    buffer_init(&own->head, &out->t->counted);
-    own->cache.arena = &own->arena;
-    own->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
-    ttr_status status = read_names_option(out, &own->cache.names, error);
+    struct babeltrace2 *writer = out->own;
+    arena_init(&writer->arena, &out->t->counted);
+    buffer_init(&writer->head, &out->t->counted);
+    writer->cache.arena = &writer->arena;
+    writer->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    ttr_status status = read_names_option(out, &writer->cache.names, error);
     if (status == TTR_OK)
-        status = read_fields_option(out, &own->shown, error);
+        status = read_fields_option(out, &writer->shown, error);
     if (status == TTR_OK)
-        status = read_time_style(out, &own->style, error);
+        status = read_time_style(out, &writer->style, error);
     if (status == TTR_OK)
-        status = read_bool_option(out, "gmt", false, &own->is_gmt, error);
+        status = read_bool_option(out, "gmt", false, &writer->is_gmt, error);
     if (status == TTR_OK)
-        status = read_bool_option(out, "date", false, &own->with_date, error);
+        status = read_bool_option(out, "date", false, &writer->with_date, error);
     if (status == TTR_OK)
-        status = read_bool_option(out, "delta", true, &own->with_delta, error);
-    own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header &&
-                           !own->cache.with_color;
+        status = read_bool_option(out, "delta", true, &writer->with_delta, error);
+    writer->has_usual_times = writer->style == TIME_WALL && writer->with_delta &&
+                              !writer->cache.names.header && !writer->cache.with_color;
     return status;
 }
 
 /* --- Times --- */
 
 /* Caches the text "[2026-11-21 10:11:12." of a second. */
-static void make_second_prefix(struct babeltrace2 *own, int64_t second)
+static void make_second_prefix(struct babeltrace2 *writer, int64_t second)
 {
     struct tm parts = {0};
     time_t time = (time_t)second;
-    own->second_ns = second * NS_PER_S;
-    own->prefix_n = 0;
-    if (!(own->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
+    writer->second_ns = second * NS_PER_S;
+    writer->prefix_n = 0;
+    if (!(writer->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
         return;
-    own->prefix_n = strftime(own->prefix, sizeof own->prefix,
-                             own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
+    writer->prefix_n = strftime(writer->prefix, sizeof writer->prefix,
+                                writer->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
 }
 
-static char *emit_wall_time(char *at, struct babeltrace2 *own, int64_t time)
+static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
 {
     int64_t second = time / NS_PER_S;
-    if (time >= 0 && own->style == TIME_WALL &&
-        (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
-        make_second_prefix(own, second);
-    if (time >= 0 && own->style == TIME_WALL && own->prefix_n) {
-        memcpy(at, own->prefix + 1, own->prefix_n - 1);
-        at += own->prefix_n - 1;
+    if (time >= 0 && writer->style == TIME_WALL &&
+        (writer->prefix_n == 0 || writer->second_ns != second * NS_PER_S))
+        make_second_prefix(writer, second);
+    if (time >= 0 && writer->style == TIME_WALL && writer->prefix_n) {
+        memcpy(at, writer->prefix + 1, writer->prefix_n - 1);
+        at += writer->prefix_n - 1;
     } else {
         /* babeltrace2 prints times before the epoch in seconds. */
         at = put_text(at, time < 0 ? "-" : "");
@@ -209,15 +209,15 @@ static char *emit_padded(char *at, uint64_t x, unsigned digits)
     return at + n;
 }
 
-static char *emit_delta(char *at, const struct babeltrace2 *own, const ttr_event *event)
+static char *emit_delta(char *at, const struct babeltrace2 *writer, const ttr_event *event)
 {
-    if (own->style == TIME_CYCLES && !own->has_last)
+    if (writer->style == TIME_CYCLES && !writer->has_last)
         return put_text(at, "+????????????");
-    if (own->style == TIME_CYCLES)
-        return emit_padded(put_text(at, "+"), event->ticks - own->last_cycles, 12);
-    if (!own->has_last)
+    if (writer->style == TIME_CYCLES)
+        return emit_padded(put_text(at, "+"), event->ticks - writer->last_cycles, 12);
+    if (!writer->has_last)
         return put_text(at, "+?.?????????");
-    uint64_t delta = (uint64_t)event->time - (uint64_t)own->last_time;
+    uint64_t delta = (uint64_t)event->time - (uint64_t)writer->last_time;
     if (delta < (uint64_t)NS_PER_S) {
         at = put_text(at, "+0.");
     } else {
@@ -228,19 +228,19 @@ static char *emit_delta(char *at, const struct babeltrace2 *own, const ttr_event
     return at + 9;
 }
 
-static char *emit_scope_name(char *at, const struct babeltrace2 *own, const char *name)
+static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const char *name)
 {
-    if (own->cache.with_color)
+    if (writer->cache.with_color)
         return put_text(put_text(put_text(at, COLOR_SCOPE), name), COLOR_OFF " = ");
     return put_text(put_text(at, name), " = ");
 }
 
 /* Stores the time that the next delta is relative to. */
-static void set_delta_base(struct babeltrace2 *own, const ttr_event *event)
+static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
 {
-    own->last_time = event->time;
-    own->last_cycles = event->ticks;
-    own->has_last = true;
+    writer->last_time = event->time;
+    writer->last_cycles = event->ticks;
+    writer->has_last = true;
 }
 
 static bool has_clock(const struct event_class *event_class)
@@ -263,37 +263,37 @@ static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
 
 /* Appends the times if they share the second of the previous event and are less than a second after
  * it, the usual case.  Returns NULL otherwise. */
-static inline char *emit_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
-    const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns,
-                   delta = (uint64_t)event->time - (uint64_t)own->last_time;
-    if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 ||
+    const uint64_t part = (uint64_t)event->time - (uint64_t)writer->second_ns,
+                   delta = (uint64_t)event->time - (uint64_t)writer->last_time;
+    if (!writer->has_usual_times || !writer->has_last || writer->prefix_n == 0 ||
         part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
     /* copies the complete array; only prefix_n bytes count */
-    memcpy(at, own->prefix, sizeof own->prefix);
-    at += own->prefix_n;
+    memcpy(at, writer->prefix, sizeof writer->prefix);
+    at += writer->prefix_n;
     number_put_nine(at, (uint32_t)part);
     at = put_text(at + 9, "] (+0.");
     number_put_nine(at, (uint32_t)delta);
-    set_delta_base(own, event);
+    set_delta_base(writer, event);
     return put_text(at + 9, ") ");
 }
 
-static char *emit_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
-    bool is_named = own->cache.names.header;
-    at = is_named ? emit_scope_name(at, own, "timestamp") : put_text(at, "[");
-    at = put_text(at, own->cache.with_color ? COLOR_TIME : "");
-    at = own->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
-                                   : emit_wall_time(at, own, event->time);
-    at = put_text(at, own->cache.with_color ? COLOR_OFF : "");
+    bool is_named = writer->cache.names.header;
+    at = is_named ? emit_scope_name(at, writer, "timestamp") : put_text(at, "[");
+    at = put_text(at, writer->cache.with_color ? COLOR_TIME : "");
+    at = writer->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
+                                      : emit_wall_time(at, writer, event->time);
+    at = put_text(at, writer->cache.with_color ? COLOR_OFF : "");
     at = put_text(at, is_named ? "" : "] ");
-    if (own->with_delta && is_named)
-        at = emit_delta(emit_scope_name(put_text(at, ", "), own, "delta"), own, event);
-    else if (own->with_delta)
-        at = put_text(emit_delta(put_text(at, "("), own, event), ") ");
-    set_delta_base(own, event);
+    if (writer->with_delta && is_named)
+        at = emit_delta(emit_scope_name(put_text(at, ", "), writer, "delta"), writer, event);
+    else if (writer->with_delta)
+        at = put_text(emit_delta(put_text(at, "("), writer, event), ") ");
+    set_delta_base(writer, event);
     return at;
 }
 
@@ -312,7 +312,7 @@ static bool find_source_attribute(const ttr *t, uint16_t source, const char *nam
 }
 
 struct line_head {
-    struct babeltrace2 *own;
+    struct babeltrace2 *writer;
     struct buffer *to;
     bool starts_line, has_any;
 };
@@ -323,8 +323,8 @@ static void begin_attribute(struct line_head *head, const char *name)
     char text[64];
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->own, name) - text));
+    if (head->writer->cache.names.header)
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, name) - text));
     else if (head->has_any)
         buffer_add_byte(head->to, ':');
     head->has_any = true;
@@ -340,7 +340,7 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
     char text[64];
-    if (!(head->own->shown & SHOW_TRACE))
+    if (!(head->writer->shown & SHOW_TRACE))
         return;
     bool has_place = find_source_attribute(t, source, "trace.place", &place),
          has_path = find_source_attribute(t, source, "trace.path", &path);
@@ -351,13 +351,13 @@ static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->own, "trace") - text));
+    if (head->writer->cache.names.header)
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, "trace") - text));
     buffer_add(head->to, name.text.p, name.text.n);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
     buffer_add(head->to, place.text.p, place.text.n);
-    if (head->own->cache.names.header)
+    if (head->writer->cache.names.header)
         buffer_add(head->to, ", ", 2);
 }
 
@@ -372,7 +372,7 @@ static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t
                 {SHOW_VPID, "vpid", "trace:vpid"}};
     ttr_value value;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!(head->own->shown & rows[i].bit) ||
+        if (!(head->writer->shown & rows[i].bit) ||
             !find_source_attribute(t, source, rows[i].attribute, &value))
             continue;
         bool is_text = value.type == TTR_TYPE_TEXT;
@@ -394,7 +394,7 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
         "DEBUG_MODULE", "DEBUG_UNIT", "DEBUG_FUNCTION", "DEBUG_LINE",    "DEBUG"};
     if (!event_class)
         return;
-    if (head->own->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
+    if (head->writer->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
         event_class->log_level >= 0 && event_class->log_level < 15) {
         begin_attribute(head, "loglevel");
         buffer_add_text(head->to, "TRACE_");
@@ -402,104 +402,105 @@ static void add_class_attributes(struct line_head *head, const struct event_clas
         buffer_add_byte(head->to, ' ');
         add_number(head->to, event_class->log_level);
     }
-    if (head->own->shown & SHOW_EMF && event_class->emf_uri.n) {
+    if (head->writer->shown & SHOW_EMF && event_class->emf_uri.n) {
         begin_attribute(head, "model.emf.uri");
         buffer_add(head->to, event_class->emf_uri.p, event_class->emf_uri.n);
     }
 }
 
-static void make_line_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                            struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct line_head head = {.own = own,
+    struct line_head head = {.own = writer,
                              .to = to,
-                             .starts_line = !own->cache.names.header ||
+                             .starts_line = !writer->cache.names.header ||
                                             (event_class && !event_class->has_clock)};
     ttr_text name = ttr_text_get(t, event->name);
     add_trace_name(&head, t, event->source);
     add_trace_environment(&head, t, event->source);
     add_class_attributes(&head, event_class);
-    if (head.has_any && !own->cache.names.header)
+    if (head.has_any && !writer->cache.names.header)
         buffer_add_byte(to, ' ');
     if (!head.starts_line)
         buffer_add(to, ", ", 2);
-    if (own->cache.names.header)
-        buffer_add_text(to, own->cache.with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
-    if (own->cache.with_color)
+    if (writer->cache.names.header)
+        buffer_add_text(to,
+                        writer->cache.with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
+    if (writer->cache.with_color)
         buffer_add_text(to, name.n ? COLOR_EVENT : COLOR_UNKNOWN);
     if (name.n)
         buffer_add(to, name.p, name.n);
     else
         buffer_add_text(to, "<unknown>");
-    if (own->cache.with_color)
+    if (writer->cache.with_color)
         buffer_add_text(to, COLOR_OFF);
-    buffer_add_text(to, own->cache.names.header ? ", " : ": ");
+    buffer_add_text(to, writer->cache.names.header ? ", " : ": ");
 }
 
 /* Returns the state of a schema, growing the array.  NULL if memory is exhausted. */
-static struct babeltrace2_class *add_class_state(struct babeltrace2 *own, ttr_id schema)
+static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr_id schema)
 {
-    size_t n = own->classes_n ? own->classes_n : 64;
+    size_t n = writer->classes_n ? writer->classes_n : 64;
     while (n <= schema)
         n *= 2;
-    if (n > own->classes_n) {
-        struct babeltrace2_class *classes =
-            alloc_resize(own->arena.alloc, own->classes, own->classes_n, n, sizeof *classes);
+    if (n > writer->classes_n) {
+        struct babeltrace2_class *classes = alloc_resize(writer->arena.alloc, writer->classes,
+                                                         writer->classes_n, n, sizeof *classes);
         if (!classes)
             return NULL;
-        memset(classes + own->classes_n, 0, (n - own->classes_n) * sizeof *classes);
-        own->classes = classes;
-        own->classes_n = n;
+        memset(classes + writer->classes_n, 0, (n - writer->classes_n) * sizeof *classes);
+        writer->classes = classes;
+        writer->classes_n = n;
     }
-    return &own->classes[schema];
+    return &writer->classes[schema];
 }
 
 /* Makes the text from the times to the fields; caches it if the schema has an event class.  Returns
  * false if memory is exhausted. */
-static bool make_class_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
+static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
                             struct babeltrace2_class **of_class, ttr_text *head)
 {
-    buffer_clear(&own->head);
-    make_line_head(own, t, event, &own->head);
-    const size_t n = own->head.n;
-    buffer_add_zeros(&own->head, BLOCK); /* padding for the last block copy */
-    *head = (ttr_text){(const char *)own->head.bytes, n};
+    buffer_clear(&writer->head);
+    make_line_head(writer, t, event, &writer->head);
+    const size_t n = writer->head.n;
+    buffer_add_zeros(&writer->head, BLOCK); /* padding for the last block copy */
+    *head = (ttr_text){(const char *)writer->head.bytes, n};
     *of_class = NULL;
-    if (own->head.failed || !context_schema(t, event->schema)->event_class)
-        return !own->head.failed;
-    *of_class = add_class_state(own, event->schema);
+    if (writer->head.failed || !context_schema(t, event->schema)->event_class)
+        return !writer->head.failed;
+    *of_class = add_class_state(writer, event->schema);
     if (!*of_class)
         return false;
-    head->p = arena_copy(&own->arena, own->head.bytes, own->head.n);
+    head->p = arena_copy(&writer->arena, writer->head.bytes, writer->head.n);
     (*of_class)->head = *head;
     return head->p != NULL;
 }
 
 static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
 {
-    struct babeltrace2 *own = out->own;
+    struct babeltrace2 *writer = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct event_class *event_class = schema->event_class;
     struct babeltrace2_class *of_class =
-        event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
+        event_class && event->schema < writer->classes_n ? &writer->classes[event->schema] : NULL;
     ttr_text head = {NULL, 0};
     if (of_class)
         head = of_class->head;
-    if (!head.p && !make_class_head(own, out->t, event, &of_class, &head))
+    if (!head.p && !make_class_head(writer, out->t, event, &of_class, &head))
         return false;
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n + BLOCK), *at = begin;
     if (!begin)
         return false;
     if (has_clock(event_class)) {
-        char *behind = emit_usual_times(at, own, event);
-        at = behind ? behind : emit_times(at, own, event);
+        char *behind = emit_usual_times(at, writer, event);
+        at = behind ? behind : emit_times(at, writer, event);
     }
     at = emit_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
-        !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_count_event);
+        !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &writer->cache))
+        babeltrace2_add_parts(out, event, of_class, &writer->cache, babeltrace2_count_event);
     out->events++;
     return true;
 }
@@ -527,11 +528,12 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
 
 static void babeltrace2_drop(struct ttr_writer *out)
 {
-    struct babeltrace2 *own = out->own;
-    if (own->classes)
-        alloc_free(own->arena.alloc, own->classes, own->classes_n, sizeof *own->classes);
-    buffer_free(&own->head);
-    arena_free(&own->arena);
+    struct babeltrace2 *writer = out->own;
+    if (writer->classes)
+        alloc_free(writer->arena.alloc, writer->classes, writer->classes_n,
+                   sizeof *writer->classes);
+    buffer_free(&writer->head);
+    arena_free(&writer->arena);
 }
 
 static const ttr_option_info options[] = {
@@ -542,7 +544,7 @@ static const ttr_option_info options[] = {
     {"names", "payload,context|LIST",
      "which names are shown: of payload, context, scope, header; all, none", true},
     {"fields", "trace:hostname,trace:procname,trace:vpid|LIST",
-     "what stands before the name: also trace, trace:domain, loglevel, emf; all, none", true},
+     "select what precedes the name: also trace, trace:domain, loglevel, emf; all, none", true},
 };
 
 static const struct format_writer writer = {

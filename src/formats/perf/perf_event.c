@@ -48,9 +48,8 @@ ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *re
         return event;
     }
     if (PERF_UNLIKELY(time < order->last && reader->sorts))
-        input_note(
-            reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
-            "a record is older than those of rounds before the one it stands in; it is given late");
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
+                   "a record is older than records of earlier rounds; it is emitted late");
     order->last = time;
     event->time = perf_ticks_to_ns(trace, time, &event->flags);
     reader->last_time = event->time;

@@ -120,8 +120,8 @@ static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *ki
             return fail_memory(reader->error);
     if (got < ids->size)
         return input_damage(reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
-                            "an event has %llu bytes of ids at byte %llu, of which %zu are there; "
-                            "its other samples are nobody's",
+                            "an event has %llu bytes of ids at byte %llu, of which %zu are "
+                            "present; samples with other ids have no known event",
                             (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
     return TTR_OK;
 }
@@ -133,10 +133,10 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     struct buffer bytes, ids;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX ||
         attrs->size > ATTRS_MAX)
-        return input_damage(
-            reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
-            "%llu bytes of attributes of %llu bytes each cannot be; what samples hold is not known",
-            (unsigned long long)attrs->size, (unsigned long long)entry);
+        return input_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
+                            "%llu bytes of attributes of %llu bytes each are impossible; the "
+                            "layout of samples is unknown",
+                            (unsigned long long)attrs->size, (unsigned long long)entry);
     buffer_init(&bytes, alloc);
     buffer_init(&ids, alloc);
     ttr_status status = load_section(reader, attrs, &bytes);
@@ -152,7 +152,7 @@ static ttr_status read_attrs(struct perf_reader *reader, const struct file_secti
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
         status = input_damage(
             reader->in, damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
-            "of %llu bytes of attributes at byte %llu %zu are there",
+            "of %llu bytes of attributes at byte %llu only %zu are present",
             (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
     buffer_free(&ids);
@@ -170,8 +170,8 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
         return input_damage(reader->in, section->declared_at, 0, "perf.bad-feature", reader->error,
-                            "feature %u has %llu bytes at byte %llu, more than the 256 MiB that "
-                            "are looked at; what it tells is not known",
+                            "feature %u has %llu bytes at byte %llu, more than the limit of 256 "
+                            "MiB; it is not read",
                             feature, (unsigned long long)section->size,
                             (unsigned long long)section->offset);
     buffer_init(&bytes, &reader->trace->t->counted);
@@ -179,7 +179,7 @@ static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
     if (status == TTR_OK && bytes.n < section->size)
         status = input_damage(
             reader->in, damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
-            "feature %u has %llu bytes at byte %llu, of which %zu are there", feature,
+            "feature %u has %llu bytes at byte %llu, of which %zu are present", feature,
             (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
     struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset),
                              reader->trace->is_big};
@@ -223,13 +223,13 @@ static ttr_status load_feature_table(struct perf_reader *reader, const struct fi
     if (section->offset < FILE_SIZE_MAX)
         return input_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
                             reader->error,
-                            "the file ends before its features, which tell names and more; events "
-                            "are called by their attributes");
-    return input_damage(reader->in, section->declared_at, 16, "perf.bad-size", reader->error,
-                        "records that end at byte %llu cannot be: their size is damaged; they are "
-                        "read as far as they go, and events are called "
-                        "by their attributes",
-                        (unsigned long long)section->offset);
+                            "the file ends before its features, which contain names and more; "
+                            "events are named by their attributes");
+    return input_damage(
+        reader->in, section->declared_at, 16, "perf.bad-size", reader->error,
+        "records that end at byte %llu are impossible: their size is damaged; records are read up "
+        "to the end of the file, and events are named by their attributes",
+        (unsigned long long)section->offset);
 }
 
 static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
@@ -331,8 +331,8 @@ static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
     if (status == TTR_OK && end > KEPT_BYTES_MAX && in->window.n >= KEPT_BYTES_MAX)
         input_note(in, TTR_NOTE_ODD, NO_OFFSET, "perf.far-features",
-                   "what events are called stands behind their records, too far to be held; "
-                   "unpacked to a file it can be read");
+                   "the names of events follow their records, too far to be kept in memory; "
+                   "decompress the input to a file to read them");
     return status;
 }
 
@@ -344,11 +344,11 @@ static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, ui
     bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (is_open)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go");
+                   "the recorder did not close the file; records are read up to its end");
     else if (is_killed)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go, and "
-                   "events are called by their attributes");
+                   "the recorder did not close the file; records are read up to its end, and "
+                   "events are named by their attributes");
     return is_open || !is_killed ? read_features(reader, words, table_at) : TTR_OK;
 }
 
@@ -364,8 +364,8 @@ static ttr_status open_file_format(struct perf_reader *reader, struct perf_curso
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused =
             input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
-                         "records that begin inside the head, at byte %llu, cannot be; they are "
-                         "looked for behind it",
+                         "records that start inside the header, at byte %llu, are impossible; they "
+                         "are read from its end on",
                          (unsigned long long)data.offset);
         if (refused != TTR_OK)
             return refused;
@@ -392,7 +392,7 @@ static ttr_status read_head(struct perf_reader *reader, const struct perf_span *
     if (!is_big && (span->n < 8 || memcmp(span->p, PERF_MAGIC, 8) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, 0,
                     "expected \"" PERF_MAGIC "\" or \"" PERF_MAGIC_BIG
-                    "\" at the begin of a perf.data");
+                    "\" at the start of a perf.data");
     reader->trace = perf_trace_new(in, is_big);
     if (!reader->trace)
         return fail_memory(reader->error);
@@ -410,11 +410,11 @@ static ttr_status read_head(struct perf_reader *reader, const struct perf_span *
     if (span->n < PERF_HEADER_BYTES) {
         reader->is_over = true;
         return input_damage(in, 0, span->n, "perf.cut", reader->error,
-                            "the file ends inside its head");
+                            "the file ends inside its header");
     }
     if (size != PERF_HEADER_BYTES)
         input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head",
-                   "a head of %llu bytes; read as the %u that are known", (unsigned long long)size,
+                   "a header of %llu bytes; the %u known ones are read", (unsigned long long)size,
                    PERF_HEADER_BYTES);
     return open_file_format(reader, &at);
 }

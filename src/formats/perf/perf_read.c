@@ -14,7 +14,7 @@
 /* queue length when nothing is sorted: one batch or a few, so that memory stays small */
 #define STORED_KEYS 4096u
 
-/* --- Giving --- */
+/* --- Emitting --- */
 
 static struct perf_view view_of_key(const struct perf_reader *reader, const struct perf_key *key)
 {
@@ -96,7 +96,7 @@ static ttr_status emit_piece(struct perf_reader *reader)
                : TTR_OK;
 }
 
-/* --- Looking at records --- */
+/* --- Scanning --- */
 
 /* Returns the time of a kernel record, 0 if it has none. */
 static inline uint64_t record_time(struct perf_trace *trace, const struct perf_view *record)
@@ -170,7 +170,7 @@ static ttr_status scan_end(struct perf_reader *reader, size_t n)
         return status;
     if (n)
         return input_damage(reader->in, from, n, "perf.cut", reader->error,
-                            "the records end inside a record; its %zu bytes are left out", n);
+                            "the records end inside a record; its %zu bytes are dropped", n);
     const uint64_t there = source_end(reader->in->source);
     if (reader->payload_at && there < from)
         return perf_report_cut_payload(reader, there, from);
@@ -188,10 +188,10 @@ static ttr_status scan_damage(struct perf_reader *reader)
     if (status != TTR_OK)
         return status;
     reader->at = next;
-    return input_damage(reader->in, from, next - from, "perf.bad-record", reader->error,
-                        "no record can begin so; %llu bytes are passed over, up to the next place "
-                        "where records follow each other",
-                        (unsigned long long)(next - from));
+    return input_damage(
+        reader->in, from, next - from, "perf.bad-record", reader->error,
+        "expected a record; %llu bytes are skipped, up to the next records in a row",
+        (unsigned long long)(next - from));
 }
 
 /* Releases queued records: all of them, or those not newer than the end of the round before. */
@@ -212,8 +212,8 @@ static ttr_status release_full_queue(struct perf_reader *reader)
 {
     if (reader->sorts)
         input_note(reader->in, TTR_NOTE_REMARK, reader->at, "perf.long-round",
-                   "more records without the end of a round than can be put in order at once: some "
-                   "may be given late");
+                   "more records without the end of a round than can be sorted at once: some may "
+                   "be emitted late");
     return release_queue(reader, true);
 }
 
@@ -227,7 +227,7 @@ static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct
     memmove(unpacked->bytes + skip, unpacked->bytes + skip + n, span->n - n);
     unpacked->n -= n;
     return input_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
-                        "%zu bytes of compressed records are none; they are passed over", n);
+                        "%zu bytes in compressed data are not records; they are skipped", n);
 }
 
 /* Handles a record of the tool in unpacked data.  perf compresses only kernel records, other

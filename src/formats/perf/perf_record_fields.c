@@ -102,16 +102,16 @@ static void record_fields_begin(ttr_fields *fields)
 {
     const struct perf_trace *trace = fields->own;
     const ttr_event *event = fields->event;
-    struct record_iter *walk = (struct record_iter *)fields->state;
-    *walk = (struct record_iter){.end = event->part < event->payload_size ? event->part
+    struct record_iter *iter = (struct record_iter *)fields->state;
+    *iter = (struct record_iter){.end = event->part < event->payload_size ? event->part
                                                                           : event->payload_size};
     if (event->kind == TTR_KIND_DEFINITION)
         return;
     uint32_t type =
         event->payload_size >= PERF_RECORD_HEADER ? perf_u32(event->payload, trace->is_big) : 0;
     bool is_known = type < sizeof items / sizeof *items && items[type][0].name;
-    walk->item = items[is_known ? type : 0];
-    walk->at.is_big = trace->is_big;
+    iter->item = items[is_known ? type : 0];
+    iter->at.is_big = trace->is_big;
 }
 
 static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
@@ -120,11 +120,11 @@ static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
 }
 
 /* Emits an item of fixed width.  Returns false if the record is too short. */
-static bool emit_fixed_item(const ttr_event *event, const struct record_iter *walk,
+static bool emit_fixed_item(const ttr_event *event, const struct record_iter *iter,
                             const struct record_item *item, ttr_field *field)
 {
     const uint8_t *p = event->payload + item->at;
-    bool is_big = walk->at.is_big;
+    bool is_big = iter->at.is_big;
     unsigned bytes = item->form == FORM_U16                             ? 2
                      : item->form == FORM_U32 || item->form == FORM_I32 ? 4
                                                                         : 8;
@@ -133,7 +133,7 @@ static bool emit_fixed_item(const ttr_event *event, const struct record_iter *wa
                                    .type = TTR_TYPE_BOOL};
         return true;
     }
-    if (item->at > walk->end || walk->end - item->at < bytes)
+    if (item->at > iter->end || iter->end - item->at < bytes)
         return false;
     switch (item->form) {
     case FORM_U16:
@@ -155,13 +155,13 @@ static bool emit_fixed_item(const ttr_event *event, const struct record_iter *wa
     return true;
 }
 
-static bool emit_text_item(const ttr_event *event, const struct record_iter *walk,
+static bool emit_text_item(const ttr_event *event, const struct record_iter *iter,
                            const struct record_item *item, ttr_field *field)
 {
-    if (item->at > walk->end)
+    if (item->at > iter->end)
         return false;
     const char *p = (const char *)event->payload + item->at;
-    uint32_t n = walk->end - item->at;
+    uint32_t n = iter->end - item->at;
     bool is_text = item->form == FORM_TEXT;
     field->value = (ttr_value){.type = is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES,
                                .text = {p, is_text ? strnlen(p, n) : n}};
@@ -171,93 +171,93 @@ static bool emit_text_item(const ttr_event *event, const struct record_iter *wal
 }
 
 /* Emits the build id, else the device: u32 major, u32 minor, u64 inode, u64 generation. */
-static bool emit_build_id(const ttr_event *event, struct record_iter *walk, ttr_field *field)
+static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_field *field)
 {
     static const struct record_item device[] = {{"major", 40, FORM_U32},
                                                 {"minor", 44, FORM_U32},
                                                 {"inode", 48, FORM_U64},
                                                 {"generation", 56, FORM_U64}};
-    const bool may_have = perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID;
-    const uint32_t n = may_have && walk->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
+    const bool may_have = perf_u16(event->payload + 4, iter->at.is_big) & PERF_MISC_BUILD_ID;
+    const uint32_t n = may_have && iter->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
     if (n) {
         field->value =
             (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
         return true;
     }
-    const struct record_item *item = &device[walk->part++];
+    const struct record_item *item = &device[iter->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
-    if (walk->part < sizeof device / sizeof *device)
-        walk->item--; /* the next call emits the next member */
-    return emit_fixed_item(event, walk, item, field);
+    if (iter->part < sizeof device / sizeof *device)
+        iter->item--; /* the next call emits the next member */
+    return emit_fixed_item(event, iter, item, field);
 }
 
 static bool emit_array_item(const struct perf_trace *trace, const ttr_event *event,
-                            struct record_iter *walk, const struct record_item *item,
+                            struct record_iter *iter, const struct record_item *item,
                             ttr_field *field)
 {
-    walk->form = item->form;
-    walk->at.c = cursor_over(event->payload, walk->end, 0);
-    (void)cursor_skip(&walk->at.c, item->at);
-    walk->parts = 2;
+    iter->form = item->form;
+    iter->at.c = cursor_over(event->payload, iter->end, 0);
+    (void)cursor_skip(&iter->at.c, item->at);
+    iter->parts = 2;
     if (item->form == FORM_NAMESPACES) {
-        walk->left = perf_read_u64(&walk->at);
+        iter->left = perf_read_u64(&iter->at);
     } else {
         const struct perf_kind *kind = trace->kinds_n ? trace->kind[0] : NULL;
-        walk->left = kind ? cursor_left(&walk->at.c) / 8 : 0;
-        walk->parts = 1;
+        iter->left = kind ? cursor_left(&iter->at.c) / 8 : 0;
+        iter->parts = 1;
     }
-    uint64_t most = cursor_left(&walk->at.c) / (8 * (uint64_t)walk->parts);
-    walk->left = walk->left < most ? walk->left : most;
-    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)walk->left};
+    uint64_t most = cursor_left(&iter->at.c) / (8 * (uint64_t)iter->parts);
+    iter->left = iter->left < most ? iter->left : most;
+    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)iter->left};
     /* counts the struct as well as its members */
-    walk->left *= walk->parts > 1 ? walk->parts + 1u : 1u;
-    walk->part = 0;
+    iter->left *= iter->parts > 1 ? iter->parts + 1u : 1u;
+    iter->part = 0;
     return true;
 }
 
-static void emit_record_element(struct record_iter *walk, ttr_field *field)
+static void emit_record_element(struct record_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"device", "inode"};
     field->depth = 1;
-    walk->left--;
-    if (walk->parts > 1 && walk->part == 0) {
-        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = walk->parts};
-        walk->part = 1;
+    iter->left--;
+    if (iter->parts > 1 && iter->part == 0) {
+        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = iter->parts};
+        iter->part = 1;
         return;
     }
-    set_record_number(field, perf_read_u64(&walk->at), 0);
-    if (walk->parts == 1)
+    set_record_number(field, perf_read_u64(&iter->at), 0);
+    if (iter->parts == 1)
         return;
     field->depth = 2;
-    field->name = (ttr_text){names[walk->part - 1], strlen(names[walk->part - 1])};
-    walk->part = (uint8_t)((walk->part + 1) % (walk->parts + 1));
+    field->name = (ttr_text){names[iter->part - 1], strlen(names[iter->part - 1])};
+    iter->part = (uint8_t)((iter->part + 1) % (iter->parts + 1));
 }
 
 static bool record_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct record_iter *walk = (struct record_iter *)fields->state;
+    struct record_iter *iter = (struct record_iter *)fields->state;
     const ttr_event *event = fields->event;
     field_clear(field);
-    if (walk->left > 0) {
-        emit_record_element(walk, field);
+    if (iter->left > 0) {
+        emit_record_element(iter, field);
         return true;
     }
-    const struct record_item *item = walk->item;
+    const struct record_item *item = iter->item;
     if (!item || !item->name)
         return false;
-    walk->item++;
+    iter->item++;
     field->name = (ttr_text){item->name, strlen(item->name)};
     switch (item->form) {
     case FORM_TEXT:
     case FORM_BYTES:
-        return emit_text_item(event, walk, item, field);
+        return emit_text_item(event, iter, item, field);
     case FORM_BUILD_ID:
-        return emit_build_id(event, walk, field);
+        return emit_build_id(event, iter, field);
     case FORM_READ:
     case FORM_NAMESPACES:
-        return emit_array_item(fields->own, event, walk, item, field);
+        return emit_array_item(fields->own, event, iter, item, field);
     default:
-        return emit_fixed_item(event, walk, item, field);
+        return emit_fixed_item(event, iter, item, field);
     }
 }
 

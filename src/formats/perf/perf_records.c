@@ -208,8 +208,7 @@ enum perf_result perf_decode_record(struct perf_reader *reader, const struct per
     ttr_id name = record->type < PERF_TOOL_FIRST ? trace->record_name[record->type] : 0;
     if (!perf_is_known_type(record->type))
         input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-                   "a record of type %u, which is not known; it is given with its bytes",
-                   record->type);
+                   "a record of the unknown type %u; it is emitted with its bytes", record->type);
     ttr_id said = 0;
     enum perf_result taken = apply_record_name(reader, record, &trailer, &said);
     if (taken != PERF_CONSUMED)

@@ -60,7 +60,7 @@ ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, u
 {
     const uint64_t from = reader->payload_at;
     return input_damage(reader->in, from, there - from, "perf.cut", reader->error,
-                        "the records end inside the data of one: %llu of %llu bytes are there",
+                        "the records end inside the payload of one: %llu of %llu bytes are present",
                         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
@@ -102,16 +102,16 @@ static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cur
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
         reader->payload_at = 0;
-        return input_damage(reader->in, from, 0, "perf.bad-tracing", reader->error,
-                            "formats of tracepoints of %u bytes, more than the 256 MiB that are "
-                            "looked at; passed over",
-                            n);
+        return input_damage(
+            reader->in, from, 0, "perf.bad-tracing", reader->error,
+            "formats of tracepoints of %u bytes, more than the limit of 256 MiB; they are skipped",
+            n);
     }
     ttr_status status = perf_load_span(reader, reader->at, n, &span);
     if (status == TTR_OK && span.n < n) {
         status = input_damage(
             reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
-            "the trace ends inside formats of tracepoints: %zu of %u bytes are there", span.n, n);
+            "the trace ends inside formats of tracepoints: %zu of %u bytes are present", span.n, n);
     } else if (status == TTR_OK) {
         struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
         status = perf_feature_parse(reader, PERF_FEATURE_TRACING_DATA, &bytes);
@@ -127,7 +127,7 @@ static ttr_status skip_unknown_tool_record(struct perf_reader *reader,
                                            const struct perf_view *record)
 {
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-               "a record of type %u, which is not known; passed over", record->type);
+               "a record of the unknown type %u; it is skipped", record->type);
     return TTR_OK;
 }
 

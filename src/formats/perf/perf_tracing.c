@@ -50,8 +50,8 @@ ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at
     uint64_t offset = at->c.offset;
     if (!tracing_data_head(&data, &at->c))
         return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
-                            "what should tell the formats of tracepoints begins with something "
-                            "else; their events have raw bytes");
+                            "expected the magic of tracing data before the formats of tracepoints; "
+                            "their events have raw bytes");
     if (!trace->tracepoints)
         trace->tracepoints =
             tracepoints_new(&(struct tracepoints_spec){.t = trace->t,

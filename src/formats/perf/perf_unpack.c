@@ -24,7 +24,7 @@ static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view
     reader->unpacked.is_broken = true;
     return input_damage(reader->in, record->offset, record->size, "perf.bad-compression",
                         reader->error,
-                        "a compressed record cannot be unpacked (%s), and so none behind it",
+                        "a compressed record cannot be decompressed (%s); all later ones are lost",
                         why ? why : "damaged");
 }
 

@@ -63,8 +63,7 @@ static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
     const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
     uint64_t number = 0;
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: there are little and big",
-                    order);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: expected little or big", order);
     if (level &&
         (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level,

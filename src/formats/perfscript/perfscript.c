@@ -42,15 +42,15 @@ struct perfscript {
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
-    buffer_init(&own->escaped, out->buffer.alloc);
-    perfscript_counters_init(&own->counters, out->buffer.alloc);
-    own->has_escaped_controls = controls && strcmp(controls, "shown") == 0;
-    if (controls && !own->has_escaped_controls && strcmp(controls, "raw") != 0)
+    buffer_init(&writer->escaped, out->buffer.alloc);
+    perfscript_counters_init(&writer->counters, out->buffer.alloc);
+    writer->has_escaped_controls = controls && strcmp(controls, "shown") == 0;
+    if (controls && !writer->has_escaped_controls && strcmp(controls, "raw") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "controls=%s: expected raw or shown", controls);
-    own->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
-    if (!lines || own->is_trace_cmd || strcmp(lines, "perf") == 0)
+    writer->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
+    if (!lines || writer->is_trace_cmd || strcmp(lines, "perf") == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "lines=%s: expected perf or trace-cmd", lines);
 }
@@ -114,13 +114,13 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 /* Returns the name of a thread; a thread without a name is printed by its id. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     if (thread->tid == 0)
-        return own->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
+        return writer->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
     ttr_text name = ttr_text_get(out->t, thread->thread_name);
     if (name.n)
         return name;
-    if (own->is_trace_cmd)
+    if (writer->is_trace_cmd)
         return (ttr_text){"<...>", 5};
     bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
     char *end = put_i64(put_text(room, ":"),
@@ -137,14 +137,14 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
 /* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
 static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *own = out->own;
-    bool is_own = !own->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
+    const struct perfscript *writer = out->own;
+    bool is_own = !writer->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
-static char *emit_time(char *at, const struct perfscript *own, uint64_t ns)
+static char *emit_time(char *at, const struct perfscript *writer, uint64_t ns)
 {
-    ns += own->is_trace_cmd ? 500 : 0;
+    ns += writer->is_trace_cmd ? 500 : 0;
     at = emit_padded_number(at, ns / NS_PER_S, 5, ' ');
     *at++ = '.';
     number_put_digits(at, ns % NS_PER_S / 1000, 6);
@@ -163,16 +163,17 @@ static char *emit_cpu(char *at, const ttr_event *event)
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
-    struct perfscript *own = out->own;
-    if (source < own->lines_n)
-        return &own->lines[source];
-    own->spare.is_known = false;
-    if (!alloc_reserve(out->buffer.alloc, (void **)&own->lines, &own->lines_capacity, source + 1u,
-                       sizeof *own->lines))
-        return &own->spare;
-    memset(own->lines + own->lines_n, 0, (source + 1u - own->lines_n) * sizeof *own->lines);
-    own->lines_n = source + 1u;
-    return &own->lines[source];
+    struct perfscript *writer = out->own;
+    if (source < writer->lines_n)
+        return &writer->lines[source];
+    writer->spare.is_known = false;
+    if (!alloc_reserve(out->buffer.alloc, (void **)&writer->lines, &writer->lines_capacity,
+                       source + 1u, sizeof *writer->lines))
+        return &writer->spare;
+    memset(writer->lines + writer->lines_n, 0,
+           (source + 1u - writer->lines_n) * sizeof *writer->lines);
+    writer->lines_n = source + 1u;
+    return &writer->lines[source];
 }
 
 /* Returns the line attributes of a source: width of event names, whether samples have counter
@@ -200,7 +201,7 @@ static const struct perfscript_line_attributes *line_attributes_of(struct ttr_wr
 /* Appends the columns before the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
@@ -209,16 +210,16 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
     if (!begin)
         return;
     if (has_thread) {
-        at = emit_right_aligned(at, comm, has_chain && !own->is_trace_cmd ? 0 : COMM_WIDTH);
-        *at++ = own->is_trace_cmd ? '-' : ' ';
-        at = emit_tid(at, thread.tid, own->is_trace_cmd);
+        at = emit_right_aligned(at, comm, has_chain && !writer->is_trace_cmd ? 0 : COMM_WIDTH);
+        *at++ = writer->is_trace_cmd ? '-' : ' ';
+        at = emit_tid(at, thread.tid, writer->is_trace_cmd);
         *at++ = ' ';
     }
     at = emit_cpu(at, event);
-    if (own->is_trace_cmd && line_attributes_of(out, event->source)->has_ticks)
+    if (writer->is_trace_cmd && line_attributes_of(out, event->source)->has_ticks)
         at = put_text(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '), ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
-        at = emit_time(at, own, printed_time_of(out, event));
+        at = emit_time(at, writer, printed_time_of(out, event));
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
@@ -226,17 +227,17 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
 
 static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     size_t n = name.n + (system.n ? system.n + 1 : 0);
     char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
     if (!begin)
         return;
-    if (!own->is_trace_cmd && n < width)
+    if (!writer->is_trace_cmd && n < width)
         at = emit_spaces(at, width - n);
     if (system.n)
         at = put_text(put_piece(at, system), ":");
     at = put_text(put_piece(at, name), ":");
-    if (own->is_trace_cmd && n < width)
+    if (writer->is_trace_cmd && n < width)
         at = emit_spaces(at, width - n);
     *at++ = ' ';
     buffer_filled(&out->buffer, (size_t)(at - begin));
@@ -246,10 +247,10 @@ static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text na
 static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
     ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
-    if (own->is_trace_cmd)
+    if (writer->is_trace_cmd)
         add_padded_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
     else
         add_padded_name(out, system, name, line_attributes_of(out, event->source)->width);
@@ -337,12 +338,12 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
 static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *own = out->own;
-    if (own->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
+    const struct perfscript *writer = out->own;
+    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
         add_fields_as_text(out, event);
-    if (own->is_trace_cmd && out->buffer.n && out->buffer.bytes[out->buffer.n - 1] == '\n')
+    if (writer->is_trace_cmd && out->buffer.n && out->buffer.bytes[out->buffer.n - 1] == '\n')
         out->buffer.n--;
 }
 
@@ -351,12 +352,12 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
     const struct tracepoint *tp = is_sample ? NULL : tracepoint_of(out->t, event);
-    bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !own->is_trace_cmd;
+    bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
     add_line_columns(out, event, has_chain);
-    if (is_sample && !own->is_trace_cmd)
+    if (is_sample && !writer->is_trace_cmd)
         add_sample_text(out, event, counter);
     if (counter)
         add_padded_name(out, (ttr_text){"", 0}, counter->event,
@@ -367,7 +368,7 @@ static void add_event_line(struct ttr_writer *out, const ttr_event *event,
         add_event_text(out, event, tp);
     if (has_chain)
         perfscript_add_chain(out, event, printed_thread_of(event));
-    else if (is_sample && !own->is_trace_cmd)
+    else if (is_sample && !writer->is_trace_cmd)
         add_place(out, event);
     buffer_add_byte(&out->buffer, '\n');
 }
@@ -388,19 +389,19 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
 /* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     struct perfscript_counter counter;
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
         add_dropped_line(out, event);
-    } else if (own->is_trace_cmd || !line_attributes_of(out, event->source)->has_reads ||
+    } else if (writer->is_trace_cmd || !line_attributes_of(out, event->source)->has_reads ||
                !perfscript_counters_begin(out, event, &fields)) {
         add_event_line(out, event, NULL);
     } else {
-        while (perfscript_counters_next(&own->counters, &fields, &counter))
+        while (perfscript_counters_next(&writer->counters, &fields, &counter))
             if (counter.period)
                 add_event_line(out, event, &counter);
-        out->buffer.failed |= own->counters.is_out_of_memory;
+        out->buffer.failed |= writer->counters.is_out_of_memory;
     }
     output_wrote(out, event);
 }
@@ -416,20 +417,20 @@ static size_t control_length_at(const uint8_t *p, size_t n)
 /* Escapes control characters in the lines from `begin` on, so that terminals ignore them. */
 static void escape_controls(struct ttr_writer *out, size_t begin)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
     while (at < n && !control_length_at(p + at, n - at))
         at++;
     if (at == n)
         return;
-    buffer_clear(&own->escaped);
-    buffer_add(&own->escaped, p + at, n - at);
+    buffer_clear(&writer->escaped);
+    buffer_add(&writer->escaped, p + at, n - at);
     out->buffer.n = begin + at;
-    out->buffer.failed |= own->escaped.failed;
-    n = own->escaped.failed ? 0 : own->escaped.n;
+    out->buffer.failed |= writer->escaped.failed;
+    n = writer->escaped.failed ? 0 : writer->escaped.n;
     for (at = 0; at < n;) {
-        p = own->escaped.bytes + at;
+        p = writer->escaped.bytes + at;
         size_t control = control_length_at(p, n - at);
         const uint8_t last = control == 2 ? p[1] : *p;
         const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4],
@@ -443,9 +444,9 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
  */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     if (event->kind == TTR_KIND_GAP)
-        return own->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
+        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
         return false;
     return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
@@ -453,14 +454,14 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
             continue;
         size_t begin = out->buffer.n;
         write_perfscript_event(out, event);
-        if (own->has_escaped_controls)
+        if (writer->has_escaped_controls)
             escape_controls(out, begin);
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
@@ -476,16 +477,16 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfscript_drop(struct ttr_writer *out)
 {
-    struct perfscript *own = out->own;
-    if (!own->escaped.alloc)
+    struct perfscript *writer = out->own;
+    if (!writer->escaped.alloc)
         return;
-    buffer_free(&own->escaped);
-    alloc_free(own->escaped.alloc, own->lines, own->lines_capacity, sizeof *own->lines);
-    perfscript_counters_free(&own->counters);
+    buffer_free(&writer->escaped);
+    alloc_free(writer->escaped.alloc, writer->lines, writer->lines_capacity, sizeof *writer->lines);
+    perfscript_counters_free(&writer->counters);
 }
 
 static const ttr_option_info options[] = {
-    {"lines", "perf|trace-cmd", "whose lines: those of perf script, or of trace-cmd report", true},
+    {"lines", "perf|trace-cmd", "print as perf script or as trace-cmd report", true},
     {"controls", "raw|shown", "control characters as they are, or as \\x1b", true},
 };
 

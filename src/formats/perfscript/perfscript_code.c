@@ -57,16 +57,16 @@ struct address_iter {
 
 /* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
  * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
-static const struct symbol_range *find_mapping_of(struct address_iter *walk, uint64_t address)
+static const struct symbol_range *find_mapping_of(struct address_iter *iter, uint64_t address)
 {
-    const ttr *t = walk->out->t;
+    const ttr *t = iter->out->t;
     const struct symbol_range *mapping =
-        symbols_mapping(walk->out->t, walk->thread, address, walk->event->time);
+        symbols_mapping(iter->out->t, iter->thread, address, iter->event->time);
     bool is_kernel =
-        mapping && mapping->process + 1 == t->sources[t->threads[walk->thread].source].kernel;
+        mapping && mapping->process + 1 == t->sources[t->threads[iter->thread].source].kernel;
     bool is_32 = is_kernel && mapping->start > 0 && mapping->start <= UINT32_MAX;
-    walk->is_user |= address < KERNEL_HALF && !is_32;
-    return is_kernel && walk->is_user ? NULL : mapping;
+    iter->is_user |= address < KERNEL_HALF && !is_32;
+    return is_kernel && iter->is_user ? NULL : mapping;
 }
 
 static const struct symbol_module *module_of(const struct ttr_writer *out,
@@ -85,17 +85,17 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
 }
 
 /* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
-static void add_code_line(struct address_iter *walk, uint64_t address)
+static void add_code_line(struct address_iter *iter, uint64_t address)
 {
-    struct ttr_writer *out = walk->out;
+    struct ttr_writer *out = iter->out;
     ttr_symbol symbol = {.name = 0};
-    (void)ttr_symbol_get(out->t, walk->thread, address, walk->event->time, &symbol);
-    const struct symbol_range *mapping = find_mapping_of(walk, address);
+    (void)ttr_symbol_get(out->t, iter->thread, address, iter->event->time, &symbol);
+    const struct symbol_range *mapping = find_mapping_of(iter, address);
     const struct symbol_module *module = module_of(out, mapping);
     ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
     bool has_build_id =
         module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
-    bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_anonymous_mapping(file);
+    bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);
     char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
     char digits[NUMBER_MAX];
     if (!begin)
@@ -117,13 +117,13 @@ static void add_code_line(struct address_iter *walk, uint64_t address)
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
                          uint64_t address)
 {
-    struct address_iter walk = {.out = out, .event = event, .thread = thread};
-    add_code_line(&walk, address);
+    struct address_iter iter = {.out = out, .event = event, .thread = thread};
+    add_code_line(&iter, address);
 }
 
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread)
 {
-    struct address_iter walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
+    struct address_iter iter = {.out = out, .event = event, .thread = thread, .is_chain = true};
     uint64_t addresses[FRAMES_MAX];
     uint32_t n = event->stack == PERF_STACK_EMPTY
                      ? 0
@@ -131,7 +131,7 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
     buffer_add_byte(&out->buffer, '\n');
     for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
         buffer_add_byte(&out->buffer, '\t');
-        add_code_line(&walk, addresses[i]);
+        add_code_line(&iter, addresses[i]);
         buffer_add_byte(&out->buffer, '\n');
     }
 }

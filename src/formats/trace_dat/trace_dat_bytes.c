@@ -26,7 +26,7 @@ static ttr_status store_in_spill(struct trace_dat_reader *reader)
         reader->size = at;
         if (!context_goes_on(reader->t)) {
             input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early",
-                       "reading was ended before all of the file was there");
+                       "reading was cancelled before the complete file was stored");
             return TTR_OK;
         }
     }

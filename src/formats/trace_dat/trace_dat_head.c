@@ -18,7 +18,7 @@ struct instances {
 static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *where)
 {
     return input_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
-                        "the file ends inside %s: it has no events that can be found", where);
+                        "the file ends inside %s: its events cannot be found", where);
 }
 
 /* Loads the start of the file until it holds the complete description of tracepoints.  *end is set
@@ -48,8 +48,8 @@ static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct insta
     if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item)
         return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance",
                             reader->error, "%s; its events are not read",
-                            c.failed ? "a buffer whose place or name is cut off"
-                                     : "a buffer behind the 64 that can be read");
+                            c.failed ? "the offset or name of a buffer is cut off"
+                                     : "a buffer after the 64 that can be read");
     struct other_buffer *instance = &instances->item[instances->n++];
     *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
@@ -117,19 +117,18 @@ static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cu
     if (c->failed)
         return report_cut_head(reader, "its options");
     if (is_header_mark(mark, "latency  ")) {
-        input_note(
-            reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
-            "the trace of a latency tracer: from here on it is text for people, without events");
+        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
+                   "the trace of a latency tracer: from here on it is text, without events");
         return TTR_OK;
     }
     if (!is_header_mark(mark, "flyrecord"))
         return input_damage(reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK,
                             "trace_dat.no-table", reader->error,
-                            "expected \"options\", \"flyrecord\" or \"latency\" here: the places "
-                            "of the events are not known");
+                            "expected \"options\", \"flyrecord\" or \"latency\" here: the offsets "
+                            "of the events are unknown");
     if (*cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
-                            "a machine of %u CPUs cannot be", *cpus);
+                            "a machine of %u CPUs is impossible", *cpus);
     status = parse_cpu_table(reader, c, *cpus, name);
     if (stored < *cpus) /* the entry count is rounded up for readers that ignore option CPUCOUNT */
         (void)cursor_skip(c, 16);

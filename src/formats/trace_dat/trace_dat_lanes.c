@@ -16,8 +16,8 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
         return TTR_OK;
     if (lane->page_bytes < 64 || lane->page_bytes > TRACE_DAT_PAGE_MAX)
         return input_damage(in, lane->at, lane->left, "trace_dat.bad-page-size", reader->error,
-                            "pages of %u bytes cannot be; CPU %u is not read", lane->page_bytes,
-                            lane->cpu);
+                            "pages of %u bytes are impossible; CPU %u is not read",
+                            lane->page_bytes, lane->cpu);
     uint64_t room = lane->at < reader->size ? reader->size - lane->at : 0,
              size = lane->left < room ? lane->left : room;
     if (size > reader->size - reader->lanes_bytes)
@@ -44,7 +44,7 @@ ttr_status trace_dat_lane_add(struct trace_dat_reader *reader, const struct trac
     added->left = room;
     return input_damage(in, reader->size, 0, "trace_dat.cut", reader->error,
                         "the file ends inside the events of CPU %u: %" PRIu64 " of %" PRIu64
-                        " bytes are there",
+                        " bytes are present",
                         lane->cpu, room, lane->left);
 }
 
@@ -159,9 +159,10 @@ static ttr_status lane_unpack_chunk(struct trace_dat_reader *reader, struct trac
     return input_damage(
         reader->in, lane->offset, there,
         is_cut ? "trace_dat.bad-chunk" : "trace_dat.bad-compression", reader->error,
-        is_cut ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes could be had"
-               : "a chunk of CPU %u cannot be decompressed by %s but for %zu of its %u bytes; "
-                 "reading goes on with the next",
+        is_cut
+            ? "CPU %u ends inside a chunk that %s compressed: %zu of its %u bytes are decompressed"
+            : "a chunk of CPU %u is damaged: %s decompresses %zu of its %u bytes; reading "
+              "continues with the next",
         lane->cpu, reader->compression, lane->n, whole);
 }
 
@@ -205,12 +206,11 @@ static ttr_status lane_resync(struct trace_dat_reader *reader, struct trace_dat_
         lane->is_compressed ? lane->offset : lane->offset + (uint64_t)(from - lane->buffer);
     if (!ring_buffer_resync(&lane->page, is_plausible_event, reader))
         lane->page.p = lane->page.end;
-    return input_damage(reader->in, offset,
-                        lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from),
-                        "trace_dat.bad-event", reader->error,
-                        "an event of CPU %u is damaged; reading goes on with the next that can be, "
-                        "or the next page",
-                        lane->cpu);
+    return input_damage(
+        reader->in, offset, lane->is_compressed ? 0 : (uint64_t)(lane->page.p - from),
+        "trace_dat.bad-event", reader->error,
+        "an event of CPU %u is damaged; reading continues with the next plausible event or page",
+        lane->cpu);
 }
 
 /* Reports damage and skips the damaged part of a page, or the page. */
@@ -224,7 +224,8 @@ static ttr_status lane_skip_damage(struct trace_dat_reader *reader, struct trace
     lane->next += n;
     return input_damage(
         reader->in, offset, lane->is_compressed ? 0 : n, "trace_dat.bad-page", reader->error,
-        "a page of CPU %u has more bytes than it can; reading goes on with the next", lane->cpu);
+        "a page of CPU %u declares more bytes than a page has; reading continues with the next",
+        lane->cpu);
 }
 
 ttr_status trace_dat_lane_continue(struct trace_dat_reader *reader, struct trace_dat_lane *lane,

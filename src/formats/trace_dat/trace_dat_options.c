@@ -61,7 +61,7 @@ static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c,
         __builtin_mul_overflow(value, unit, &ns) ||
         __builtin_add_overflow(reader->options.add_ns, ns, &reader->options.add_ns)) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the %s is no number; times are given without it", what);
+                   "the %s is not a number; it is not applied to times", what);
         return;
     }
     reader->options.is_dated |= unit != 1;
@@ -75,7 +75,7 @@ static void parse_tsc2nsec(struct trace_dat_reader *reader, struct cursor *c)
              shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
     if (c->failed || multiplier == 0 || shift > 63) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the factor of the clock cannot be; times are in its ticks");
+                   "the factor of the clock is impossible; times are in ticks");
         return;
     }
     reader->options.multiplier = multiplier;
@@ -124,7 +124,7 @@ static void parse_cpustat(struct trace_dat_reader *reader, struct cursor *c)
         add_counts_saturated(reader->kernel_lost, add_counts_saturated(overrun, dropped));
     if (overrun || dropped)
         input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
-                   "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64
+                   "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
                    " events before they were read, and dropped %" PRIu64,
                    find_statistic(text, "CPU: "), overrun, dropped);
 }

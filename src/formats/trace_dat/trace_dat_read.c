@@ -64,7 +64,7 @@ static bool emit_lane_event(struct trace_dat_reader *reader, struct trace_dat_la
         ring_buffer_sure(&lane->page);
     if (why)
         input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event",
-                   "an event of number %u: %s; it is given as far as it goes", id, why);
+                   "an event of number %u: %s; the fields that fit are emitted", id, why);
     return true;
 }
 
@@ -185,14 +185,13 @@ static ttr_status add_trace_clock(struct trace_dat_reader *reader)
 {
     struct trace_dat_options *options = &reader->options;
     if (!options->multiplier && !is_clock_in_ns(options->clock))
-        input_note(
-            reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
-            "the clock \"%s\" does not count nanoseconds; its ticks are given as if they were",
-            options->clock);
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
+                   "the clock \"%s\" does not count nanoseconds; its ticks are read as nanoseconds",
+                   options->clock);
     if (options->is_guest)
         input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
-                   "the trace of a guest that tells how its times become those of its host: they "
-                   "are given by the guest's clock");
+                   "the trace of a guest that has the offset to the clock of its host: times are "
+                   "those of the guest");
     uint128 frequency = options->multiplier
                             ? ((uint128)1000000000 << options->shift) / options->multiplier
                             : 1000000000;
@@ -246,7 +245,7 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
     const char *version = reader->data.version;
     if (!is_fine)
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset,
-                    "expected the head of a trace.dat: version, byte order, size of a long, size "
+                    "expected the header of a trace.dat: version, byte order, size of a long, size "
                     "of a page");
     bool is_7 = strcmp(version, "7") == 0;
     if (!is_7 && strcmp(version, "6") != 0)

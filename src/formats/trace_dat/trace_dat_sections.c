@@ -20,21 +20,21 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     (void)cursor_skip(&c, 4);
     uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
     if (offset >= reader->size)
-        return input_damage(reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
-                            "section %u should stand at byte %llu, behind the end of the file; "
-                            "what it says is missing",
-                            id, (unsigned long long)offset);
+        return input_damage(
+            reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
+            "section %u at byte %llu is after the end of the file; its content is missing", id,
+            (unsigned long long)offset);
     if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
         return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
                             "trace_dat.bad-section", reader->error,
-                            "expected section %u here; what it says is missing", id);
+                            "expected section %u here; its content is missing", id);
     status = trace_dat_load_at(reader, begin, size);
     if (status != TTR_OK)
         return status;
     c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
     if (reader->bytes.n < size)
         status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
-                              "section %u has %llu bytes, of which %zu are there", id,
+                              "section %u has %llu bytes, of which %zu are present", id,
                               (unsigned long long)size, reader->bytes.n);
     if (status != TTR_OK || !(flags & TRACE_DAT_COMPRESSED)) {
         *data = c;
@@ -51,11 +51,10 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
         return fail_memory(reader->error);
     size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
     if (got < whole || !to)
-        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression",
-                              reader->error,
-                              "section %u cannot be decompressed by %s but for %zu bytes; what it "
-                              "says behind them is missing",
-                              id, reader->compression, got);
+        status = input_damage(
+            reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
+            "section %u is damaged: %s decompresses %zu bytes; the rest is missing", id,
+            reader->compression, got);
     buffer_filled(&reader->inflated, got);
     if (got)
         *data = cursor_over(reader->inflated.bytes, got, begin);
@@ -83,7 +82,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
              cpus = tracing_data_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                            "the table of a buffer is not whole; its events are missing");
+                            "the table of a buffer is incomplete; its events are missing");
     reader->options.has_buffers = true;
     if (name.n == 0 || !reader->options.clock[0])
         trace_dat_parse_clock(reader, clock);
@@ -95,7 +94,7 @@ static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cu
         lane.left = tracing_data_number(&reader->data, &c, 8);
         if (c.failed)
             return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                                "the table of a buffer ends behind %llu of %llu CPUs",
+                                "the table of a buffer ends after %llu of %llu CPUs",
                                 (unsigned long long)i, (unsigned long long)cpus);
         status = trace_dat_lane_add(reader, &lane, name);
     }
@@ -109,7 +108,7 @@ static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option,
     if (option == TRACE_DAT_BUFFER_TEXT) {
         reader->options.has_buffers = true;
         input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
-                   "the trace of a latency tracer: it is text for people, without events");
+                   "the trace of a latency tracer: it is text, without events");
         return TTR_OK;
     }
     if (option >= TRACE_DAT_HEADER_INFO && option <= TRACE_DAT_CMDLINES) {
@@ -144,7 +143,7 @@ static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_
             struct cursor part = cursor_part(&c, tracing_data_number(&reader->data, &c, 4));
             if (c.failed)
                 return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error,
-                                    "option %u ends behind its section", option);
+                                    "option %u ends after its section", option);
             if (option == TRACE_DAT_DONE) {
                 offset = tracing_data_number(&reader->data, &part, 8);
                 break;
@@ -186,7 +185,8 @@ static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
     }
     if (status == TTR_OK && c.failed)
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section",
-                   "section %u ends before what it tells of; what was whole is used", id);
+                   "section %u ends before the content that it declares; complete parts are used",
+                   id);
     return status;
 }
 
@@ -261,8 +261,8 @@ static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64
         return TTR_OK;
     at = (at + page - 1) / page * page;
     input_note(reader->in, TTR_NOTE_ODD, at, "trace_dat.guessed-cpus",
-               "the options that tell which CPU's events these are are missing: they are read one "
-               "CPU behind another, numbered from 0");
+               "the options with the CPUs of these events are missing: the CPUs are numbered from "
+               "0, in the order of the file");
     if (!is_compressed)
         return at < end ? salvage_uncompressed(reader, &lane, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
@@ -318,7 +318,7 @@ ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
     uint64_t offset = tracing_data_number(&reader->data, &c, 8);
     if (c.failed)
         return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error,
-                            "the file ends inside its head");
+                            "the file ends inside its header");
     buffer_init(&copy, &reader->t->counted);
     uint64_t sections = c.offset;
     status = parse_option_sections(reader, offset, &copy);

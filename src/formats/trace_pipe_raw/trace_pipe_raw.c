@@ -52,7 +52,7 @@ static const ttr_option_info options[] = {
      false},
     {"page-size", "BYTES", "of a page (or sub-buffer) of the ring buffer; 4096 unless given",
      false},
-    {"cpu", "N", "whose events these are; else what the path says behind \"cpu\"", false},
+    {"cpu", "N", "set the CPU of the events; default: the number after \"cpu\" in the path", false},
 };
 
 static const struct format_reader reader = {

@@ -119,7 +119,7 @@ static ttr_status parse_formats_bytes(struct trace_pipe_raw_reader *reader, cons
     ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats",
-                   "%s: what it tells of tracepoints is not whole", path);
+                   "%s: its description of tracepoints is incomplete", path);
     return status;
 }
 

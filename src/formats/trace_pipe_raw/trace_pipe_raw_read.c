@@ -35,7 +35,7 @@ static bool emit_page_event(struct trace_pipe_raw_reader *reader,
         ring_buffer_sure(&reader->page);
     if (why)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event",
-                   "an event of number %u: %s; formats=PATH tells of events", id, why);
+                   "an event of number %u: %s; use formats=PATH to describe events", id, why);
     return true;
 }
 
@@ -57,7 +57,7 @@ static ttr_status begin_raw_page(struct trace_pipe_raw_reader *reader)
     if (!ring_buffer_begin(&layout, bytes, n, n < reader->page_bytes, &reader->page))
         return input_damage(
             in, at, n, "trace_pipe_raw.bad-page", reader->error,
-            "a page that says it has more bytes than it can; reading goes on with the next");
+            "a page declares more bytes than a page has; reading continues with the next");
     reader->is_in_page = true;
     if (reader->page.is_lossy) {
         ttr_event *gap = add_page_event(reader, reader->page.time, bytes);
@@ -114,7 +114,7 @@ static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
                        : reader->at;
     return input_damage(
         in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
-        "an event is damaged; reading goes on with the next that can be, or the next page");
+        "an event is damaged; reading continues with the next plausible event or page");
 }
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
