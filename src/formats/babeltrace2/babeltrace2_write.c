@@ -412,7 +412,7 @@ static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_e
                            struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct line_head head = {.own = writer,
+    struct line_head head = {.writer = writer,
                              .to = to,
                              .starts_line = !writer->cache.names.header ||
                                             (event_class && !event_class->has_clock)};
