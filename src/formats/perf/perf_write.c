@@ -26,7 +26,7 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
                         .rule = "keep the time they were given, and lose the mark that says so"},
     [PERF_LOSS_THREAD] =
         {.code = "thread.number",
-         .what = "processes and threads that are unknown, or whose number has more than 32 bits",
+         .what = "unknown processes and threads, and those with numbers of more than 32 bits",
          .rule = "have 0, or the number of the process, or their low 32 bits"},
     [PERF_LOSS_NAME] = {.code = "thread.name",
                         .what = "names of threads and processes",
