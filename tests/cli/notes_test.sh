@@ -152,23 +152,23 @@ nettrace/vectors/odd-trace|odd|nettrace.bad-date|x1, first at byte 53|the date o
 nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clock of 0 ticks a second
 nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes; taken as 8
 nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of kind 9 that holds events
-perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a head of 112 bytes; read as the 104 that are known
-perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each cannot be
-perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that begin inside the head, at byte 16, cannot be
-perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* cannot be
-perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes of compressed records are none
+perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a header of 112 bytes; the 104 known ones are read
+perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each are impossible
+perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that start inside the header, at byte 16, are impossible
+perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* are impossible
+perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes in compressed data are not records
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint|x1, first at byte 769|tracepoint demo:tock: line 9 of its format
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint-event|x1, first at byte 1216|an event of a tracepoint
 trace_dat/vectors-bad/backward|odd|trace_dat.backward|x1, first at byte .*|the time of an event of CPU 0 is before that of the one before it
-trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is no number
-trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends behind its section
+trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is not a number
+trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends after its section
 trace_dat/vectors-bad/overlap|damage|trace_dat.overlap|x1, first at byte 0|with the events of CPU 1 here, all have more bytes than the file
 trace_dat/vectors-bad/no-end|damage|trace_dat.no-end|x1, first at byte 1238|options without end
-trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before what it tells of
-trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 cannot be decompressed by zlib
-trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends behind 2 of 3 CPUs
-trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes could be had
-trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 cannot be decompressed by zlib but for 0 of its 64 bytes
+trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before the content that it declares
+trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 is damaged: zlib decompresses
+trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends after 2 of 3 CPUs
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes are decompressed
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 is damaged: zlib decompresses 0 of its 64 bytes
 trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
 heph/vectors-whole/stray|odd|heph.stray-counter|x1|1 event counters are far from all others of their stream
 NOTES
@@ -214,7 +214,7 @@ with open("features", "wb") as file: # pages without records, and what the file 
 '
 for trace in epoch features; do
     code=heph.late-epoch text='an epoch comes behind events that were given without it'
-    [ $trace = features ] && code=perf.far-features text='what events are called stands behind their records, too far to be held'
+    [ $trace = features ] && code=perf.far-features text='the names of events follow their records, too far to be kept in memory'
     run bash -c "{ cat $trace; [ $trace = epoch ] || head -c $((257 << 20)) /dev/zero; } | '$tracetta' check --verbose -"
     grep -q "odd $code x1.*$text" "$work/.out"
     verdict "$trace: $code is told of a pipe" $? "exit status $run_status"
