@@ -53,8 +53,8 @@ static inline uint64_t fxt_put(unsigned field, uint64_t value)
 #define FXT_SIZE_MAX 4095u             /* words of a record that is not large */
 #define FXT_LARGE_SIZE_MAX 0xffffffffu /* words of a large record */
 #define FXT_ARGS_MAX 15u
-#define FXT_STRINGS \
-    32768u /* slots of the string table; slot 0 is the empty string and cannot be set */
+/* slots of the string table; slot 0 is the empty string and cannot be set */
+#define FXT_STRINGS 32768u
 #define FXT_THREADS 256u                  /* slots of the thread table; slot 0 cannot be set */
 #define FXT_STRING_MAX 32000u             /* bytes a writer should keep to; 32767 can be said */
 #define FXT_DEFAULT_FREQUENCY 1000000000u /* ticks per second before any initialization record */
@@ -165,8 +165,8 @@ enum {
 };
 
 enum fxt_event {
-    FXT_INSTANT =
-        0, /* no last word; writers before 2022 put a scope there: 0 thread, 1 process, 2 global */
+    /* no last word; writers before 2022 put a scope there: 0 thread, 1 process, 2 global */
+    FXT_INSTANT = 0,
     FXT_COUNTER = 1,           /* counter id */
     FXT_DURATION_BEGIN = 2,    /* no last word */
     FXT_DURATION_END = 3,      /* no last word */
@@ -237,8 +237,8 @@ enum {
 
 enum fxt_scheduling {
     FXT_LEGACY_SWITCH = 0,
-    FXT_CONTEXT_SWITCH =
-        1, /* header | ticks | outgoing thread koid | incoming thread koid | arguments */
+    /* header | ticks | outgoing thread koid | incoming thread koid | arguments */
+    FXT_CONTEXT_SWITCH = 1,
     FXT_THREAD_WAKEUP = 2, /* header | ticks | waking thread koid | arguments */
     FXT_FIBER_SWITCH = 3 /* header | ticks | outgoing fiber koid | incoming fiber koid | arguments;
                             in no official text */

@@ -7,12 +7,10 @@
  * bounded by the words at hand. */
 #include "formats/fxt/fxt_read.h"
 
-#define SURPLUS_MAX                                                                               \
-    16u /* words behind a record's content that look like an extension of the format and not like \
-           damage */
-#define KNOWN_ENOUGH                                                                           \
-    6u /* records of known types in a row that have all their content, and more words: a later \
-          version of the format */
+/* words behind a record's content that look like an extension of the format and not like  damage */
+#define SURPLUS_MAX 16u
+/* records of known types in a row that have all their content, and more words */
+#define KNOWN_ENOUGH 6u
 
 /* The word at index i, 0 when it is not at hand. */
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)

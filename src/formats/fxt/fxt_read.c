@@ -14,9 +14,8 @@
 #include "base/status.h"
 
 #define ZERO_PIECE ((size_t)16 * 1024)
-#define LARGE_BLIND \
-    ((uint64_t)     \
-         FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
+/* a large record that cannot be measured is believed up to this size */
+#define LARGE_BLIND ((uint64_t)FXT_LOOKAHEAD)
 
 #define LONG_CONTENT 64u /* words; so long a content may end where a record begins by chance */
 

@@ -25,18 +25,16 @@
 #define FXT_LIKELY(x) __builtin_expect(!!(x), 1)
 #define FXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FXT_INLINE inline __attribute__((always_inline))
-#define FXT_APART \
-    __attribute__((noinline)) /* rare: keeps its registers out of the hot path around it */
+/* rare: keeps its registers out of the hot path around it */
+#define FXT_APART __attribute__((noinline))
 
-#define FXT_PROVIDERS_MAX \
-    4096u /* providers with a state of their own; bounds memory under hostile section records */
+/* providers with a state of their own; bounds memory under hostile section records */
+#define FXT_PROVIDERS_MAX 4096u
 #define FXT_PAGE 256u /* slots of one page of the string table, and of the thread table */
 #define FXT_PAGES (FXT_STRINGS / FXT_PAGE)
-#define FXT_LOOKAHEAD                                                          \
-    ((size_t)128 * 1024) /* room for three records of the usual kind, and more \
-                          */
-
 /* Late decoding needs these of the reader. */
+/* room for three records of the usual kind, and more */
+#define FXT_LOOKAHEAD ((size_t)128 * 1024)
 struct fxt_common {
     ttr *t;
     bool is_big; /* words are big-endian */
@@ -45,10 +43,10 @@ struct fxt_common {
 /* State of a provider.  Table slots hold ~id, so that zeroed memory means "not defined". */
 struct fxt_provider {
     const struct fxt_common *common;
-    uint32_t
-        *page[FXT_PAGES]; /* the string table; pages nobody wrote are the reader's empty ones */
-    uint32_t
-        *threads; /* FXT_THREADS slots; the reader's empty ones until the first thread record */
+    /* the string table; pages nobody wrote are the reader's empty ones */
+    uint32_t *page[FXT_PAGES];
+    /* FXT_THREADS slots; the reader's empty ones until the first thread record */
+    uint32_t *threads;
     struct clockmath clock;
     uint64_t base_ticks; /* the tick that is anchor_ns */
     int64_t anchor_ns;
@@ -63,12 +61,12 @@ struct fxt_reader {
     struct fxt_common common;
     struct input *in;
     ttr_error *error; /* of the call to next that is under way */
-    struct fxt_provider
-        *provider; /* whose records come now; NULL before the first that needs one */
+    /* whose records come now; NULL before the first that needs one */
+    struct fxt_provider *provider;
     struct fxt_provider **providers;
     size_t providers_n, providers_capacity;
-    struct pairmap
-        by_id; /* (id, 0) to index; (0, 1) is the provider of records before any section */
+    /* (id, 0) to index; (0, 1) is the provider of records before any section */
+    struct pairmap by_id;
     uint32_t no_slots[FXT_PAGE];    /* table pages of providers that defined nothing there; never
                                        written ... */
     uint32_t first_slots[FXT_PAGE]; /* ... with slot 0, the empty string, defined */

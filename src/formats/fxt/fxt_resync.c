@@ -8,9 +8,8 @@
 #include "formats/fxt/fxt_read.h"
 
 #define BLOCK ((size_t)256 * 1024)
-#define NEAR                \
-    ((size_t)FXT_SIZE_MAX * \
-     FXT_WORD) /* an aligned hit within the largest usual record is believed */
+/* an aligned hit within the largest usual record is believed */
+#define NEAR ((size_t)FXT_SIZE_MAX * FXT_WORD)
 #define ZEROS_ENOUGH ((size_t)4096)
 #define ZEROS_LAST ((size_t)64)
 #define NOWHERE SIZE_MAX

@@ -59,9 +59,8 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-#define FXT_INLINE_MAX                                                                             \
-    8000u /* bytes of a name that stands in the record: two of them leave half of it for arguments \
-           */
+/* bytes of a name that stands in the record: two of them leave half of it for arguments  */
+#define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH 8192u
 #define FXT_PATH 512u
@@ -153,8 +152,8 @@ struct fxt_writer {
     struct fxt_known *known; /* by thread */
     size_t known_n;
     struct pairmap introduced; /* (process, koid) that stood together somewhere */
-    struct pairmap
-        by_koid; /* (koid, 0) to the thread that came up last with it: what readers take it for */
+    /* (koid, 0) to the thread that came up last with it: what readers take it for */
+    struct pairmap by_koid;
     ttr_id *processes; /* names as written, by process index */
     size_t processes_n;
     uint32_t stamp; /* of this batch: one more than how often names changed before it */

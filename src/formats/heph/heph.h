@@ -49,10 +49,10 @@ struct heph_reader {
     ttr_id schema, nested; /* how fields are walked: as stored, and with arrays in arrays */
     bool is_lost;          /* `offset` is no packet boundary: look for one */
     uint64_t lost_from;    /* where the search began */
-    uint8_t
-        repaired[HEPH_EPOCH_PACKET]; /* an epoch packet whose frame was damaged, as it should be */
-    bool is_torn;                    /* while lost: the input may end inside a packet */
-    uint64_t zeros_until;            /* up to there nothing was written */
+    /* an epoch packet whose frame was damaged, as it should be */
+    uint8_t repaired[HEPH_EPOCH_PACKET];
+    bool is_torn;         /* while lost: the input may end inside a packet */
+    uint64_t zeros_until; /* up to there nothing was written */
     uint64_t large_until; /* while lost: up to there goes a packet larger than allowed, as its
                              `large_size` says; 0 = none */
     uint32_t large_size;

@@ -10,8 +10,8 @@
 #include "base/pairmap.h"
 
 #define HEPH_NO_BEGIN UINT32_MAX
-#define HEPH_OPEN_MAX \
-    16384u /* asynchronous begins may never end, so there is a limit to how many wait */
+/* asynchronous begins may never end, so there is a limit to how many wait */
+#define HEPH_OPEN_MAX 16384u
 
 struct heph_begin {
     ttr_event event; /* of the begin; its payload is not kept */
@@ -25,8 +25,8 @@ struct heph_pairs {
     struct heph_begin *begins;
     size_t n, capacity;
     uint32_t unused; /* first free slot */
-    struct pairmap
-        tops; /* of a thread (id, 0), or of an asynchronous (id, category + 2^32), the top slot */
+    /* of a thread (id, 0), or of an asynchronous (id, category + 2^32), the top slot */
+    struct pairmap tops;
 };
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc);

@@ -12,9 +12,9 @@
 #include "encodings/event_header/event_header_format.h"
 
 #define INTERCEPTOR_SIZE 4u /* bytes of the size */
-#define INTERCEPTOR_LEAST \
-    (INTERCEPTOR_SIZE + 6u + EVENT_HEADER_BYTES) /* the shortest name is "_L0K0" with its zero */
-#define INTERCEPTOR_MOST \
-    (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + 0x1000000u) /* the writer's: 16 MiB */
+/* the shortest name is "_L0K0" with its zero */
+#define INTERCEPTOR_LEAST (INTERCEPTOR_SIZE + 6u + EVENT_HEADER_BYTES)
+/* the writer's: 16 MiB */
+#define INTERCEPTOR_MOST (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + 0x1000000u)
 
 #endif
