@@ -1,5 +1,4 @@
-/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h, the
- * writer's in fxt_write.h. */
+/* Registers FXT as a format: its name, options, reader (fxt_read.h) and writer (fxt_write.h). */
 #include "formats/fxt/fxt_read.h"
 #include "formats/fxt/fxt_write.h"
 

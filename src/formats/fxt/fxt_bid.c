@@ -1,14 +1,17 @@
-/* Is this a Fuchsia trace?  By its magic; without it by records that are exactly what they say;
- * never by its suffix.
+/* Detection of FXT traces and of their byte order.
  *
- * Streams of a single provider have no magic (the trace manager writes it) but begin with their
- * initialization record, a header word without a free bit.  Anything else must go on for longer.
- * The bids without magic stay below those of any real magic. */
+ * A trace with the magic number is recognized by it. Without one, the records at the start must be
+ * exactly as long as their headers declare. The file suffix never decides.
+ *
+ * A stream of a single provider has no magic number, since the trace manager writes it. It starts
+ * with an initialization record, whose header has no variable bits, so three records suffice. Any
+ * other start needs twelve records.  These bids are lower than that of any real magic number. */
 #include "formats/fxt/fxt_read.h"
 
 enum {
     BID_MAGIC = 64,
-    BID_INITIALIZATION = 24, /* at least three records, the first with all its header fixed */
+    /* bits verified: at least three records, the first with a fixed header */
+    BID_INITIALIZATION = 24,
     BID_CHAIN = 12,
     CHAIN_SHORT = 3,
     CHAIN_LONG = 12
@@ -24,7 +27,7 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
     return begins_with_magic(bytes, n, false) || begins_with_magic(bytes, n, true);
 }
 
-/* The bid without magic in one byte order. */
+/* Returns the bid for one byte order if the magic number is missing. */
 static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD, is_big};
@@ -34,8 +37,8 @@ static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bo
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
     if (fxt_chain(&span, is_whole, chain) < chain)
         return 0;
-    /* The chain may have ended early, with the file: then there must be enough of it all the same.
-     */
+    /* fxt_chain also accepts the end of the file. Then at least three records and six words must
+     * exist. */
     struct fxt_span part = {bytes, span.words, is_big};
     bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;
@@ -63,8 +66,8 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-/* FxT files of EZTrace and StarPU begin with a number for the machine (in the top byte of a 32-bit
- * word) and hold the text of uname a bit further on. */
+/* Detects FxT files of EZTrace and StarPU: a small 32-bit machine number, then the text of uname
+ * within the first 512 bytes. */
 static bool is_other_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";

@@ -1,13 +1,14 @@
-/* Views of event records: the hot path of the reader.
+/* Converts event records: the hot path of the reader.
  *
- * Most traces are events by nine tenths, in no order a branch predictor could learn.  So the sizes
- * of up to four arguments are walked without branches, inline parts are unlikely, and what depends
- * on the kind comes from tables and masks. Left out here: the arguments' values (fxt_fields.c). */
+ * Events are nine tenths of most traces, and no branch predictor can learn their order.  So the
+ * sizes of up to four arguments are added without branches, inline parts are treated as unlikely,
+ * and differences between event kinds are tables and masks. Argument values are decoded in
+ * fxt_fields.c. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
-/* Kinds of the model by FXT's kinds; TTR_KIND_NONE: unknown. */
+/* Event kinds of the model by FXT's event kinds; TTR_KIND_NONE if unknown. */
 static const uint8_t kinds[16] = {
     [FXT_INSTANT] = TTR_KIND_INSTANT,          [FXT_COUNTER] = TTR_KIND_COUNTER,
     [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,     [FXT_DURATION_END] = TTR_KIND_END,
@@ -17,7 +18,8 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
-/* Which bits of the last word are a link, and which the end of a span; all or none. */
+/* By event kind: all ones if the last word is the link (here) or the end of a span (next table),
+ * else 0. */
 static const uint64_t link_masks[16] = {
     [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
     [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
@@ -69,9 +71,9 @@ enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record 
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel
- * gives, ending in the index.  It gets no name: a writer would make an object of it, and give the
- * name to whatever thread really has that koid. */
+/* Returns a placeholder thread for an undefined index: process 0, and a koid that no kernel
+ * assigns, with the index in its low byte.  It has no name: a writer would emit an object for the
+ * name, and readers would apply it to a thread that really has this koid. */
 static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
@@ -98,8 +100,8 @@ enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record 
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* For the i-th of the first four arguments: its size field's mask where there is one, and 1; else
- * zeros. */
+/* For each of the first four arguments, if present: the mask of its size field, and 1. Else zeros.
+ */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
@@ -116,19 +118,18 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* The word at a place, or the record's header where the place is behind its end.  By a mask:
- * whether an argument is the last thing in its record is what no predictor can guess, and a wrong
- * guess costs more than everything else here. */
+/* Returns the word at index `at`, or the record's header if `at` is outside the record.  Uses a
+ * mask, because a mispredicted branch costs more than the rest of this function. */
 static FXT_INLINE uint64_t argument_at(const struct fxt_record *record, uint32_t at, bool is_big)
 {
     uint32_t is_inside = at < record->words;
     return fxt_load(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
 }
 
-/* The place behind the arguments; above record->words where an argument is empty or leaves the
- * record.  Sizes are at least 1, so a place at or behind the end only grows, and one comparison of
- * the result with the end is enough.  Places never grow past words + 15 * 4095, so nothing
- * overflows; a load at a place that is too far is made at the header instead. */
+/* Returns the index of the word after the arguments; above record->words if an argument has size 0
+ * or exceeds the record. Sizes are at least 1, so an index that has left the record only grows, and
+ * one comparison of the result with the end is enough.  An index is at most words + 15 * 4095, so
+ * nothing overflows. */
 static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at,
                                           uint32_t args, bool is_big)
 {
@@ -150,8 +151,7 @@ static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint3
     return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
-/* Whether the surplus word of an instant is a scope (thread, process, global) and not the next
- * record. */
+/* Returns whether the surplus word of an instant is a scope (0 thread, 1 process, 2 global). */
 static bool is_scoped(const struct fxt_reader *reader, const struct fxt_record *record,
                       uint32_t end)
 {
@@ -159,7 +159,7 @@ static bool is_scoped(const struct fxt_reader *reader, const struct fxt_record *
            fxt_word(reader, record, end) <= 2;
 }
 
-/* An event of a kind that nobody knows. */
+/* Notes an event of a kind that the specification does not define, and emits it as a definition. */
 static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_record *record)
 {
     input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-event",
@@ -169,7 +169,7 @@ static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_rec
     return FXT_TAKEN;
 }
 
-/* Where arguments begin. */
+/* Returns the index of the first argument's word. */
 static inline uint32_t body_words(uint64_t header)
 {
     return 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) +
@@ -177,7 +177,7 @@ static inline uint32_t body_words(uint64_t header)
            fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_NAME));
 }
 
-/* Refs that lead into the record itself, or nowhere. */
+/* The ids of an event's thread, category and name. */
 struct event_refs {
     ttr_id thread, category, name;
 };
@@ -199,7 +199,7 @@ static enum fxt_taken resolve_rare(struct fxt_reader *reader, const struct fxt_r
     return taken;
 }
 
-/* Ids by table; false where one of the refs is inline or not defined. */
+/* Resolves the refs from the tables.  Returns false if a ref is inline or not defined. */
 static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t header,
                                  struct event_refs *ids)
 {
@@ -213,8 +213,8 @@ static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t h
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-/* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and
- * whether the record is exactly as long as its content, so that the usual one asks for neither. */
+/* Emits an event whose layout is known.  Inlined for each combination of byte order and `is_exact`
+ * (the record ends with its content), so that the usual case tests neither. */
 static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record,
                                       uint32_t end, bool is_big, bool is_exact)
 {
@@ -232,7 +232,7 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
     uint64_t last_word =
         fxt_load(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
     uint64_t ticks = fxt_load(record->bytes + FXT_WORD, is_big);
-    /* What is no span ends where it begins: its duration comes out as 0 without asking. */
+    /* For other kinds the end equals the start, so the duration is 0 without a branch. */
     uint64_t span = is_whole ? span_masks[kind] : 0;
     int64_t time = fxt_time(provider, ticks, &clamped);
     int64_t end_time = fxt_time(provider, (last_word & span) | (ticks & ~span), &clamped);
@@ -263,7 +263,8 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
     return FXT_TAKEN;
 }
 
-/* An event whose size is not that of its content, or of a kind nobody knows. */
+/* Converts an event whose size differs from that of its content, or of an unknown kind. Returns
+ * FXT_ODD unless it has a scope or was accepted. */
 static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_record *record,
                                uint32_t end)
 {

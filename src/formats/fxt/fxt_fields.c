@@ -1,10 +1,10 @@
-/* Fields of FXT events, decoded when asked for: arguments, and what records have besides them.
+/* Fields of FXT events, decoded on demand: arguments, and values in fixed words of other records.
  *
- * The payload is a whole record.  Its header says which plan the walk follows: a few values in
- * fixed places, then the arguments, then a stream, an array of addresses or a scope.  The view has
- * measured the record; here every step is bounded again by the cursor, an argument too small for
- * its content is given as its bytes, and the walk ends where the sizes of arguments do not add up.
- * Names that FXT does not have are those of the model ("message", "data", "frames", ...). */
+ * The payload of an event is the complete record.  Fields come in this order: values in fixed
+ * words, arguments, then a stream, an array of addresses or a scope.  The view has measured the
+ * record. The cursor checks each step again. An argument too small for its content is returned as
+ * raw bytes. Decoding ends at an argument whose size is invalid.  Names that FXT does not define
+ * are those of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
@@ -12,13 +12,14 @@
 enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
 
 struct walk {
-    struct cursor at; /* the arguments, later the tail */
+    struct cursor at; /* the next argument; later the words after the arguments */
     const struct fxt_provider *provider;
     uint64_t header;
-    uint64_t refs;        /* second word of large records */
-    uint32_t arguments;   /* left */
-    uint32_t frames;      /* left */
-    uint8_t stage, fixed; /* how many fixed fields were given */
+    uint64_t refs;      /* second word of a large record */
+    uint32_t arguments; /* arguments not decoded yet */
+    uint32_t frames;    /* frames not decoded yet */
+    /* stage: an enum stage; fixed: how many fixed fields have been returned */
+    uint8_t stage, fixed;
     bool is_big;
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -46,7 +47,7 @@ static void set_pointer(ttr_field *field, const char *name, uint64_t value)
     field->value.hint = TTR_HINT_POINTER;
 }
 
-/* Takes a padded stream; false when it is not all there. */
+/* Reads a padded stream.  Returns false if it exceeds the record. */
 static bool take_stream(struct walk *walk, uint64_t n, ttr_text *text)
 {
     const uint8_t *bytes = cursor_take(&walk->at, n);
@@ -56,7 +57,7 @@ static bool take_stream(struct walk *walk, uint64_t n, ttr_text *text)
     return true;
 }
 
-/* Fixed fields of a record, one at a time; false when there are no more. */
+/* Returns the next value from the record's fixed words, false if there are no more. */
 static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t header = walk->header;
@@ -86,7 +87,7 @@ static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *fie
     return false;
 }
 
-/* Name by a string ref, whose stream, if it has one, comes next. */
+/* Reads a string ref and, if it is inline, its stream at the cursor. */
 static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
@@ -99,11 +100,11 @@ static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *i
     return true;
 }
 
-#define WORDS_NEVER UINT16_MAX /* no argument is as long as that */
+#define WORDS_NEVER UINT16_MAX /* longer than any argument, so that no argument has this size */
 
-/* What argument types are in the model, and where a number of that type is: in the last of so many
- * words, when the name is in the table, above `shift`, under `mask`, with the sign in bit `sign`.
- */
+/* How an argument type appears in the model, and where its number is. The number is in word `words`
+ * - 1 of an argument whose name is not inline, from bit `shift` on, under `mask`. `sign` is its
+ * sign bit, 0 if unsigned. */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -131,14 +132,14 @@ static const struct argument_type argument_types[16] = {
     [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
 };
 
-/* The number that a word of an argument holds. */
+/* Extracts the number from its word, with sign extension. */
 static inline uint64_t number_of(const struct argument_type *type, uint64_t word)
 {
     uint64_t number = word >> type->shift & type->mask;
     return (number ^ type->sign) - type->sign;
 }
 
-/* Values that are not numbers, from behind the name. */
+/* Reads a value that is not a number; the cursor is after the name. */
 static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *value)
 {
     switch (fxt_get(header, FXT_ARG_TYPE)) {
@@ -149,11 +150,11 @@ static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *valu
         return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
     default:
         return take_stream(walk, cursor_left(&walk->at),
-                           &value->text); /* a type to come: its bytes as they are */
+                           &value->text); /* a type that is not defined yet: its bytes unchanged */
     }
 }
 
-/* Where a record goes on behind its arguments. */
+/* Returns the stage after the arguments. */
 static inline enum stage stage_behind(const struct walk *walk)
 {
     bool is_event = fxt_type(walk->header) == FXT_EVENT;
@@ -161,7 +162,7 @@ static inline enum stage stage_behind(const struct walk *walk)
                                                                             : STAGE_TAIL;
 }
 
-/* The name and value of an argument; false where they do not fit into it. */
+/* Reads the name and value of an argument.  Returns false if they exceed it. */
 static FXT_INLINE bool take_argument(struct walk *walk, uint64_t header, ttr_field *field)
 {
     unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
@@ -177,7 +178,7 @@ static FXT_INLINE bool take_argument(struct walk *walk, uint64_t header, ttr_fie
     return !walk->at.failed;
 }
 
-/* An argument too small for its name or value, as its bytes. */
+/* Sets the field to the argument's bytes, because it is too small for its name or value. */
 static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
 {
     *field = (ttr_field){.name = {"", 0}};
@@ -186,9 +187,9 @@ static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Takes an argument that is a number, or null, with a name of the table, as most are.  Of which
- * type is found without a branch: no predictor could guess.  False where it is another, and then
- * nothing is taken. */
+/* Reads an argument that is a number or null and has a name from the table, as most have.  Selects
+ * the type without a branch, because it cannot be predicted.  Returns false, without moving the
+ * cursor, for other arguments. */
 static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
@@ -221,7 +222,7 @@ static inline void count_argument(struct walk *walk)
     walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));
 }
 
-/* The next argument; the walk is over where sizes do not add up. */
+/* Reads any argument.  Ends the iteration if its size is invalid. */
 static FXT_APART bool next_argument(struct walk *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
@@ -232,7 +233,7 @@ static FXT_APART bool next_argument(struct walk *walk, ttr_field *field)
         return false;
     struct cursor behind = walk->at;
     (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
-    walk->at.end = behind.p; /* what follows stays inside the argument */
+    walk->at.end = behind.p; /* loads of its value must stay inside the argument */
     if (FXT_UNLIKELY(!take_argument(walk, header, field)))
         set_raw(field, bytes, (size_t)size * FXT_WORD);
     walk->at = behind;
@@ -240,7 +241,7 @@ static FXT_APART bool next_argument(struct walk *walk, ttr_field *field)
     return true;
 }
 
-/* What a record has behind its arguments. */
+/* Reads the value after the arguments: a scope, a message or a payload. */
 static bool begin_tail(struct walk *walk, ttr_field *field)
 {
     uint64_t n = 0;
@@ -326,7 +327,7 @@ static uint32_t argument_count(const struct walk *walk)
     }
 }
 
-/* Most events: arguments, and nothing behind them but what instants may have. */
+/* Starts with the arguments; only an instant may have a value after them. */
 static void begin_event(struct walk *walk, const ttr_event *event)
 {
     walk->arguments = (uint32_t)fxt_get(walk->header, FXT_EVENT_ARGS);
@@ -335,7 +336,7 @@ static void begin_event(struct walk *walk, const ttr_event *event)
     (void)cursor_skip(&walk->at, event->body);
 }
 
-/* Other records begin with what they have in fixed places. */
+/* Starts with the values in fixed words of the record. */
 static FXT_APART void begin_other(struct walk *walk, const ttr_event *event)
 {
     struct cursor whole = walk->at;
@@ -353,7 +354,7 @@ static void fxt_fields_begin(ttr_fields *fields)
     struct walk *walk = (struct walk *)fields->state;
     walk->provider = fields->own;
     walk->stage = STAGE_DONE;
-    /* Definitions may belong to no provider. */
+    /* Definitions may precede any provider. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
         event->payload_size < FXT_WORD)
         return;
@@ -367,7 +368,7 @@ static void fxt_fields_begin(ttr_fields *fields)
         begin_other(walk, event);
 }
 
-/* What is left when no argument is. */
+/* Returns the next field of a stage other than the arguments. */
 static FXT_APART bool next_other(struct walk *walk, const ttr_event *event, ttr_field *field)
 {
     if (walk->stage == STAGE_FIXED) {
@@ -397,7 +398,8 @@ static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-/* None has several names.  At the end nothing is asked of the walk any more. */
+/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
+ * again. */
 static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;

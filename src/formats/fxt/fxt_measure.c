@@ -1,18 +1,18 @@
-/* How long a record ought to be, told from its content: the refs, counts and argument sizes inside
- * it.
+/* Size of a record, computed from its content: the refs, counts and argument sizes inside it.
  *
- * A record whose header and content agree is almost surely what it says; where they differ, the
- * reader decides which to believe. Three such records in a row are what recovery looks for, and
- * what detection without magic asks for. Nothing here trusts the size in the header: all loads are
- * bounded by the words at hand. */
+ * A record whose header and content agree is almost certainly genuine. If they differ, fxt_read.c
+ * decides which one to trust. Resync, and detection without the magic number, look for several such
+ * records in a row. This file never trusts the size in the header: all loads are bounded by the
+ * words available. */
 #include "formats/fxt/fxt_read.h"
 
-/* words behind a record's content that look like an extension of the format and not like  damage */
+/* words after the content of a record that count as an extension of the format, not as damage */
 #define SURPLUS_MAX 16u
-/* records of known types in a row that have all their content, and more words */
+/* consecutive records of known types with complete content and surplus words that count as a later
+ * version of the format */
 #define KNOWN_ENOUGH 6u
 
-/* The word at index i, 0 when it is not at hand. */
+/* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
 static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
 {
     if (i < span->words)
@@ -21,14 +21,14 @@ static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shap
     return 0;
 }
 
-/* Whether all bits of a word above `last` are 0. */
+/* Returns whether all bits of a word above bit `last` are 0. */
 static bool is_zero_above(uint64_t word, unsigned last)
 {
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Whether the padding behind `bytes` bytes of a stream that begins at word `at` is zero; true where
- * it is not at hand. */
+/* Returns whether the padding of a stream of `bytes` bytes at word `at` is zero, or not available.
+ */
 static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
     uint64_t words = fxt_words(bytes);
@@ -41,7 +41,7 @@ static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
     return rest == 0;
 }
 
-/* Steps over an inline string; the new place. */
+/* Returns the index of the word after an inline string. */
 static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref,
                             struct fxt_shape *shape)
 {
@@ -49,7 +49,7 @@ static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t r
     return at + fxt_ref_words((uint32_t)ref);
 }
 
-/* Words an argument needs at least. */
+/* Returns the number of words that the header of an argument implies. */
 static uint64_t argument_words(uint64_t header)
 {
     unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
@@ -62,7 +62,7 @@ static uint64_t argument_words(uint64_t header)
     return words;
 }
 
-/* Steps over the arguments; the place behind the last good one. */
+/* Returns the index of the word after the last valid argument. */
 static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct fxt_shape *shape)
 {
     for (uint32_t i = 0; i < shape->args && !shape->is_cut; i++) {
@@ -98,7 +98,8 @@ static void measure_metadata(const struct fxt_span *span, uint64_t header, struc
         break;
     case FXT_TRACE_INFO:
         shape->is_clean = header == FXT_MAGIC;
-        shape->is_known = fxt_get(header, FXT_METADATA_INFO) == 0; /* others may be of any size */
+        /* other trace infos may have any size */
+        shape->is_known = fxt_get(header, FXT_METADATA_INFO) == 0;
         break;
     default:
         shape->is_known = false;
@@ -135,7 +136,7 @@ static void measure_blob(const struct fxt_span *span, uint64_t header, struct fx
     shape->is_clean = shape->is_clean && is_padded(span, shape->body, shape->bytes);
 }
 
-/* An object with a name and arguments behind `at` words. */
+/* Measures an object record: fixed words up to `at`, then a name and arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
                            struct fxt_shape *shape)
 {
@@ -143,7 +144,8 @@ static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t na
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Inline: one word by the text, two by the C++ writers; whichever gives the size in the header. */
+/* Chooses the layout of an inline thread by the size in the header: one word by the specification,
+ * two by the C++ writers. */
 static void measure_userspace(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape,
                               uint64_t words)
 {
@@ -206,8 +208,8 @@ static void measure_log(const struct fxt_span *span, uint64_t header, struct fxt
                       is_padded(span, shape->body, shape->bytes);
 }
 
-/* Inline threads: two words, one in files of the Rust reader's reading; whichever gives the size in
- * the header. */
+/* Chooses the layout of an inline thread by the size in the header: two words, or one as in the
+ * Rust reader. */
 static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
@@ -228,7 +230,7 @@ static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t 
     shape->is_clean = is_zero_above(header, last_bit[kind]);
 }
 
-/* Strings come before the time here, unlike in events. */
+/* In a large blob the strings precede the time, unlike in events. */
 static void measure_large(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
 {
     uint64_t format = fxt_get(header, FXT_LARGE_FORMAT);
@@ -301,8 +303,8 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
     }
 }
 
-/* The size of a record that is beyond doubt, 0 for any other.  Instants may have a scope behind
- * them. */
+/* Returns the size of a clean record whose header and content agree, 0 for any other.  Instants may
+ * have a scope after the content. */
 static uint64_t clean_words(const struct fxt_span *span)
 {
     uint64_t header = fxt_load(span->bytes, span->is_big);
@@ -348,8 +350,8 @@ unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
     return most;
 }
 
-/* The size of a record that may be what it says: all its content and a bit more, or something
- * nobody knows. */
+/* Returns the size of a plausible record: of unknown type, or with complete content and few surplus
+ * words. Returns 0 for any other. */
 static uint64_t possible_words(const struct fxt_span *span, bool *is_known)
 {
     uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
@@ -361,7 +363,7 @@ static uint64_t possible_words(const struct fxt_span *span, bool *is_known)
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Whether there are zeros only, to the end or as far as the span goes. */
+/* Returns whether the rest of the span is zero. */
 static bool is_zero_tail(const struct fxt_span *span)
 {
     uint64_t n = 0;

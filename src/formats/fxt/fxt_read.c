@@ -1,23 +1,44 @@
-/* The FXT reader: the loop over records, and what to do where a record does not fit.
+/* The FXT reader: the loop over records, and decisions about records whose size is wrong.
  *
- * Whole records in the window go to the view of their type.  The loop stops where the window ends,
- * and where the size of a record is not what its content asks for.  Then it is decided, with the
- * following bytes at hand:
- *   - records follow behind the content: the size is damaged, the record is given with its size put
- * right;
- *   - a record follows where the size says: the record has words we do not know (allowed), or less
- * content than it claims;
- *   - neither: the bytes up to the next record are lost (fxt_resync.c).
- * Zeros where a record should be are the unused rest of a buffer when nothing else follows. */
+ * Order of calls: fxt_open detects the byte order. Each fxt_next fills one batch:
+ *
+ *   read_window       passes complete records in the window to the view of their type
+ *     |
+ *     +-- batch full, or a table must change first   -> return the batch
+ *     +-- STOP_EDGE: the window or the record ends   -> resolve_edge
+ *     +-- STOP_JUDGE: size and content disagree      -> resolve_bad_size
+ *
+ * Sections: a provider info or a provider section record makes a provider current (fxt_tables.c).
+ * Later records use its string table, thread table and clock. Records before any section belong to
+ * a default provider that is not provider 0.
+ *
+ * Resync after a bad size. Each record declares its size twice: in its header, and by the refs,
+ * counts and argument sizes in its content. resolve_bad_size compares both with the records that
+ * follow:
+ *
+ *      header size             |#### record ####|??
+ *      size by content         |#### record #########|
+ *   1. three clean records follow the content  -> the size field is damaged: repair it
+ *   2. records follow the header's size        -> accept surplus words, or a short content
+ *   3. neither                                 -> skip to the next record (fxt_resync.c)
+ *
+ * Zeros in place of a record are the unused rest of a buffer if only zeros follow. Otherwise they
+ * are damage.
+ *
+ * Invariants: the batch is empty when a decision is made, so the window may move. A decision looks
+ * at the same number of following words however the input is cut into chunks. reader->at only
+ * grows. Cost: one pass. A decision looks at most 256 KiB ahead; a damaged region is searched once.
+ * Left out: repair of large records, and reordering by time. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
 #define ZERO_PIECE ((size_t)16 * 1024)
-/* a large record that cannot be measured is believed up to this size */
+/* bytes; a large record that cannot be measured is loaded only up to this size */
 #define LARGE_BLIND ((uint64_t)FXT_LOOKAHEAD)
 
-#define LONG_CONTENT 64u /* words; so long a content may end where a record begins by chance */
+/* words; a record that is longer by its content may end at a record boundary by chance */
+#define LONG_CONTENT 64u
 
 static const uint8_t zero_piece[ZERO_PIECE] = {0};
 
@@ -31,8 +52,8 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
                              reader->common.is_big};
 }
 
-/* Decodes whole records from the window.  The only place where a record is checked against the
- * window: views may load any word below record.words. */
+/* Converts complete records from the window. No other function checks a record against the window:
+ * views may load every word below record.words. */
 static enum stop run(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -69,9 +90,9 @@ static enum stop run(struct fxt_reader *reader)
     return STOP_FULL;
 }
 
-/* --- Passing over bytes that are no record, or one too large --- */
+/* --- Skipping bytes that are no record, or an oversized one --- */
 
-/* Moves to `end`, or to where the input ends before it. */
+/* Moves reader->at to file offset `end`, or to the end of the input if that is earlier. */
 static ttr_status pass_unseen(struct fxt_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
@@ -85,7 +106,8 @@ static ttr_status pass_unseen(struct fxt_reader *reader, uint64_t end)
     return TTR_OK;
 }
 
-/* Room that was never written; copies get its bytes, piece by piece.  The batch is empty. */
+/* Skips zeros up to zeros_end.  If definitions are wanted, emits the zeros in pieces, so that a
+ * copy preserves them. */
 static void pass_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
@@ -98,9 +120,9 @@ static void pass_zeros(struct fxt_reader *reader)
     reader->at += n;
 }
 
-/* --- Decisions; the batch is empty, so the window may move --- */
+/* --- Decisions about damage; the batch is empty, so the window may move --- */
 
-/* The bytes from reader->at to the next record are lost. */
+/* Skips from reader->at to the next record and reports the bytes between as damage. */
 static ttr_status lose(struct fxt_reader *reader, const char *what)
 {
     uint64_t next, from = reader->at;
@@ -113,7 +135,7 @@ static ttr_status lose(struct fxt_reader *reader, const char *what)
                         what, (unsigned long long)(next - from));
 }
 
-/* A record decided upon goes to its view; TTR_AGAIN: that could not make anything of it. */
+/* Passes a record to its view after a decision.  Returns TTR_AGAIN if the view rejects it. */
 static ttr_status take(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
@@ -129,7 +151,8 @@ static ttr_status take(struct fxt_reader *reader, const struct fxt_record *recor
     }
 }
 
-/* Takes the record with the size that its content asks for. */
+/* Reads the record with the size `words` that its content implies, and reports the damaged size
+ * field. Works on a copy with a corrected header. */
 static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span, uint32_t words)
 {
     const struct alloc *alloc = &reader->common.t->counted;
@@ -156,7 +179,8 @@ static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span,
         fxt_size_words(header), words);
 }
 
-/* Takes the record as long as it says although its content is not. */
+/* Reads the record with the size of its header although the content differs, and adds a note on the
+ * difference. */
 static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
                          const struct fxt_shape *shape)
 {
@@ -187,7 +211,7 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     return TTR_OK;
 }
 
-/* Whether three records follow behind so many words. */
+/* Returns whether three clean records follow after the first `words` words. */
 static bool is_chained(const struct fxt_look *look, uint64_t words)
 {
     const struct fxt_span *span = &look->span;
@@ -208,9 +232,10 @@ static ttr_status look_ahead(struct fxt_reader *reader, struct fxt_look *look)
     return status;
 }
 
-/* Whether the record should be read as long as its content.  When the content is less than the
- * size, the rest may be words to come; when it is more, a count or a string ref may be wrong: then
- * what the size says is asked first, and what lies between must not be records. */
+/* Returns whether the record should get the size of its content. If the content is shorter than the
+ * size, later versions of the format may have added words. If it is longer, a count or a string ref
+ * may be wrong. Then the size in the header must lead to no record, and no records may start in
+ * between. */
 static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look *look,
                           const struct fxt_shape *shape, uint32_t words)
 {
@@ -227,7 +252,8 @@ static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look
            !fxt_has_record(reader, look, words, shape->total);
 }
 
-/* Whether the record should be read as long as it says. */
+/* Returns whether the record should keep the size of its header: records follow there, and none
+ * start inside it. */
 static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look *look,
                           const struct fxt_shape *shape, uint32_t words)
 {
@@ -237,7 +263,8 @@ static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* A record whose size is in doubt. */
+/* Decides about the record at reader->at, whose size and content disagree: repairs it, accepts it,
+ * or skips to the next record. */
 static ttr_status judge(struct fxt_reader *reader)
 {
     struct fxt_look look;
@@ -257,8 +284,8 @@ static ttr_status judge(struct fxt_reader *reader)
                : status;
 }
 
-/* Counts the zero words from reader->at on; in *is_tail whether nothing else follows.  Only the
- * last window is kept. */
+/* Sets *end to the end of the zero words at reader->at, and *is_tail to whether the input ends
+ * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -277,7 +304,7 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     }
 }
 
-/* Zeros where a record should begin; at least a word of them, or all that is left. */
+/* Handles zeros in place of a record: a note if the input ends with them, else damage. */
 static ttr_status meet_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -307,8 +334,8 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
                : lose(reader, "what follows zeros is no record");
 }
 
-/* Whether the record at reader->at, which the input cuts short, makes sense as far as it goes: its
- * content could fill it, and no other records lie inside. */
+/* Returns whether the truncated record at reader->at is plausible: its content fits its size so
+ * far, and no records start inside it. */
 static bool is_cut_short(const struct fxt_reader *reader)
 {
     struct fxt_span span = span_at(reader);
@@ -329,7 +356,8 @@ static bool is_cut_short(const struct fxt_reader *reader)
     return true;
 }
 
-/* A record that the input ends in. */
+/* Handles a record that continues after the end of the input: reports the truncation, or a wrong
+ * size if the record is implausible. */
 static ttr_status meet_end(struct fxt_reader *reader)
 {
     if (!is_cut_short(reader))
@@ -341,7 +369,7 @@ static ttr_status meet_end(struct fxt_reader *reader)
                         "the input ends inside a record; the last %zu bytes of it", left);
 }
 
-/* A record larger than allowed is passed over without loading it, and left out of copies. */
+/* Skips a record larger than the limit without loading it. Copies omit it. */
 static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
@@ -360,7 +388,8 @@ static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
                         (unsigned long long)until);
 }
 
-/* Whether a large record, of which the begin is at hand, is worth loading. */
+/* Returns whether the size of a large record is plausible by its first words, so that it is worth
+ * loading. */
 static bool is_believable(const struct fxt_span *span, uint32_t words)
 {
     struct fxt_shape shape;
@@ -377,7 +406,8 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return n == 0;
 }
 
-/* The window ends before the record does, or the record has no size. */
+/* Handles a record that does not fit in the window or has size 0: loads more, or passes it to the
+ * case that applies. */
 static ttr_status meet_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
@@ -416,7 +446,8 @@ ttr_status fxt_next(struct input *in, ttr_error *error)
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        reader->has_fields = false; /* an event that was begun and refused may have left it */
+        /* an event that its view started and rejected may have set it */
+        reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
             pass_zeros(reader);
         } else {
@@ -442,10 +473,12 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
     reader->common.t = t;
     reader->first_slots[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
-        in->max_record = UINT32_MAX; /* what ttr_event.payload_size can say */
+        in->max_record = UINT32_MAX; /* maximum of ttr_event.payload_size */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD)
         in->max_record = (uint64_t)FXT_SIZE_MAX *
-                         FXT_WORD; /* usual records are never too large, so the loop need not ask */
+                         /* ordinary records never exceed the limit, so the loop only checks large
+                          * ones */
+                         FXT_WORD;
     pairmap_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)

@@ -1,30 +1,52 @@
-/* Finding the next record after damage: three records in a row that are exactly what they say.
+/* Resync: finds the next record after damage.
  *
- * Records stand at multiples of 8, so these places come first.  Where bytes were lost or added
- * nothing is aligned any more; so when the next aligned hit is far, every byte in between is tried,
- * with four records asked for because eight times as many places could look right by chance.  A run
- * of zeros that goes on is the unused end of a buffer and ends the search as well. Memory: a block
- * and a look ahead; time: linear in the bytes skipped. */
+ * Purpose: after lost, added or overwritten bytes, find the first offset where the trace can be
+ * read again without mistaking payload bytes for records.
+ *
+ * Order of calls: fxt_read.c calls fxt_resync when neither the size nor the content of a record
+ * leads to another record. It calls fxt_has_record to check that a suspicious size does not cover
+ * real records.
+ *
+ * Algorithm: linear search with verification. A candidate is accepted if N consecutive records from
+ * there are clean: reserved bits zero, values in range, header size equal to the size of the
+ * content (fxt_chain).
+ *
+ *   damage              aligned candidates, every 8 bytes: N = 3
+ *   |xxxxxxxx|.......|.......|.......|[record][record][record]
+ *            ^^^^^^^^^^^^^^^^^^^^^^^^^ every byte: N = 4, only if the aligned hit is far
+ *
+ * Records are aligned to 8 bytes, so aligned offsets are searched first. If bytes were lost or
+ * added, later records are not aligned. Then every byte offset before the aligned hit is searched;
+ * N is 4 because there are eight times as many chances for a false match. A long run of zeros also
+ * ends the search, as the unused end of a buffer.
+ *
+ * Invariants: the search starts at least one byte after the damaged record. Candidates lie in the
+ * first BLOCK bytes; a block and FXT_LOOKAHEAD bytes after it are always loaded together, so the
+ * result does not depend on how the input is chunked. Cost: memory for one block and the
+ * look-ahead. Time is linear in the bytes skipped: most candidates fail at their first word. Left
+ * out: repair of the damaged bytes, and resync inside a large record. */
 #include "formats/fxt/fxt_read.h"
 
 #define BLOCK ((size_t)256 * 1024)
-/* an aligned hit within the largest usual record is believed */
+/* bytes, maximum size of an ordinary record; an aligned match within it needs no unaligned search
+ */
 #define NEAR ((size_t)FXT_SIZE_MAX * FXT_WORD)
 #define ZEROS_ENOUGH ((size_t)4096)
 #define ZEROS_LAST ((size_t)64)
 #define NOWHERE SIZE_MAX
 
-/* The part of the window where the search is. */
+/* The bytes that the search examines, a part of the window. */
 struct search {
     const uint8_t *bytes;
-    size_t n;       /* bytes to look at */
-    size_t starts;  /* a record may begin before this place */
-    size_t nonzero; /* places before are known to run into something else than zeros */
+    size_t n;       /* bytes to examine */
+    size_t starts;  /* candidates are below this index */
+    size_t nonzero; /* zeros that start below this index are known to end in a nonzero byte */
     bool is_end;
     const struct fxt_reader *reader;
 };
 
-/* Whether only zeros follow, to the end or for long.  A few may be the end of a record. */
+/* Returns whether only zeros follow, to the end of the input or for 4 KiB.  A shorter run may be
+ * the end of a record. */
 static bool is_zero_run(struct search *search, size_t at)
 {
     if (at < search->nonzero || search->bytes[at])
@@ -37,8 +59,8 @@ static bool is_zero_run(struct search *search, size_t at)
            (end - at >= ZEROS_LAST && end == search->n && search->is_end);
 }
 
-/* Records of one word are told from the arguments of a lost record by what they name: a provider we
- * know. */
+/* Returns whether the first word of the span may start a record.  A record of one word is also the
+ * pattern of many argument words, so it must name a known provider. */
 static bool is_start(const struct fxt_reader *reader, const struct fxt_span *span)
 {
     uint64_t header = fxt_load(span->bytes, span->is_big);
@@ -72,7 +94,8 @@ static size_t find_anywhere(const struct search *search, size_t first, size_t en
     return NOWHERE;
 }
 
-/* The first place after `from` where a record begins, NOWHERE if none before search->starts. */
+/* Returns the index of the first record at or after the start of the search, NOWHERE if none is
+ * below search->starts.  `is_first` skips the damaged record at index 0. */
 static size_t find_record(struct search *search, bool is_first)
 {
     size_t aligned = find_aligned(search, is_first ? FXT_WORD : 0);

@@ -1,9 +1,28 @@
-/* Providers of an FXT trace, each with tables of its own: strings, threads, and a clock.
+/* Provider sections: each provider of an FXT trace with its string table, thread table and clock.
+ * Follows "Provider info metadata" to "Thread record" of the specification.
  *
- * A section record may name any of 2^32 providers, so states are small until used: pages of the
- * string table come one by one and everything unused is shared.  Beyond FXT_PROVIDERS_MAX all
- * further ids share one state. Follows "Provider info metadata" to "Thread record"; a provider that
- * is told again keeps its tables, because writers that stream repeat its name only. */
+ * Purpose: string and thread refs are indices into tables of the current provider. A section record
+ * may name any of 2^32 providers, so the state of a provider must be small until it defines
+ * something.
+ *
+ * Order of calls: fxt_provider_select (provider info, section, event) or fxt_provider_default
+ * (first other record) sets reader->provider. Then the other functions change the current provider.
+ *
+ * Data structure: a two-level page table, copied on the first write.
+ *
+ *   by_id: (id, 0) -> index ---> provider
+ *                                  page[0]    ---> first_slots: slot 0 is the empty string; shared
+ *                                  page[1..]  ---> no_slots: nothing defined; shared
+ *                                  page[k]    ---> 256 slots of this provider, after a definition
+ *                                  threads    ---> no_slots, or 256 slots of this provider
+ *   slot = ~id of a string or thread; 0 = not defined
+ *
+ * Invariants: shared pages are never written. A provider keeps its address, because lazily decoded
+ * fields refer to it. A provider that is introduced again keeps its tables, because streaming
+ * writers repeat only its name. Cost: a lookup is two loads. A provider without definitions costs
+ * its page pointers (1 KiB); each page used costs 1 KiB. After FXT_PROVIDERS_MAX providers, all
+ * further ids share the state of the last one. Left out: removing providers, and checking that two
+ * providers use different ids. */
 #include "formats/fxt/fxt_read.h"
 
 #include <stdio.h>
@@ -18,7 +37,7 @@ static uint32_t *shared_page(struct fxt_reader *reader, uint32_t i)
     return i == 0 ? reader->first_slots : reader->no_slots;
 }
 
-/* Makes a page writable: the shared, empty one is replaced by a copy. */
+/* Returns a writable page: replaces a shared page by a copy.  Returns NULL if out of memory. */
 static uint32_t *own_page(struct fxt_reader *reader, uint32_t **page, const uint32_t *shared)
 {
     if (*page != shared)
@@ -90,11 +109,12 @@ static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bo
     return true;
 }
 
-/* Writers without the four-word initialization record still write Unix times: as ticks of 1 ns.  A
- * machine that counts so far from its start would have run for 36 years.  The times are right in
- * any case; this is about telling what they are. */
-#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 ... */
-#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ... to January 2043 */
+/* Range of ticks that can only be Unix times in ns.  Writers without the four-word initialization
+ * record use ticks of 1 ns since 1970. A clock that starts at boot would need 36 years to get
+ * there.  The range decides only whether the clock is declared as Unix time; times are the same in
+ * both cases. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* January 2043 */
 
 void fxt_provider_judge_clock(struct fxt_reader *reader)
 {

@@ -1,10 +1,9 @@
-/* Views of all FXT records but events: what they change in the tables, and what they are in the
- * model.
+/* Converts all FXT records except events: applies them to the tables, or emits an event.
  *
- * A view first measures the record (fxt_measure.c): when the size in the header is not what the
- * content asks for, it does nothing and says so.  Records that only define something give no event,
- * or a TTR_KIND_DEFINITION when the caller wants every byte. Left out: putting blobs of one name
- * together, and any use of objects beyond naming processes and threads. */
+ * A view first measures the record (fxt_measure.c). If the header size differs from the size of the
+ * content, it returns FXT_ODD without effect.  Records that only define something emit no event, or
+ * a TTR_KIND_DEFINITION if definitions are wanted. Left out: joining blobs of one name, and any use
+ * of objects other than naming processes and threads. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
@@ -22,7 +21,7 @@ static enum fxt_taken give_record(struct fxt_reader *reader, const struct fxt_re
     return FXT_TAKEN;
 }
 
-/* Measures; false when the size is in doubt. */
+/* Measures the record.  Returns false if its size is doubtful and was not accepted. */
 static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record *record,
                        struct fxt_shape *shape)
 {
@@ -31,7 +30,7 @@ static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record 
     return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
-/* An event with what all records share. */
+/* Starts an event and sets the members that all records share. */
 static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record *record,
                              const struct fxt_shape *shape, ttr_kind kind)
 {
@@ -111,7 +110,7 @@ static enum fxt_taken view_provider_event(struct fxt_reader *reader,
                    "provider event %u, only 0 is known", what);
         return give_record(reader, record);
     }
-    /* It may name another provider than the current one, and does not make it current. */
+    /* The record may name another provider than the current one, which remains current. */
     struct fxt_provider *current = reader->provider;
     bool is_new;
     if (!fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER),
@@ -190,7 +189,7 @@ static enum fxt_taken view_string(struct fxt_reader *reader, const struct fxt_re
     return give_record(reader, record);
 }
 
-/* Events name their thread when they are seen, so redefinition needs no new batch. */
+/* Events refer to threads by id, so a redefined index does not affect the current batch. */
 static enum fxt_taken view_thread(struct fxt_reader *reader, const struct fxt_record *record)
 {
     uint32_t index = (uint32_t)fxt_get(record->header, FXT_THREAD_INDEX);
@@ -229,8 +228,8 @@ static enum fxt_taken view_blob(struct fxt_reader *reader, const struct fxt_reco
     return FXT_TAKEN;
 }
 
-/* The process or thread of a userspace object: by the table, or one word (process) or two in place.
- */
+/* Resolves the owner of a userspace object: a thread by index or two inline words, or a process by
+ * one inline word. */
 static enum fxt_taken userspace_owner(struct fxt_reader *reader, const struct fxt_record *record,
                                       const struct fxt_shape *shape, ttr_id *id)
 {
@@ -263,8 +262,7 @@ static enum fxt_taken view_userspace_object(struct fxt_reader *reader,
     return FXT_TAKEN;
 }
 
-/* The argument "process" of an object, which tells the process of a thread; 0 where there is none.
- */
+/* Returns the argument "process" of a thread object, the koid of its process; 0 if missing. */
 static uint64_t process_argument(const struct fxt_reader *reader, const ttr_event *event)
 {
     ttr_field field;
@@ -274,7 +272,7 @@ static uint64_t process_argument(const struct fxt_reader *reader, const ttr_even
                                                                                  : 0;
 }
 
-/* Names what the object is and finds its thread. */
+/* Registers the name of a process or thread, and finds the thread id of the event. */
 static bool use_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
@@ -340,7 +338,7 @@ static enum fxt_taken view_legacy_switch(struct fxt_reader *reader, const struct
     return FXT_TAKEN;
 }
 
-/* Kinds 1 to 3 name threads by koid alone. */
+/* Kinds 1 to 3 identify threads only by koid. */
 static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader,
                                              const struct fxt_record *record,
                                              const struct fxt_shape *shape)
@@ -364,7 +362,7 @@ static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader,
     if (kind == FXT_CONTEXT_SWITCH)
         event->tag = (uint16_t)fxt_get(header, FXT_SCHEDULING_STATE);
     if (kind == FXT_FIBER_SWITCH)
-        event->tag = TTR_THREAD_SUSPENDED; /* a fiber gives way; the record has no state */
+        event->tag = TTR_THREAD_SUSPENDED; /* a fiber yields voluntarily; the record has no state */
     else
         event->flags |= TTR_EVENT_HAS_CPU;
     if (kind != FXT_FIBER_SWITCH)
@@ -376,7 +374,7 @@ static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader,
 static enum fxt_taken view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!record->is_accepted)
-        return FXT_ODD; /* its content says nothing; what follows it must make sense */
+        return FXT_ODD; /* the size cannot be checked by content; the records after it decide */
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-record",
                "a record of type %u that nobody knows, header %016llx; skipped by its size",
                fxt_type(record->header), (unsigned long long)record->header);
@@ -424,7 +422,7 @@ static enum fxt_taken profiler_thread(struct fxt_reader *reader, const struct fx
     return *id ? FXT_TAKEN : no_memory(reader);
 }
 
-/* The label of a module. */
+/* Reads the name of a module into the event. */
 static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
                         ttr_event *event)
 {
@@ -463,7 +461,7 @@ static enum fxt_taken view_profiler(struct fxt_reader *reader, const struct fxt_
 
 /* --- Large records --- */
 
-/* What the refs of a large blob lead to; *at moves behind the strings. */
+/* Resolves category and name of a large blob, and advances *at past their inline strings. */
 static enum fxt_taken large_names(struct fxt_reader *reader, const struct fxt_record *record,
                                   ttr_event *names, uint32_t *at)
 {
