@@ -1,5 +1,4 @@
-/* The golden vectors of FXT: what each record is, and each question that the text of the format
- * leaves open. */
+/* Golden vectors of FXT: each record type, and each question that the specification leaves open. */
 #include "support/support.h"
 #include "support/vectors.h"
 

@@ -1,19 +1,21 @@
-/* Writing FXT: any events as records, and FXT's own records as they are.
+/* Writes FXT: copies records of an FXT reader byte for byte, and encodes all other events.
  *
- * Copying: when the first thing given is a raw record of an FXT reader that gives definitions too
- * (or the first byte of a trace), everything raw from that source is appended as it is, so that a
- * whole trace comes out byte by byte, in its own byte order.  Events of other origin then get a
- * provider section of their own, and the copied one is taken up again after it; where the copied
- * trace has no provider record to come back by, they are written into it without touching its
- * tables, in ticks of its clock. Encoding: one provider for each provider of each source, each with
- * its own tables and a clock of 1 tick = 1 ns. Left out: putting events in order (FXT does not ask
- * for it); keeping ids of several hosts apart beyond their providers. */
+ * Copying starts if the first event is raw and from an FXT reader that emits definitions, or is the
+ * first byte of a trace. Then all raw events of that source are appended unchanged, in their own
+ * byte order.  Events of other sources get provider sections of their own; a section record resumes
+ * the copied section after them. A copied trace without provider records cannot be resumed. Then
+ * other events are written into its section with inline refs and in ticks of its clock.
+ *
+ * Encoding uses one provider per provider and source, each with its own tables and ticks of 1 ns.
+ * Left out: sorting (FXT requires no order), and separating process ids of several hosts other than
+ * by provider. */
 #include "formats/fxt/fxt_write.h"
 
 #include "base/status.h"
 #include "base/utf.h"
 
-#define OWN_PROVIDERS 0x74726100u /* ids of our sections between copied ones: unlikely numbers */
+/* first provider id of our sections between copied ones; unlikely to occur in the copied trace */
+#define OWN_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative",
@@ -147,7 +149,8 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* --- Copying --- */
 
-/* Whether copying begins with this event: definitions come along, or nothing came before it. */
+/* Returns whether copying starts with this event: definitions are included, or nothing precedes it.
+ */
 static bool begins_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
@@ -171,7 +174,7 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
                 (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD == e->payload_size;
 }
 
-/* Follows what a copied definition says of its section: the provider, and the clock. */
+/* Updates provider and clock of the copied section from a copied definition. */
 static void follow(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
@@ -202,8 +205,8 @@ static void write_section(struct fxt_writer *w, uint32_t id)
                          fxt_put(FXT_METADATA_PROVIDER, id));
 }
 
-/* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next
- * index. */
+/* Appends the event at `i` and the following ones whose payloads are adjacent in memory.  Returns
+ * the index of the next event. */
 static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
@@ -242,7 +245,7 @@ static void write_start(struct fxt_writer *w)
     buffer_filled(&w->out->buffer, FXT_WORD);
 }
 
-/* Introduces the provider of the event: its name and its clock. */
+/* Writes the records that introduce the event's provider: its name and its clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
     struct fxt_out to;
@@ -285,7 +288,7 @@ static struct fxt_target *add_target(struct fxt_writer *w)
     return target;
 }
 
-/* Makes the provider of the event current; false when memory is out. */
+/* Makes the provider of the event current.  Returns false if out of memory. */
 static bool enter_section(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -321,7 +324,7 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
     output_wrote(w->out, e);
 }
 
-/* --- What the format offers --- */
+/* --- Functions of format_fxt --- */
 
 ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
 {

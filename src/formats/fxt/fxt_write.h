@@ -1,14 +1,14 @@
-/* The parts of the FXT writer: what they share, and what each of them offers.
+/* The FXT writer: state and internal functions of its parts.
  *
- *   fxt_write.c         the loop over events, copying of raw records, provider sections, times
- *   fxt_write_tables.c  string and thread references, names of threads and processes
- *   fxt_write_args.c    fields to arguments
- *   fxt_write_kinds.c   one record for each kind of event
+ *   fxt_write.c         loop over events, byte-for-byte copies, provider sections, losses
+ *   fxt_write_tables.c  string and thread refs; names of threads and processes
+ *   fxt_write_args.c    converts fields to arguments
+ *   fxt_write_kinds.c   writes one record for each kind of event
  *
- * A record is made in two steps: first everything it refers to is looked up, which may emit
- * definitions and tells its size; then its words go out one after the other.  So nothing is
- * patched, and definitions stand before what needs them. Failures (memory) are collected in the
- * buffer's failed flag and writer->failed, and told once a batch. */
+ * A record is written in two steps. First all its refs are resolved, which may emit definition
+ * records and determines the size. Then its words are appended in order. So nothing is patched
+ * later, and definitions precede their first use. Allocation failures set the buffer's `failed`
+ * flag or writer->failed, which fxt_write reports once per batch. */
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
@@ -17,7 +17,7 @@
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
 
-/* What FXT cannot hold, index into fxt_losses. */
+/* Information that FXT cannot represent: indices into fxt_losses. */
 enum fxt_loss {
     FXT_LOST_TIME_NEGATIVE,
     FXT_LOST_TIME_PLACE,
@@ -59,7 +59,7 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-/* bytes of a name that stands in the record: two of them leave half of it for arguments  */
+/* bytes, maximum of an inline name; two of them leave half of a record for arguments */
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
 #define FXT_SCRATCH 8192u
@@ -67,33 +67,34 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 #define FXT_DEPTH 16u
 #define FXT_SLOTS_PAGE 64u
 
-/* A table of the trace as the writer fills it.  An entry = epoch << 16 | cut << 15 | slot; those of
- * other epochs do not count.  Entries stand by id in pages, for every target has tables of its own
- * and few of all ids. */
+/* A string or thread table as the writer fills it. It maps ttr_id to entry = epoch << 16 | cut <<
+ * 15 | slot; entries of other epochs are empty.  Entries are in pages indexed by id, because each
+ * target has its own tables and uses few of all ids. */
 struct fxt_slots {
-    uint16_t *page; /* by ttr_id / FXT_SLOTS_PAGE: which page of `entry`; 0, in which nothing is,
-                       where there is none */
+    /* by ttr_id / FXT_SLOTS_PAGE: index of its page in `entry`; 0 is an empty page */
+    uint16_t *page;
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused,
-        patience;   /* references made inline as the table was full; so many, and it begins anew */
-    uint32_t epoch; /* 1 .. 65535 */
+        /* refused: inline refs since the table was full; at `patience` the table is cleared */
+        patience;
+    uint32_t epoch; /* 1 to 65535 */
 };
 
-/* A provider of the trace written. */
+/* A provider of the written trace. */
 struct fxt_target {
     uint32_t id;
     struct fxt_slots strings, threads;
 };
 
-/* A string reference, with the stream of an inline one. */
+/* A string ref, with its stream if it is inline. */
 struct fxt_text {
     uint32_t ref;
     const char *p;
 };
 
-/* A thread reference, with the words of an inline one. */
+/* A thread ref, with its two words if it is inline. */
 struct fxt_thread {
     uint32_t ref;
     uint64_t pid, tid;
@@ -102,15 +103,15 @@ struct fxt_thread {
 struct fxt_argument {
     uint64_t header, value;
     struct fxt_text name, text;
-    ttr_text bytes; /* of a blob argument */
+    ttr_text bytes; /* payload of a blob argument */
 };
 
 struct fxt_level {
-    uint32_t end, index; /* of its name in the path; of the next element */
+    uint32_t end, index; /* end: length of its name in `path`; index: of its next element */
     bool is_array;
 };
 
-/* A field that has a place of its own in the record. */
+/* A field that the record stores outside of its arguments; the caller sets `name` and `type`. */
 struct fxt_wanted {
     const char *name;
     uint8_t type;
@@ -118,19 +119,20 @@ struct fxt_wanted {
     ttr_value value;
 };
 
-/* What has become of the names of a thread. */
+/* State of a thread's names in the output. */
 struct fxt_known {
-    uint32_t stamp; /* the stamp of the batch when its names were looked at last; 0: never used */
-    ttr_id name;    /* as written */
-    bool is_introduced; /* its process and koid stood together somewhere */
-    bool is_plain;      /* introduced, and its number is known: nothing to look after */
+    uint32_t stamp;     /* writer->stamp when its names were last checked; 0 if never used */
+    ttr_id name;        /* name that was last written */
+    bool is_introduced; /* some record contains its process koid together with its thread koid */
+    /* introduced, and its koid is known: fxt_thread_by_id may use its slot at once */
+    bool is_plain;
 };
 
-/* The trace that is copied byte by byte. */
+/* The source whose records are copied byte for byte. */
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    bool has_provider; /* its current section can be come back to */
+    bool has_provider; /* its current section can be resumed by a section record */
     uint32_t provider;
     struct clockmath clock;
     uint64_t base_ticks;
@@ -139,34 +141,35 @@ struct fxt_copied {
 
 struct fxt_writer {
     struct ttr_writer *out;
-    const ttr_event *event; /* under way */
+    const ttr_event *event; /* the event being written */
     bool is_big, is_started, is_anchored, failed;
-    bool is_inline; /* tables belong to copied bytes: refer to nothing */
+    /* the current section is a copied one: use inline refs, because its tables are not ours */
+    bool is_inline;
     struct fxt_copied copied;
     struct fxt_target *targets,
-        *target; /* target: whose section it is now; NULL: none, or a copied one */
+        *target; /* target: provider of the current section; NULL if none, or a copied section */
     size_t targets_n, targets_capacity;
-    struct pairmap target_by; /* (source, provider) to index */
+    struct pairmap target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_known *known; /* by thread */
+    struct fxt_known *known; /* by thread id */
     size_t known_n;
-    struct pairmap introduced; /* (process, koid) that stood together somewhere */
-    /* (koid, 0) to the thread that came up last with it: what readers take it for */
+    struct pairmap introduced; /* pairs (process koid, thread koid) that some record contains */
+    /* maps (koid, 0) to the thread that appeared last with it, which readers assign to that koid */
     struct pairmap by_koid;
-    ttr_id *processes; /* names as written, by process index */
+    ttr_id *processes; /* names as last written, by process index */
     size_t processes_n;
-    uint32_t stamp; /* of this batch: one more than how often names changed before it */
+    uint32_t stamp; /* stamp of the current batch; it grows when a name changes */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* there was a 16th */
-    bool has_scope; /* it is the scope of an instant */
+    bool is_full;   /* a 16th argument was dropped */
+    bool has_scope; /* `scope` holds the scope of an instant */
     uint64_t scope;
     struct fxt_level level[FXT_DEPTH];
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
     uint32_t frames_n;
-    char scratch[FXT_SCRATCH]; /* dotted names */
+    char scratch[FXT_SCRATCH]; /* storage for dotted names */
     char path[FXT_PATH];
 };
 
@@ -175,21 +178,21 @@ static inline void fxt_lost(struct fxt_writer *w, enum fxt_loss loss)
     output_lost(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Where the words of a record go.  A local variable, so that the stores cannot be taken for changes
- * of it. */
+/* Output position of a record.  Kept in a local variable so that the compiler knows that the stores
+ * do not change it. */
 struct fxt_out {
     uint8_t *at;
     bool is_big;
 };
 
-/* The next word, or stream, of the record. */
+/* Appends a word in the byte order of the trace. */
 static inline void fxt_word_out(struct fxt_out *to, uint64_t word)
 {
     store_u64le(to->at, to->is_big ? __builtin_bswap64(word) : word);
     to->at += FXT_WORD;
 }
 
-/* Begins a record of so many words; false when memory is out. */
+/* Starts a record of `words` words and appends its header.  Returns false if out of memory. */
 static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words,
                               uint64_t header)
 {
@@ -236,7 +239,7 @@ static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
-/* Between records: lets a table that has been full for long begin anew. */
+/* Clears a table that has been full for long.  May only be called between records. */
 void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc);
 
 static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc)
@@ -245,7 +248,7 @@ static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc
         fxt_slots_restart(slots, alloc);
 }
 
-/* Slot and cut mark of an id, 0 where it has none. */
+/* Returns the slot and cut mark of an id, 0 if it has none. */
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE;
@@ -256,10 +259,10 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
-#define FXT_SLOT_CUT 0x8000u /* the string registered is shorter than the text */
+#define FXT_SLOT_CUT 0x8000u /* the registered string is a prefix of the text */
 
-/* Refers to a known string, which is registered when new, or to any text in place (cut to `limit`
- * bytes). */
+/* Returns a ref to a known string, and registers a new one if the table has room. Otherwise the ref
+ * is inline, cut to FXT_INLINE_MAX bytes. */
 struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
@@ -271,11 +274,11 @@ static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
 }
 
 bool fxt_text_has_slot(const struct fxt_writer *w,
-                       ttr_id id); /* whether it would not be in place */
+                       ttr_id id); /* returns whether its ref would be an index */
 struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit);
 
-/* Refers to a thread; registers it when new, and writes the names of it and its process when they
- * are news. */
+/* Returns a ref to a thread. Registers a new thread, and writes the names of thread and process if
+ * they changed. */
 struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id);
 
 static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
@@ -289,34 +292,36 @@ static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id
     return fxt_thread_slowly(w, id);
 }
 
-/* For records that name threads by koid alone.  First prepare all of them: a thread whose process
- * is known is put in the table, so that readers know it by its koid; then get the koids, which
- * counts those that will be taken for another thread. */
+/* For records that identify threads by koid alone. Call fxt_koid_prepare for each thread first: it
+ * registers a thread whose process is known, so that readers find it by its koid. Then
+ * fxt_koid_by_id returns the koid, and counts a loss if readers will assign it to another thread.
+ */
 void fxt_koid_prepare(struct fxt_writer *w, ttr_id id);
 uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id);
 
-/* Remembers that an object record named this thread, or its process. */
+/* Record that an object record named this thread, or its process. */
 void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
 void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
-/* Writes the names of threads used that are not written yet. */
+/* Writes the names that threads received after their last event. */
 void fxt_names_finish(struct fxt_writer *w);
 
 /* --- fxt_write_args.c --- */
 
-/* Collects the fields of the event: those wanted, the frames of a sample, and the rest as arguments
- * that take at most `room` words (0: the record has no arguments, and the rest is lost). */
+/* Collects the fields of the event: those in `wanted`, the frames of a sample, and the others as
+ * arguments of at most `room` words.  With room 0 the record has no arguments, and the others are
+ * lost. */
 void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room);
 
-/* Writes the arguments collected; gives the place behind them. */
+/* Appends the collected arguments.  Returns the position after them. */
 uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
 
 /* --- fxt_write_kinds.c --- */
 
-/* Writes the event under way. */
+/* Writes the record of w->event. */
 void fxt_write_kind(struct fxt_writer *w);
 
-/* The time of the event under way in ticks of the section, and any other time of it. */
+/* Converts the time of w->event to ticks of the current section. */
 uint64_t fxt_ticks_slowly(struct fxt_writer *w);
 
 static inline uint64_t fxt_ticks(struct fxt_writer *w)

@@ -1,15 +1,15 @@
-/* Fields of an event to arguments of an FXT record.
+/* Converts the fields of an event to arguments of an FXT record.
  *
- * At most 15 arguments, and what the record has room for; more is lost and counted.  Arrays and
- * structs have no form of their own: their elements become arguments with dotted names ("a.0",
- * "a.b").  Integers keep their stored width (text, 64-bit arguments: a value that fits in 32 bits
- * should use these; so do values of no particular width). */
+ * A record holds at most 15 arguments, limited by its room; further fields are counted as lost.
+ * FXT has no arrays or structs, so their elements become arguments with dotted names ("a.0",
+ * "a.b").  Integers keep their stored width. (The specification asks for 32-bit arguments if a
+ * value fits; integers without a width follow it.) */
 #include <stdio.h>
 
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* The argument type of an integer. */
+/* Returns the argument type of an integer. */
 static uint64_t integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
@@ -38,8 +38,7 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
         arg->header |= fxt_put(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Type and value; `room` is what is left for streams of the value, in words.  Texts and bytes are
- * cut to it. */
+/* Sets type and value of an argument.  Texts and bytes are cut to `room` words. */
 static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
                       uint32_t room)
 {
@@ -73,7 +72,7 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
         return;
     default:
-        return; /* null */
+        return; /* null has no value */
     }
 }
 
@@ -82,8 +81,8 @@ static bool is_stream(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* The field by which the reader tells the scope of an instant; as a 16th it goes where old writers
- * have it, behind the arguments. */
+/* Returns whether the field is the scope of an instant. As the 16th field it is written after the
+ * arguments, as old writers do. */
 static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
@@ -141,7 +140,7 @@ static size_t append_path(struct fxt_writer *w, size_t at, const char *text, siz
     return at + n;
 }
 
-/* A field inside an array or struct, by the name it gets. */
+/* Adds a field inside an array or struct as an argument with a dotted name. */
 static void add_nested(struct fxt_writer *w, const ttr_field *field)
 {
     uint32_t depth = field->depth < FXT_DEPTH ? field->depth : FXT_DEPTH - 1;
@@ -173,7 +172,7 @@ static void begin_nest(struct fxt_writer *w, const ttr_field *field)
     open_nest(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
-/* --- The walk --- */
+/* --- Iteration over the fields --- */
 
 static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *field)
 {
@@ -189,7 +188,7 @@ static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *fi
     return false;
 }
 
-/* An element of a wanted array: an address of a stack. */
+/* Adds an element of the array "frames": an address of a stack. */
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)

@@ -1,8 +1,8 @@
-/* One record for each kind of event (text, "Record types").
+/* Writes one record for each kind of event (specification: "Record types").
  *
- * Every function here collects what the record refers to, knows then how many words it takes, and
- * writes them in stored order. What a kind of record has no place for goes into arguments where it
- * has arguments, and is counted as lost where not. */
+ * Each function resolves the refs of its record, computes the size, and appends the words in stored
+ * order. Attributes without a position in the record become arguments if it has arguments;
+ * otherwise they are counted as lost. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -29,9 +29,9 @@ uint64_t fxt_ticks_slowly(struct fxt_writer *w)
     return 0;
 }
 
-/* --- Places of attributes --- */
+/* --- Attributes without a position --- */
 
-/* Attributes for which a record has no place. */
+/* Attributes that a record type cannot hold, as flags. */
 enum place { NO_NAME = 1, NO_CATEGORY = 2, NO_THREAD = 4, NO_TIME = 8 };
 
 static void lose_places(struct fxt_writer *w, unsigned places)
@@ -60,7 +60,8 @@ static const uint8_t event_kinds[TTR_KIND_COUNT] = {
     [TTR_KIND_FLOW_END] = FXT_FLOW_END,
 };
 
-/* End of a span: a time before zero keeps the length, one past the end of time does not. */
+/* Returns the end of a span in ticks.  A span that starts before 0 keeps its duration. An end past
+ * the maximum is clamped. */
 static uint64_t span_end(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -125,8 +126,8 @@ static uint64_t state_of(struct fxt_writer *w)
     return TTR_THREAD_SUSPENDED;
 }
 
-/* Whether the old record holds the switch: both priorities and nothing else (text, "Context switch
- * record"). */
+/* Returns whether the legacy record can hold the switch: its fields are exactly the two priorities
+ * (specification: "Context switch record"). */
 static bool is_legacy(const struct fxt_writer *w, uint64_t priorities[2])
 {
     static const char *const names[2] = {"outgoing_priority", "incoming_priority"};
@@ -232,7 +233,7 @@ static void write_log(struct fxt_writer *w)
     fxt_text_out(&to, &text);
 }
 
-/* Profiler records begin alike. */
+/* Writes the words that all profiler records start with. */
 static bool begin_profiler(struct fxt_writer *w, struct fxt_out *to, uint64_t header,
                            uint64_t ticks, uint64_t more_words)
 {
@@ -274,7 +275,7 @@ static void write_small_blob(struct fxt_writer *w, struct fxt_text name, ttr_tex
     fxt_stream_out(&to, data.p, data.n);
 }
 
-/* A large blob; with metadata where there is any. */
+/* Writes a large blob; with time, thread and category if the event has any of them. */
 static void write_large_blob(struct fxt_writer *w, struct fxt_text name, ttr_text data)
 {
     struct fxt_out to;
@@ -329,8 +330,8 @@ static void write_blob(struct fxt_writer *w)
 
 /* --- Objects (types 6, 7 and 10) --- */
 
-/* A userspace object belongs to a process: by a thread of the table, or by its koid alone (text:
- * one word). */
+/* Writes a userspace object with its owner: a registered thread, or the koid of a process in one
+ * word. */
 static void write_pointer(struct fxt_writer *w)
 {
     struct fxt_out to;
@@ -358,7 +359,7 @@ static void write_pointer(struct fxt_writer *w)
     to.at = fxt_args_out(w, to);
 }
 
-/* Makes the process of a thread's object an argument, where no field says it. */
+/* Adds the process of a thread object as an argument, unless a field contains it. */
 static void add_process(struct fxt_writer *w)
 {
     ttr_thread thread;
@@ -401,7 +402,7 @@ static void write_kernel_object(struct fxt_writer *w, uint64_t kernel_type)
     to.at = fxt_args_out(w, to);
 }
 
-/* A module id; 16 bits in the record. */
+/* Returns the module id; the record holds 16 bits of it. */
 static uint64_t module_id(struct fxt_writer *w)
 {
     if (w->event->link > UINT16_MAX)
@@ -485,7 +486,8 @@ static void write_object(struct fxt_writer *w)
 
 /* --- Gaps --- */
 
-/* Provider event 0: a buffer filled up.  It names the provider itself. */
+/* Writes provider event 0, "buffer filled up".  It contains the provider id, so it needs no
+ * section. */
 static void write_gap(struct fxt_writer *w)
 {
     struct fxt_out to;
@@ -513,7 +515,7 @@ static void (*const writers[TTR_KIND_COUNT])(struct fxt_writer *) = {
     [TTR_KIND_OBJECT] = write_object,    [TTR_KIND_GAP] = write_gap,
 };
 
-/* Kinds whose records say what `link` is; that of a gap is counted there. */
+/* Returns whether the record of this kind stores `link`; write_gap counts that of a gap itself. */
 static bool has_id(unsigned kind)
 {
     const uint32_t kinds = 1u << TTR_KIND_COUNTER | 7u << TTR_KIND_ASYNC_BEGIN |
@@ -522,7 +524,7 @@ static bool has_id(unsigned kind)
     return kind < TTR_KIND_COUNT && (kinds >> kind & 1);
 }
 
-/* Attributes that no record of FXT has. */
+/* Counts attributes that no FXT record can hold. */
 static void lose_attributes(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;

@@ -1,12 +1,12 @@
-/* The tables of a trace being written: strings and threads get a slot when they are first used, and
- * are named by it afterwards.
+/* String and thread tables of a written trace: an id gets a slot at its first use; later records
+ * refer to the slot.
  *
- * Ids of the model are small numbers, so a slot is found in an array of pages, without hashing.
- * When a table is full (32,767 strings, 255 threads), what is new stands in the record itself;
- * after as many of these as cost what registering everything anew costs, the table begins anew, for
- * by then other things are in use.  Reckoned for threads in random order, against replacing the
- * oldest at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
- * Left out: forgetting single entries. */
+ * Ids of the model are small integers, so a slot is found in an array of pages without hashing.
+ * When a table is full (32,767 strings, 255 threads), new ids are written inline. After as many
+ * inline refs as would pay for registering everything again, the table is cleared, because other
+ * ids are in use by then.  Computed for threads in random order, compared with replacing the oldest
+ * entry: 3 instead of 11 bytes per event for 300 threads, 13 instead of 21 for 1,000. Left out:
+ * evicting single entries. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -27,14 +27,15 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
 void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    /* So many pages more can be needed until the next time. */
+    /* Start a new epoch, unless epochs are exhausted or `limit` new pages could exceed the 16-bit
+     * page index. */
     if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
     slots->epoch = 1;
 }
 
-/* One more page of entries, empty; false when memory is out. */
+/* Adds an empty page of entries.  Returns false if out of memory. */
 static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
@@ -46,7 +47,7 @@ static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
     return true;
 }
 
-/* The place of an id, made where there is none; NULL when memory is out. */
+/* Returns the entry of an id, and creates it if missing.  Returns NULL if out of memory. */
 static uint32_t *slots_place(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
@@ -63,8 +64,8 @@ static uint32_t *slots_place(struct fxt_slots *slots, const struct alloc *alloc,
     return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
 }
 
-/* A slot for an id that has none, marked as cut or not; 0 when the table is full, or memory is out.
- */
+/* Assigns a slot to an id that has none; `cut` is 0 or FXT_SLOT_CUT.  Returns 0 if the table is
+ * full or memory is out. */
 static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
@@ -132,7 +133,8 @@ bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id)
 
 /* --- Threads --- */
 
-/* The kernel object that names a process or thread (text, kernel object record). */
+/* Writes the kernel object record that names a process or thread (specification: "Kernel object
+ * record"). */
 static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
 {
     struct fxt_out to;
@@ -158,7 +160,7 @@ static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_t
     fxt_word_out(&to, thread->pid);
 }
 
-/* Each is cleared as soon as it has grown: memory may run out between the two. */
+/* Each array is cleared right after it has grown, because the second reallocation may fail. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
@@ -176,8 +178,8 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     return has_room;
 }
 
-/* Readers take a koid for the thread that came up last with it, in a table, in place or as an
- * object. */
+/* Records that a thread's process and thread koids appeared together.  Readers assign a koid to the
+ * thread that last appeared with it, in a table, inline or in an object. */
 static void introduce(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};
@@ -186,7 +188,7 @@ static void introduce(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pairmap_get(&w->introduced, thread.pid, thread.tid))
-        return; /* the same numbers in another source, or those of no thread */
+        return; /* same koids in another source, or thread 0 */
     if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pairmap_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
@@ -214,9 +216,9 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     introduce(w, id);
 }
 
-/* Names are looked at when a thread is first used, and when it is used again after any name has
- * changed.  FXT traces name threads by objects, which are events and written as such; only what is
- * missing at the end is added then. */
+/* Writes the names of a thread at its first use, and at the first use after any name changed.
+ * Names from FXT traces are object events and written as such; fxt_names_finish adds the missing
+ * ones. */
 static void name_thread(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
@@ -294,7 +296,7 @@ void fxt_koid_prepare(struct fxt_writer *w, ttr_id id)
 
 uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id)
 {
-    ttr_thread thread, taken_for = {0}; /* as it is for events of no thread */
+    ttr_thread thread, taken_for = {0}; /* all zero, for events without a thread */
     if (!ttr_thread_get(w->out->t, id, &thread)) {
         fxt_lost(w, FXT_LOST_THREAD_NONE);
         return 0;

@@ -1,7 +1,9 @@
-/* The FXT writer against bytes derived from the text of the format, and its ledger against what was
- * really lost. The expected records are annotated text (tests/README.md): bit fields by their
- * numbers, so that they can be checked with the specification alone.  Copying of raw records is
- * tested with the reader, in tests/matrix. */
+/* The FXT writer, compared with bytes derived from the specification; and its ledger, compared with
+ * the actual losses.
+ *
+ * Expected records are annotated text (tests/README.md) with bit fields by number, so the
+ * specification is enough to check them.  Copying of raw records is tested with the reader, in
+ * tests/matrix. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -88,7 +90,7 @@ static uint64_t lost(const struct world *w, const char *code)
 #define STRING_N "word64le [0..3]=2 [4..15]=2 [16..30]=2 [32..46]=1 str \"n\" pad 8\n"
 #define TABLES THREAD STRING_C STRING_N
 
-/* Ends the trace, which must be `text`. */
+/* Finishes the trace and asserts that its bytes equal `text`. */
 static void expect(struct world *w, const char *text)
 {
     struct hexa hexa;
@@ -658,8 +660,8 @@ static void a_full_thread_table_is_followed_by_threads_in_place(void **state)
         put(&world);
     }
     end(&world);
-    /* Head 56 bytes, two strings 32, then thread and event for 255, and an event with the thread in
-     * it. */
+    /* 56 bytes for the head, 32 for two strings, then thread and event for 255 threads, and one
+     * event with an inline thread. */
     assert_int_equal(world.losses_n, 0);
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 255 * (24 + 16) + 32);
 }
@@ -674,8 +676,8 @@ static void a_table_that_stays_full_begins_anew(void **state)
         put(&world);
     }
     end(&world);
-    /* 255 with a record each, 1024 in place, and so on: 2 * 255 + 2 * 1024 = 2558, then 255 again,
-     * then 187 in place. */
+    /* 255 threads with a record each, then 1024 inline, and so on: 2 * 255 + 2 * 1024 = 2558, then
+     * 255 again, then 187 inline. */
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 3 * 255 * (24 + 16) + (2 * 1024 + 187) * 32);
 }
 
@@ -696,7 +698,8 @@ static void tables_of_many_providers_take_little_room_each(void **state)
         put(&world);
     }
     end(&world);
-    /* The magic, then of each: who it is, its clock, thread, two strings, and an event. */
+    /* The magic number; then for each provider its info, clock, thread, two strings and an event.
+     */
     assert_int_equal(world.n, 8 + 2000 * (24 + 16 + 24 + 2 * 16 + 16));
 }
 
