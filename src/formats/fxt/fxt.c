@@ -14,19 +14,19 @@ static const struct format_reader reader = {
     .bid = fxt_bid,
     .refuse = fxt_refuse,
     .state_size = sizeof(struct fxt_reader),
-    .open = fxt_open,
-    .next = fxt_next,
-    .close = fxt_close,
+    .open = fxt_reader_open,
+    .next = fxt_reader_next,
+    .close = fxt_reader_close,
 };
 
 static const struct format_writer writer = {
     .losses = fxt_losses,
     .losses_n = FXT_LOSSES,
     .state_size = sizeof(struct fxt_writer),
-    .create = fxt_create,
-    .write = fxt_write,
-    .finish = fxt_finish,
-    .drop = fxt_drop,
+    .create = fxt_writer_create,
+    .write = fxt_writer_write,
+    .finish = fxt_writer_finish,
+    .drop = fxt_writer_free,
 };
 
 const struct format format_fxt = {

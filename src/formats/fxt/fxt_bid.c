@@ -19,7 +19,7 @@ enum {
 
 static bool begins_with_magic(const uint8_t *bytes, size_t n, bool is_big)
 {
-    return n >= FXT_WORD && fxt_load(bytes, is_big) == FXT_MAGIC;
+    return n >= FXT_WORD && fxt_load_u64(bytes, is_big) == FXT_MAGIC;
 }
 
 bool fxt_has_magic(const uint8_t *bytes, size_t n)
@@ -31,16 +31,16 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n)
 static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD, is_big};
-    if (span.words < CHAIN_SHORT || fxt_load(bytes, is_big) == 0)
+    if (span.words < CHAIN_SHORT || fxt_load_u64(bytes, is_big) == 0)
         return 0;
-    bool is_init = fxt_type(fxt_load(bytes, is_big)) == FXT_INITIALIZATION;
+    bool is_init = fxt_type(fxt_load_u64(bytes, is_big)) == FXT_INITIALIZATION;
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
-    if (fxt_chain(&span, is_whole, chain) < chain)
+    if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
-    /* fxt_chain also accepts the end of the file. Then at least three records and six words must
-     * exist. */
+    /* fxt_count_clean_records also accepts the end of the file. Then at least three records and six
+     * words must exist. */
     struct fxt_span part = {bytes, span.words, is_big};
-    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
+    bool is_enough = fxt_count_clean_records(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;
     return !is_enough ? 0 : is_init ? BID_INITIALIZATION : BID_CHAIN;
 }

@@ -36,7 +36,7 @@
 #define FXT_FIELD(first, last) ((first) | ((last) - (first) + 1) << 8)
 
 /* Returns the value of a bit field made by FXT_FIELD. */
-static inline uint64_t fxt_get(uint64_t word, unsigned field)
+static inline uint64_t fxt_get_bits(uint64_t word, unsigned field)
 {
     return word >> (field & 0xff) & (((uint64_t)1 << (field >> 8)) - 1);
 }
@@ -92,8 +92,8 @@ static inline unsigned fxt_type(uint64_t header)
 /* Returns the size in words that the header declares.  0 means a damaged header. */
 static inline uint32_t fxt_size_words(uint64_t header)
 {
-    return (uint32_t)(fxt_type(header) == FXT_LARGE ? fxt_get(header, FXT_LARGE_SIZE)
-                                                    : fxt_get(header, FXT_SIZE));
+    return (uint32_t)(fxt_type(header) == FXT_LARGE ? fxt_get_bits(header, FXT_LARGE_SIZE)
+                                                    : fxt_get_bits(header, FXT_SIZE));
 }
 
 /* --- String refs --- */
@@ -102,7 +102,7 @@ static inline uint32_t fxt_size_words(uint64_t header)
 #define FXT_REF_LENGTH 0x7fffu
 
 /* Returns the length in bytes of the inline stream of a string ref, 0 if the ref is an index. */
-static inline uint32_t fxt_ref_bytes(uint32_t ref)
+static inline uint32_t fxt_ref_stream_bytes(uint32_t ref)
 {
     return ref & FXT_REF_INLINE ? ref & FXT_REF_LENGTH : 0;
 }

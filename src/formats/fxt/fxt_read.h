@@ -13,7 +13,7 @@
  * tables.
  *
  * Bounds: fxt_read.c checks once that a record lies inside the window. Offsets within a record are
- * checked against its size in words, and fxt_word loads a word below that size.  Lazy field
+ * checked against its size in words, and fxt_record_word loads a word below that size.  Lazy field
  * decoding goes through a cursor.
  *
  * Lifetime: a string is redefined only between batches if fields of the current batch could refer
@@ -31,13 +31,14 @@
 #define FXT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define FXT_INLINE inline __attribute__((always_inline))
 /* for rare cases: keeps their register use out of the hot function */
-#define FXT_APART __attribute__((noinline))
+#define FXT_NOINLINE __attribute__((noinline))
 
 /* maximum of providers with tables of their own; bounds memory if an input has many section records
  */
 #define FXT_PROVIDERS_MAX 4096u
-#define FXT_PAGE 256u /* slots per page of the string table; also the slots of the thread table */
-#define FXT_PAGES (FXT_STRINGS / FXT_PAGE)
+#define FXT_PAGE_SLOTS \
+    256u /* slots per page of the string table; also the slots of the thread table */
+#define FXT_PAGES (FXT_STRINGS / FXT_PAGE_SLOTS)
 /* bytes; room for three records of the maximum ordinary size, and more */
 /* The reader state that lazy field decoding needs. */
 #define FXT_LOOKAHEAD ((size_t)128 * 1024)
@@ -59,14 +60,14 @@ struct fxt_provider {
     bool is_anchored;
     uint32_t id;
     ttr_id name, track, schema;
-    size_t clock_index;   /* index of its clock in in->clocks */
-    bool is_clock_judged; /* true after fxt_provider_check_unix_time examined an event */
+    size_t clock_index;        /* index of its clock in in->clocks */
+    bool is_unix_time_checked; /* true after fxt_provider_check_unix_time examined an event */
 };
 
 struct fxt_reader {
     struct fxt_common common;
     struct input *in;
-    ttr_error *error; /* error of the current call of fxt_next */
+    ttr_error *error; /* error of the current call of fxt_reader_next */
     /* the current provider; NULL before the first record that needs one */
     struct fxt_provider *provider;
     struct fxt_provider **providers;
@@ -75,9 +76,9 @@ struct fxt_reader {
      */
     struct pairmap by_id;
     /* shared page for string pages and thread tables without definitions; never written */
-    uint32_t no_slots[FXT_PAGE];
+    uint32_t empty_page[FXT_PAGE_SLOTS];
     /* shared first page of string tables: only slot 0, the empty string, is defined */
-    uint32_t first_slots[FXT_PAGE];
+    uint32_t empty_first_page[FXT_PAGE_SLOTS];
     ttr_id schema; /* schema of events that stand for definitions */
     uint64_t at;   /* file offset of the next record */
     /* time in ns of the last event; used for events without a time */
@@ -102,24 +103,24 @@ struct fxt_record {
 };
 
 /* Result of a view. */
-enum fxt_taken {
-    FXT_TAKEN = 0,
+enum fxt_view_result {
+    FXT_VIEWED = 0,
     /* the record changes a table that fields of this batch still need: end the batch, then retry */
-    FXT_HOLD,
-    FXT_ODD,   /* the size differs from that of the content; the view had no effect */
-    FXT_FAILED /* out of memory; reader->error is set */
+    FXT_END_BATCH,
+    FXT_BAD_SIZE, /* the size differs from that of the content; the view had no effect */
+    FXT_FAILED    /* out of memory; reader->error is set */
 };
 
-static inline uint64_t fxt_load(const uint8_t *bytes, bool is_big)
+static inline uint64_t fxt_load_u64(const uint8_t *bytes, bool is_big)
 {
     return is_big ? load_u64be(bytes) : load_u64le(bytes);
 }
 
 /* Returns word `i` of a record.  The caller guarantees i < record->words. */
-static inline uint64_t fxt_word(const struct fxt_reader *reader, const struct fxt_record *record,
-                                uint32_t i)
+static inline uint64_t fxt_record_word(const struct fxt_reader *reader,
+                                       const struct fxt_record *record, uint32_t i)
 {
-    return fxt_load(record->bytes + (size_t)i * FXT_WORD, reader->common.is_big);
+    return fxt_load_u64(record->bytes + (size_t)i * FXT_WORD, reader->common.is_big);
 }
 
 /* --- fxt_measure.c --- */
@@ -132,7 +133,7 @@ struct fxt_span {
 };
 
 /* The layout of a record as its content implies it; sizes and positions in words. */
-struct fxt_shape {
+struct fxt_record_shape {
     uint64_t body;     /* start of the arguments, or of the payload, or the end */
     uint64_t args_end; /* end of the last valid argument */
     uint64_t total;    /* size of the complete record */
@@ -151,22 +152,23 @@ struct fxt_shape {
 
 /* Measures the record at the start of the span, which holds at least one word.  `words` is the size
  * in the header; it only chooses between two layouts that both exist in files. */
-void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *shape);
+void fxt_measure_record(const struct fxt_span *span, uint64_t words,
+                        struct fxt_record_shape *shape);
 
 /* Counts the consecutive records from the start of the span that are clean and exactly as long as
  * their header declares, up to `most`. Returns `most` if the input ends, or zeros follow, exactly
  * after a record. Also returns `most` if the span, but not the input, ends after at least one
  * record. */
-unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most);
+unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsigned most);
 
-/* Counts clean records like fxt_chain, but accepts no early end: all `most` records must be in the
- * span. */
-unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most);
+/* Counts clean records like fxt_count_clean_records, but accepts no early end: all `most` records
+ * must be in the span. */
+unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned most);
 
 /* Returns whether plausible records follow after the first `words` words of the span. Accepted are:
  * two clean records, possibly after a few of unknown type or with surplus words; a row of records
  * with surplus words; zeros; or the end of the input. */
-bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end);
+bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool is_end);
 
 /* --- fxt_tables.c --- */
 
@@ -178,7 +180,7 @@ TTR_MUST bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *
  */
 TTR_MUST bool fxt_provider_default(struct fxt_reader *reader);
 
-void fxt_provider_rename(struct fxt_reader *reader, ttr_id name);
+void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name);
 TTR_MUST bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text);
 TTR_MUST bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread);
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency);
@@ -186,54 +188,56 @@ void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int
 
 /* Declares the clock of the current provider as Unix time if the ticks of its first event in the
  * batch can mean nothing else.  Runs once per provider and frequency. */
-void fxt_provider_judge_clock(struct fxt_reader *reader);
+void fxt_provider_check_unix_time(struct fxt_reader *reader);
 
-void fxt_providers_free(struct fxt_reader *reader);
+void fxt_free_providers(struct fxt_reader *reader);
 
 /* Returns ~id of string `index`, 0 if it is not defined. */
-static inline uint32_t fxt_string_slot(const struct fxt_provider *provider, uint32_t index)
+static inline uint32_t fxt_find_string_slot(const struct fxt_provider *provider, uint32_t index)
 {
-    return provider->page[index / FXT_PAGE % FXT_PAGES][index % FXT_PAGE];
+    return provider->page[index / FXT_PAGE_SLOTS % FXT_PAGES][index % FXT_PAGE_SLOTS];
 }
 
 /* Returns the id of a placeholder such as "<string 17>"; 0 if out of memory. */
-ttr_id fxt_unknown_string(const struct fxt_common *common, uint32_t index);
+ttr_id fxt_add_placeholder_string(const struct fxt_common *common, uint32_t index);
 
 /* Converts ticks to ns since the Unix epoch, for a provider with an anchor. */
-int64_t fxt_time_anchored(const struct fxt_provider *provider, uint64_t ticks, bool *clamped);
+int64_t fxt_ticks_to_unix_ns(const struct fxt_provider *provider, uint64_t ticks, bool *clamped);
 
-static inline int64_t fxt_time(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
+static inline int64_t fxt_ticks_to_ns(const struct fxt_provider *provider, uint64_t ticks,
+                                      bool *clamped)
 {
     if (FXT_LIKELY(!provider->is_anchored))
         return clockmath_ns(&provider->clock, ticks, clamped);
-    return fxt_time_anchored(provider, ticks, clamped);
+    return fxt_ticks_to_unix_ns(provider, ticks, clamped);
 }
 
 /* --- fxt_events.c --- */
 
-enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
+enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record);
 
 /* Converts consecutive events until the batch is full, another record follows, or the span ends.
- * Advances `left` and reader->at. A result other than FXT_TAKEN concerns the event at reader->at.
+ * Advances `left` and reader->at. A result other than FXT_VIEWED concerns the event at reader->at.
  */
-enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
+enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left);
 
 /* Emits bytes that hold no event as an event of kind definition, if the caller of the reader asked
  * for definitions. */
-void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
+void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n,
                          uint64_t offset);
 
-/* Resolve the string or thread ref `ref`, whose inline part starts at word `at`.  Return FXT_ODD if
- * that part exceeds the record. */
-enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
-                             uint32_t ref, uint32_t at, ttr_id *id);
-enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record,
-                             uint32_t ref, uint32_t at, ttr_id *id);
+/* Resolve the string or thread ref `ref`, whose inline part starts at word `at`.  Return
+ * FXT_BAD_SIZE if that part exceeds the record. */
+enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct fxt_record *record,
+                                        uint32_t ref, uint32_t at, ttr_id *id);
+enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct fxt_record *record,
+                                        uint32_t ref, uint32_t at, ttr_id *id);
 
 /* --- fxt_views.c --- */
 
 /* Views by record type; a type that the specification does not define has a view that skips it. */
-typedef enum fxt_taken (*fxt_view)(struct fxt_reader *reader, const struct fxt_record *record);
+typedef enum fxt_view_result (*fxt_view)(struct fxt_reader *reader,
+                                         const struct fxt_record *record);
 extern const fxt_view fxt_views[16];
 
 /* --- fxt_fields.c --- */
@@ -244,18 +248,18 @@ extern const struct field_ops fxt_field_ops;
 
 /* The words from reader->at on that decisions about damage use. Their number does not depend on the
  * window, so reading in chunks gives the same result. */
-struct fxt_look {
+struct fxt_lookahead {
     struct fxt_span span;
     bool is_end; /* true if the input ends with them */
 };
 
 /* Returns whether clean records start inside [first, end) of the words. */
-bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_look *look, uint64_t first,
-                    uint64_t end);
+bool fxt_has_record(const struct fxt_reader *reader, const struct fxt_lookahead *look,
+                    uint64_t first, uint64_t end);
 
 /* Finds the next record after damage at reader->at; the batch must be empty.  On TTR_OK *offset is
  * its file offset or the end of the input, at least one byte after reader->at. */
-TTR_MUST ttr_status fxt_resync(struct fxt_reader *reader, uint64_t *offset);
+TTR_MUST ttr_status fxt_find_next_record(struct fxt_reader *reader, uint64_t *offset);
 
 /* --- fxt_bid.c --- */
 
@@ -269,8 +273,8 @@ bool fxt_has_magic(const uint8_t *bytes, size_t n);
 
 /* --- fxt_read.c --- */
 
-ttr_status fxt_open(struct input *in, ttr_error *error);
-ttr_status fxt_next(struct input *in, ttr_error *error);
-void fxt_close(struct input *in);
+ttr_status fxt_reader_open(struct input *in, ttr_error *error);
+ttr_status fxt_reader_next(struct input *in, ttr_error *error);
+void fxt_reader_close(struct input *in);
 
 #endif

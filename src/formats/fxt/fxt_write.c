@@ -151,7 +151,7 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* Returns whether copying starts with this event: definitions are included, or nothing precedes it.
  */
-static bool begins_copy(const struct fxt_writer *w, const ttr_event *e)
+static bool starts_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
            (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
@@ -175,15 +175,15 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
 }
 
 /* Updates provider and clock of the copied section from a copied definition. */
-static void follow(struct fxt_writer *w, const ttr_event *e)
+static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
     uint64_t header = e->payload_size >= FXT_WORD ? load_word(w, e->payload) : 0;
-    uint64_t metadata = fxt_get(header, FXT_METADATA_KIND);
+    uint64_t metadata = fxt_get_bits(header, FXT_METADATA_KIND);
     bool is_section = metadata == FXT_PROVIDER_INFO || metadata == FXT_PROVIDER_SECTION;
     if (fxt_type(header) == FXT_METADATA && is_section) {
         copied->has_provider = true;
-        copied->provider = (uint32_t)fxt_get(header, FXT_METADATA_PROVIDER);
+        copied->provider = (uint32_t)fxt_get_bits(header, FXT_METADATA_PROVIDER);
     }
     if (fxt_type(header) != FXT_INITIALIZATION ||
         e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
@@ -199,15 +199,15 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
 
 static void write_section(struct fxt_writer *w, uint32_t id)
 {
-    struct fxt_out to;
-    (void)fxt_record(w, &to, 1,
-                     FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
-                         fxt_put(FXT_METADATA_PROVIDER, id));
+    struct fxt_output to;
+    (void)fxt_begin_record(w, &to, 1,
+                           FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                               fxt_put(FXT_METADATA_PROVIDER, id));
 }
 
 /* Appends the event at `i` and the following ones whose payloads are adjacent in memory.  Returns
  * the index of the next event. */
-static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
+static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
     const uint8_t *begin = e->payload;
@@ -219,7 +219,7 @@ static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t 
     for (;;) {
         n += e->payload_size;
         if (e->kind == TTR_KIND_DEFINITION)
-            follow(w, e);
+            track_copied_section(w, e);
         else
             output_wrote(w->out, e);
         if (++i == batch->n)
@@ -248,30 +248,30 @@ static void write_start(struct fxt_writer *w)
 /* Writes the records that introduce the event's provider: its name and its clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
-    struct fxt_out to;
+    struct fxt_output to;
     const ttr_event *e = w->event;
     ttr_text name = ttr_text_get(w->out->t, e->provider);
     if (name.n > UINT8_MAX) {
         name.n = utf8_cut(name.p, name.n, UINT8_MAX);
-        fxt_lost(w, FXT_LOST_TEXT);
+        fxt_count_loss(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, &to, 1 + fxt_words(name.n),
-                   FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
-                       fxt_put(FXT_METADATA_PROVIDER, id) |
-                       fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
-        fxt_stream_out(&to, name.p, name.n);
+    if (fxt_begin_record(w, &to, 1 + fxt_words(name.n),
+                         FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                             fxt_put(FXT_METADATA_PROVIDER, id) |
+                             fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
+        fxt_append_stream(&to, name.p, name.n);
     uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
-    if (!fxt_record(w, &to, words, FXT_INITIALIZATION))
+    if (!fxt_begin_record(w, &to, words, FXT_INITIALIZATION))
         return;
-    fxt_word_out(&to, FXT_DEFAULT_FREQUENCY);
+    fxt_append_word(&to, FXT_DEFAULT_FREQUENCY);
     if (!w->is_anchored)
         return;
     uint64_t base = e->time > 0 ? (uint64_t)e->time : 0;
-    fxt_word_out(&to, base);
-    fxt_word_out(&to, base);
+    fxt_append_word(&to, base);
+    fxt_append_word(&to, base);
 }
 
-static struct fxt_target *add_target(struct fxt_writer *w)
+static struct fxt_written_provider *add_target(struct fxt_writer *w)
 {
     const struct alloc *alloc = &w->out->t->counted;
     if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
@@ -280,7 +280,7 @@ static struct fxt_target *add_target(struct fxt_writer *w)
         w->failed = true;
         return NULL;
     }
-    struct fxt_target *target = &w->targets[w->targets_n++];
+    struct fxt_written_provider *target = &w->targets[w->targets_n++];
     target->id = (w->copied.is_active ? OWN_PROVIDERS : 0) + (uint32_t)w->targets_n;
     fxt_slots_init(&target->strings, FXT_STRINGS - 1, 2 * FXT_STRINGS);
     fxt_slots_init(&target->threads, FXT_THREADS - 1, 4 * FXT_THREADS);
@@ -317,8 +317,8 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
     if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
         return;
     if (!w->is_inline) {
-        fxt_slots_refresh(&w->target->strings, &w->out->t->counted);
-        fxt_slots_refresh(&w->target->threads, &w->out->t->counted);
+        fxt_slots_clear_if_stale(&w->target->strings, &w->out->t->counted);
+        fxt_slots_clear_if_stale(&w->target->threads, &w->out->t->counted);
     }
     fxt_write_kind(w);
     output_wrote(w->out, e);
@@ -326,7 +326,7 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
 
 /* --- Functions of format_fxt --- */
 
-ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
+ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     const char *anchor = output_option(out, "anchor");
@@ -341,16 +341,16 @@ ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     w->stamp = 1 + out->t->names_changes;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
-        if (begins_copy(w, e))
+        if (starts_copy(w, e))
             begin_copy(w, e);
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
-            i = copy_run(w, batch, i);
+            i = copy_adjacent(w, batch, i);
         } else {
             encode(w, e);
             i++;
@@ -359,17 +359,17 @@ ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     return w->failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status fxt_finish(struct ttr_writer *out, ttr_error *error)
+ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     if (!w->is_started)
         write_start(w);
     w->event = NULL;
-    fxt_names_finish(w);
+    fxt_write_missing_names(w);
     return w->failed ? fail_memory(error) : TTR_OK;
 }
 
-void fxt_drop(struct ttr_writer *out)
+void fxt_writer_free(struct ttr_writer *out)
 {
     struct fxt_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;

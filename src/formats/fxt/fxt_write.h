@@ -8,7 +8,7 @@
  * A record is written in two steps. First all its refs are resolved, which may emit definition
  * records and determines the size. Then its words are appended in order. So nothing is patched
  * later, and definitions precede their first use. Allocation failures set the buffer's `failed`
- * flag or writer->failed, which fxt_write reports once per batch. */
+ * flag or writer->failed, which fxt_writer_write reports once per batch. */
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
@@ -62,9 +62,9 @@ extern const ttr_loss fxt_losses[FXT_LOSSES];
 /* bytes, maximum of an inline name; two of them leave half of a record for arguments */
 #define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
-#define FXT_SCRATCH 8192u
-#define FXT_PATH 512u
-#define FXT_DEPTH 16u
+#define FXT_SCRATCH_SIZE 8192u
+#define FXT_PATH_MAX 512u
+#define FXT_DEPTH_MAX 16u
 #define FXT_SLOTS_PAGE 64u
 
 /* A string or thread table as the writer fills it. It maps ttr_id to entry = epoch << 16 | cut <<
@@ -83,7 +83,7 @@ struct fxt_slots {
 };
 
 /* A provider of the written trace. */
-struct fxt_target {
+struct fxt_written_provider {
     uint32_t id;
     struct fxt_slots strings, threads;
 };
@@ -112,7 +112,7 @@ struct fxt_level {
 };
 
 /* A field that the record stores outside of its arguments; the caller sets `name` and `type`. */
-struct fxt_wanted {
+struct fxt_wanted_field {
     const char *name;
     uint8_t type;
     bool found;
@@ -120,11 +120,11 @@ struct fxt_wanted {
 };
 
 /* State of a thread's names in the output. */
-struct fxt_known {
+struct fxt_thread_names {
     uint32_t stamp;     /* writer->stamp when its names were last checked; 0 if never used */
     ttr_id name;        /* name that was last written */
     bool is_introduced; /* some record contains its process koid together with its thread koid */
-    /* introduced, and its koid is known: fxt_thread_by_id may use its slot at once */
+    /* introduced, and its koid is known: fxt_thread_ref may use its slot at once */
     bool is_plain;
 };
 
@@ -146,13 +146,13 @@ struct fxt_writer {
     /* the current section is a copied one: use inline refs, because its tables are not ours */
     bool is_inline;
     struct fxt_copied copied;
-    struct fxt_target *targets,
+    struct fxt_written_provider *targets,
         *target; /* target: provider of the current section; NULL if none, or a copied section */
     size_t targets_n, targets_capacity;
     struct pairmap target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_known *known; /* by thread id */
+    struct fxt_thread_names *known; /* by thread id */
     size_t known_n;
     struct pairmap introduced; /* pairs (process koid, thread koid) that some record contains */
     /* maps (koid, 0) to the thread that appeared last with it, which readers assign to that koid */
@@ -165,48 +165,48 @@ struct fxt_writer {
     bool is_full;   /* a 16th argument was dropped */
     bool has_scope; /* `scope` holds the scope of an instant */
     uint64_t scope;
-    struct fxt_level level[FXT_DEPTH];
+    struct fxt_level level[FXT_DEPTH_MAX];
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
     uint32_t frames_n;
-    char scratch[FXT_SCRATCH]; /* storage for dotted names */
-    char path[FXT_PATH];
+    char scratch[FXT_SCRATCH_SIZE]; /* storage for dotted names */
+    char path[FXT_PATH_MAX];
 };
 
-static inline void fxt_lost(struct fxt_writer *w, enum fxt_loss loss)
+static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
 {
     output_lost(w->out, loss, w->event ? w->event->offset : 0);
 }
 
 /* Output position of a record.  Kept in a local variable so that the compiler knows that the stores
  * do not change it. */
-struct fxt_out {
+struct fxt_output {
     uint8_t *at;
     bool is_big;
 };
 
 /* Appends a word in the byte order of the trace. */
-static inline void fxt_word_out(struct fxt_out *to, uint64_t word)
+static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
 {
     store_u64le(to->at, to->is_big ? __builtin_bswap64(word) : word);
     to->at += FXT_WORD;
 }
 
 /* Starts a record of `words` words and appends its header.  Returns false if out of memory. */
-static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words,
-                              uint64_t header)
+static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
+                                    uint64_t header)
 {
-    *to =
-        (struct fxt_out){.at = buffer_room(&w->out->buffer, words * FXT_WORD), .is_big = w->is_big};
+    *to = (struct fxt_output){.at = buffer_room(&w->out->buffer, words * FXT_WORD),
+                              .is_big = w->is_big};
     if (!to->at)
         return false;
     buffer_filled(&w->out->buffer, words * FXT_WORD);
-    fxt_word_out(to, header |
-                         fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
+    fxt_append_word(
+        to, header | fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
     return true;
 }
 
-static inline void fxt_stream_out(struct fxt_out *to, const void *bytes, size_t n)
+static inline void fxt_append_stream(struct fxt_output *to, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
@@ -215,18 +215,18 @@ static inline void fxt_stream_out(struct fxt_out *to, const void *bytes, size_t 
     to->at += (n + FXT_WORD - 1) / FXT_WORD * FXT_WORD;
 }
 
-static inline void fxt_text_out(struct fxt_out *to, const struct fxt_text *text)
+static inline void fxt_append_text(struct fxt_output *to, const struct fxt_text *text)
 {
     if (text->ref & FXT_REF_INLINE)
-        fxt_stream_out(to, text->p, text->ref & FXT_REF_LENGTH);
+        fxt_append_stream(to, text->p, text->ref & FXT_REF_LENGTH);
 }
 
-static inline void fxt_thread_out(struct fxt_out *to, const struct fxt_thread *thread)
+static inline void fxt_append_thread(struct fxt_output *to, const struct fxt_thread *thread)
 {
     if (thread->ref)
         return;
-    fxt_word_out(to, thread->pid);
-    fxt_word_out(to, thread->tid);
+    fxt_append_word(to, thread->pid);
+    fxt_append_word(to, thread->tid);
 }
 
 static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
@@ -240,12 +240,12 @@ void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
 /* Clears a table that has been full for long.  May only be called between records. */
-void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc);
+void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc);
 
-static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc)
+static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struct alloc *alloc)
 {
     if (slots->refused >= slots->patience)
-        fxt_slots_restart(slots, alloc);
+        fxt_slots_clear(slots, alloc);
 }
 
 /* Returns the slot and cut mark of an id, 0 if it has none. */
@@ -263,25 +263,25 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 
 /* Returns a ref to a known string, and registers a new one if the table has room. Otherwise the ref
  * is inline, cut to FXT_INLINE_MAX bytes. */
-struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id);
+struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
 {
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot - 1 < FXT_SLOT_CUT - 1)
         return (struct fxt_text){.ref = slot};
-    return fxt_text_slowly(w, id);
+    return fxt_register_text(w, id);
 }
 
-bool fxt_text_has_slot(const struct fxt_writer *w,
-                       ttr_id id); /* returns whether its ref would be an index */
-struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit);
+bool fxt_is_text_registered(const struct fxt_writer *w,
+                            ttr_id id); /* returns whether its ref would be an index */
+struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limit);
 
 /* Returns a ref to a thread. Registers a new thread, and writes the names of thread and process if
  * they changed. */
-struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id);
+struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
 {
     if (!w->is_inline && id < w->known_n && w->known[id].is_plain &&
         w->known[id].stamp == w->stamp) {
@@ -289,32 +289,33 @@ static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id
         if (slot)
             return (struct fxt_thread){.ref = slot};
     }
-    return fxt_thread_slowly(w, id);
+    return fxt_register_thread(w, id);
 }
 
-/* For records that identify threads by koid alone. Call fxt_koid_prepare for each thread first: it
+/* For records that identify threads by koid alone. Call fxt_prepare_koid for each thread first: it
  * registers a thread whose process is known, so that readers find it by its koid. Then
- * fxt_koid_by_id returns the koid, and counts a loss if readers will assign it to another thread.
+ * fxt_thread_koid returns the koid, and counts a loss if readers will assign it to another thread.
  */
-void fxt_koid_prepare(struct fxt_writer *w, ttr_id id);
-uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id);
+void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
+uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
 
 /* Record that an object record named this thread, or its process. */
-void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
-void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
 /* Writes the names that threads received after their last event. */
-void fxt_names_finish(struct fxt_writer *w);
+void fxt_write_missing_names(struct fxt_writer *w);
 
 /* --- fxt_write_args.c --- */
 
 /* Collects the fields of the event: those in `wanted`, the frames of a sample, and the others as
  * arguments of at most `room` words.  With room 0 the record has no arguments, and the others are
  * lost. */
-void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room);
+void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
+                      uint32_t room);
 
 /* Appends the collected arguments.  Returns the position after them. */
-uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
+uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 
 /* --- fxt_write_kinds.c --- */
 
@@ -322,21 +323,21 @@ uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
 void fxt_write_kind(struct fxt_writer *w);
 
 /* Converts the time of w->event to ticks of the current section. */
-uint64_t fxt_ticks_slowly(struct fxt_writer *w);
+uint64_t fxt_convert_event_ticks(struct fxt_writer *w);
 
-static inline uint64_t fxt_ticks(struct fxt_writer *w)
+static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (!w->is_inline && e->time >= 0 && e->ticks == (uint64_t)e->time)
         return e->ticks;
-    return fxt_ticks_slowly(w);
+    return fxt_convert_event_ticks(w);
 }
 
 /* --- fxt_write.c --- */
 
-ttr_status fxt_create(struct ttr_writer *out, ttr_error *error);
-ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-ttr_status fxt_finish(struct ttr_writer *out, ttr_error *error);
-void fxt_drop(struct ttr_writer *out);
+ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error);
+ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error);
+void fxt_writer_free(struct ttr_writer *out);
 
 #endif

@@ -27,7 +27,7 @@ static uint64_t integer_type(const ttr_value *value)
 static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
 {
     if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0)
-        fxt_lost(w, FXT_LOST_FIELD_LABEL);
+        fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
     uint64_t type = integer_type(value);
     ttr_thread thread;
     arg->header |= type;
@@ -57,17 +57,17 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         arg->value = bits_of_double(value->v.f);
         return;
     case TTR_TYPE_TEXT:
-        if (fxt_text_has_slot(w, value->text_id))
-            arg->text = fxt_text_by_id(w, value->text_id);
+        if (fxt_is_text_registered(w, value->text_id))
+            arg->text = fxt_string_ref(w, value->text_id);
         else
-            arg->text = fxt_text_in_place(w, value->text, limit);
+            arg->text = fxt_inline_text(w, value->text, limit);
         arg->header |= FXT_ARG_TEXT | fxt_put(FXT_ARG_STRING, arg->text.ref);
         return;
     case TTR_TYPE_BYTES:
         arg->bytes = value->text;
         if (arg->bytes.n > (size_t)room * FXT_WORD) {
             arg->bytes.n = (size_t)room * FXT_WORD;
-            fxt_lost(w, FXT_LOST_TEXT);
+            fxt_count_loss(w, FXT_LOST_TEXT);
         }
         arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
         return;
@@ -97,19 +97,19 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
         if (w->has_scope && !w->is_full)
             w->scope = field->value.v.u;
         else
-            fxt_lost(w, FXT_LOST_FIELD_COUNT);
+            fxt_count_loss(w, FXT_LOST_FIELD_COUNT);
         w->is_full = true;
         return;
     }
     struct fxt_argument *arg = &w->args[w->args_n];
     *arg = (struct fxt_argument){0};
-    arg->name = field->name_id ? fxt_text_by_id(w, field->name_id)
-                               : fxt_text_in_place(w, field->name, FXT_INLINE_MAX);
+    arg->name = field->name_id ? fxt_string_ref(w, field->name_id)
+                               : fxt_inline_text(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
     uint32_t words = 1 + fxt_ref_words(arg->name.ref);
     if (words + !is_stream(field->value.type) > room || (words == room && field->value.text.n)) {
-        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+        fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     set_value(w, &field->value, arg, room - words);
@@ -122,7 +122,7 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
 
 /* --- Arrays and structs --- */
 
-static bool is_nest(const ttr_field *field)
+static bool is_container(const ttr_field *field)
 {
     return field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
 }
@@ -135,7 +135,7 @@ static void open_nest(struct fxt_writer *w, const ttr_field *field, uint32_t dep
 
 static size_t append_path(struct fxt_writer *w, size_t at, const char *text, size_t n)
 {
-    n = n < FXT_PATH - at ? n : FXT_PATH - at;
+    n = n < FXT_PATH_MAX - at ? n : FXT_PATH_MAX - at;
     memcpy(w->path + at, text, n);
     return at + n;
 }
@@ -143,7 +143,7 @@ static size_t append_path(struct fxt_writer *w, size_t at, const char *text, siz
 /* Adds a field inside an array or struct as an argument with a dotted name. */
 static void add_nested(struct fxt_writer *w, const ttr_field *field)
 {
-    uint32_t depth = field->depth < FXT_DEPTH ? field->depth : FXT_DEPTH - 1;
+    uint32_t depth = field->depth < FXT_DEPTH_MAX ? field->depth : FXT_DEPTH_MAX - 1;
     struct fxt_level *parent = &w->level[depth - 1];
     char number[16] = "";
     size_t end = append_path(w, parent->end, ".", 1);
@@ -152,12 +152,12 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
                           (size_t)snprintf(number, sizeof number, "%u", parent->index++));
     else
         end = append_path(w, end, field->name.p, field->name.n);
-    if (is_nest(field)) {
+    if (is_container(field)) {
         open_nest(w, field, depth, end);
         return;
     }
-    if (end > FXT_SCRATCH - w->scratch_n) {
-        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+    if (end > FXT_SCRATCH_SIZE - w->scratch_n) {
+        fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     char *name = w->scratch + w->scratch_n;
@@ -168,13 +168,13 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
 
 static void begin_nest(struct fxt_writer *w, const ttr_field *field)
 {
-    fxt_lost(w, FXT_LOST_FIELD_NESTED);
+    fxt_count_loss(w, FXT_LOST_FIELD_NESTED);
     open_nest(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
 /* --- Iteration over the fields --- */
 
-static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *field)
+static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const ttr_field *field)
 {
     for (size_t i = 0; i < n; i++) {
         const char *name = wanted[i].name;
@@ -192,14 +192,15 @@ static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *fi
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)
-        fxt_lost(w, FXT_LOST_FRAMES);
+        fxt_count_loss(w, FXT_LOST_FRAMES);
     else if (field->value.type == TTR_TYPE_UINT || field->value.type == TTR_TYPE_INT)
         w->frames[w->frames_n++] = field->value.v.u;
     else
-        fxt_lost(w, FXT_LOST_FRAMES);
+        fxt_count_loss(w, FXT_LOST_FRAMES);
 }
 
-void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room)
+void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
+                      uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
@@ -211,35 +212,35 @@ void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n,
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0) {
             if (field.group == TTR_GROUP_COMMON || field.group == TTR_GROUP_CONTEXT)
-                fxt_lost(w, FXT_LOST_FIELD_CONTEXT);
-            is_wanted = n && take_wanted(wanted, n, &field);
+                fxt_count_loss(w, FXT_LOST_FIELD_CONTEXT);
+            is_wanted = n && store_wanted_field(wanted, n, &field);
             if (is_wanted)
                 continue;
         }
         if (is_wanted)
             add_frame(w, &field);
         else if (room == 0 && field.depth == 0)
-            fxt_lost(w, FXT_LOST_FIELD_PLACE);
+            fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
         else if (room == 0)
             continue;
         else if (field.depth)
             add_nested(w, &field);
-        else if (is_nest(&field))
+        else if (is_container(&field))
             begin_nest(w, &field);
         else
             add_argument(w, &field);
     }
 }
 
-uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to)
+uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to)
 {
     for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
-        fxt_word_out(&to, arg->header);
-        fxt_text_out(&to, &arg->name);
+        fxt_append_word(&to, arg->header);
+        fxt_append_text(&to, &arg->name);
         if (fxt_arg_value_words((unsigned)arg->header & 15))
-            fxt_word_out(&to, arg->value);
-        fxt_text_out(&to, &arg->text);
-        fxt_stream_out(&to, arg->bytes.p, arg->bytes.n);
+            fxt_append_word(&to, arg->value);
+        fxt_append_text(&to, &arg->text);
+        fxt_append_stream(&to, arg->bytes.p, arg->bytes.n);
     }
     return to.at;
 }
