@@ -1,4 +1,4 @@
-/* Heph as a format: what it is called, what it can do, its options. */
+/* Registers Heph as a format: its name, options, reader and writer. */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 

@@ -1,6 +1,6 @@
-/* The search for arrays in arrays, see the header.  Depth first, flat before nested, so that the
- * least surprising reading wins; the work is bounded by the size of the packet, or a hostile one
- * could make it exponential. */
+/* Search for arrays in arrays (see the header): depth-first backtracking that tries flat arrays
+ * before nested ones, so that the simplest reading wins.  The number of values examined is limited,
+ * because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
 static bool spend(struct heph_nesting *nesting)
@@ -11,8 +11,8 @@ static bool spend(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array, behind its type byte, that has so many levels (at most HEPH_LEVELS_MAX, so the
- * recursion ends). */
+/* Skips an array after its type byte, with `levels` levels of nesting.  `levels` is at most
+ * HEPH_LEVELS_MAX, which bounds the recursion. */
 static bool skip_array(struct cursor *c, uint8_t type, unsigned levels,
                        struct heph_nesting *nesting)
 {
@@ -32,7 +32,8 @@ static bool is_array(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries the attributes from the given array on; at most HEPH_NESTING_MAX calls deep. */
+/* Tries all readings of the attributes from array number `array` on.  Recursion is at most
+ * HEPH_NESTING_MAX deep. */
 static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
     while (cursor_left(&c) && spend(nesting)) {

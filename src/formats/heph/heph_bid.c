@@ -1,8 +1,8 @@
-/* Is it a Heph trace, and of which layout?
+/* Detection of Heph traces and of their layout.
  *
- * Files written before the substream was added (early 2021) carry the same magics and the same
- * version, so only the contents tell: their events do not add up with a 42-byte header and do with
- * one of 34 bytes. */
+ * Files written before the substream field was added (early 2021) have the same magic numbers and
+ * version. Only the content differs: their events fill their size with a 34-byte header, not with
+ * one of 42 bytes. */
 #include <string.h>
 
 #include "formats/heph/heph.h"
@@ -21,7 +21,7 @@ struct probe {
     unsigned events, good;
 };
 
-/* How many of the first events add up in a layout. */
+/* Counts how many of the first events fill their size in a layout. */
 static struct probe try_layout(const struct window *window, const struct heph_layout *layout,
                                uint64_t max_packet)
 {
@@ -55,8 +55,8 @@ const struct heph_layout *heph_layout_named(const char *name, const struct windo
     return is_old ? &layout_old : &layout_now;
 }
 
-/* Bits verified of the packet at p; 0 when it is none.  A packet that is cut by the end of the peek
- * counts by its frame. */
+/* Returns the number of bits verified of the packet at `p`, 0 if it is invalid.  If the peek buffer
+ * ends inside the packet, only its frame counts. */
 static unsigned weigh(const uint8_t *p, size_t n)
 {
     const struct heph_layout *layout = &layout_old;
@@ -79,7 +79,7 @@ unsigned heph_bid(const struct peek *peek)
     unsigned bid = weigh(peek->bytes, peek->n);
     if (bid)
         return bid;
-    /* The beginning may be damaged: a packet that adds up and is followed by another is enough. */
+    /* If the start is damaged, a valid packet followed by another one is enough. */
     for (size_t at = 1; at + HEPH_FRAME <= peek->n; at++) {
         const uint8_t *p = peek->bytes + at;
         if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||

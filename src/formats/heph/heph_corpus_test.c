@@ -1,6 +1,6 @@
-/* Recorded traces of two versions of the original writer: what they hold, and that a copy is the
- * same bytes.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a
- * line that says so. */
+/* Traces recorded by two versions of the original writer: their contents, and that a copy is
+ * byte-identical.  TTR_CORPUS names the folder of recorded traces; without it the tests pass and
+ * print a line about it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct recorded {
     const char *name;
     uint64_t events;
     uint32_t streams, threads;
-    uint64_t notes; /* at most so many kinds, all remarks */
+    uint64_t notes; /* maximum number of note codes, all of them remarks */
 };
 
 static const struct recorded recorded[] = {
@@ -72,7 +72,7 @@ static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(vo
             check_recorded(&recorded[i], path);
 }
 
-/* Copies a trace and gives its bytes. */
+/* Copies a trace and returns the bytes of the copy. */
 static void copy_trace(const char *path, uint32_t flags, struct buffer *copy)
 {
     ttr_error error = {0};
@@ -115,8 +115,8 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
         check_same_bytes(path, &copy);
         buffer_free(&copy);
     }
-    /* Without metadata the writer makes the epoch packet itself, and counts: the same where
-     * counters were in order. */
+    /* Without metadata the writer creates the epoch packet and the counters. They equal the
+     * original if its counters were in order. */
     if (corpus_find("heph", "heph-head-redis-app.trace", path, sizeof path)) {
         struct buffer copy;
         copy_trace(path, 0, &copy);

@@ -1,13 +1,39 @@
-/* Sets of counters as ranges, see the header. */
+/* Sets of event counters as ordered ranges: detection of lost, late and duplicate events.
+ *
+ * Purpose: each stream numbers its events with a 32-bit counter. Missing numbers are lost events.
+ * Events arrive in the order of their ends, and threads share stream 0, so a gap may be filled
+ * thousands of events later. Only the end of the trace decides what is lost.
+ *
+ * Order of calls: heph_counters_stream once per new stream; heph_counters_add per event;
+ * heph_stream_lost per stream at the end; heph_counters_restart if another trace follows in the
+ * same file.
+ *
+ * Algorithm: interval set as a sorted array, with binary search by range end.
+ *
+ *   counters seen: 5 6 7 . . 10 11 . 13      ranges: [5,8) [10,12) [13,14)
+ *   add 14: equals `next`, the last range grows in heph_counters_add (the usual case)
+ *   add 12: extends [10,12) to [10,13), which then merges with [13,14)
+ *   add  6: is inside [5,8), a duplicate
+ *   add 20: a new range; 15 to 19 are missing
+ *
+ * Counters wrap. They are widened to 64 bits by their signed distance to `near`, a counter of the
+ * last run. The first counter of a stream becomes 2^40 + counter, so that earlier ones do not
+ * underflow.
+ *
+ * Invariants: ranges are sorted, disjoint and not adjacent. `next` is the end of the last range.
+ * Cost: O(1) for a counter in sequence, O(log n + n) otherwise, for n ranges. Memory is limited by
+ * HEPH_RANGES_MAX ranges per stream: then the lowest gap counts as lost for good, and its
+ * neighbours merge. Left out: counters before the first one of a stream. A single counter that is
+ * FAR from all others counts as a damaged counter, not as many lost events. */
 #include "formats/heph/heph_counters.h"
 
 #include <string.h>
 
-/* Where a stream's first counter is put, so that earlier ones find room below. */
+/* Position of a stream's first counter in 64 bits, so that earlier counters have room below it. */
 #define BASE (UINT64_C(1) << 40)
 
-/* A hole this large around a single counter is a damaged counter rather than as many lost events.
- */
+/* Minimum gap on both sides of a single counter that makes it a damaged counter instead of evidence
+ * for lost events. */
 #define FAR 65536u
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
@@ -59,7 +85,8 @@ void heph_counters_restart(struct heph_counters *counters)
     counters->any = 0;
 }
 
-/* The number of ranges that end before the counter: the first that may hold or touch it. */
+/* Returns the number of ranges that end before the counter, which is the index of the first range
+ * that may contain or touch it. */
 static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 {
     size_t low = 0, high = stream->n;
@@ -102,8 +129,7 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
     return true;
 }
 
-/* The counter extends the range at its end or its beginning, and may close the hole to a neighbour.
- */
+/* Extends a range by the adjacent counter, and merges it with a neighbour that it now touches. */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];

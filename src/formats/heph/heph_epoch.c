@@ -1,21 +1,22 @@
-/* The epoch: which Unix time is 0 on the trace's time line.
+/* The epoch: the Unix time at time 0 of the trace (specification: "Options").
  *
- * An epoch packet may stand anywhere and holds for the whole trace, also for events before it.  In
- * practice it comes first, and reading never goes back: so the beginning of the input is looked
- * through before the first event is given, and a file without an epoch there is looked through to
- * its end by a second reader of its own.  What comes later on a pipe holds from there. Several
- * different epochs: when the counters of the streams begin again behind one, traces were put one
- * behind the other, and each has its own; otherwise the last of those seen in advance holds.  The
- * specification: "Options". */
+ * An epoch packet may be anywhere and applies to the complete trace, also to earlier events.  In
+ * practice it comes first, and the reader cannot go back. So the start of the input is examined
+ * before the first event is emitted. If it contains no epoch, a second source reads the file to its
+ * end. On a pipe a later epoch applies from there on.
+ *
+ * If there are several different epochs and the counters of the streams restart after one, the file
+ * contains concatenated traces, each with its own epoch. Otherwise the last epoch that was examined
+ * in advance applies. */
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Events behind an epoch packet that decide whether counting began again, and how high a first
- * counter may be for that. */
+/* Number of events after an epoch packet that are examined for restarted counters, and the highest
+ * first counter that counts as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
-/* A walk over packets that are whole and framed; it ends where it meets anything else. */
+/* Iterator over complete packets with valid frames; it ends at anything else. */
 struct packets {
     struct cursor at;
     const struct heph_layout *layout;
@@ -39,8 +40,8 @@ static bool is_event(const struct packets *packets)
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* True where the streams behind `packets` that are known in `counters` start anew from low
- * counters.  One that goes on, or none that is known, speaks against it. */
+/* Returns whether known streams restart from low counters in the next packets.  Returns false if
+ * one continues, or if no stream is known. */
 static bool restarts(struct packets packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
@@ -66,8 +67,8 @@ static struct packets packets_over(const struct input *in, const struct window *
                             .max_packet = reader->max_packet};
 }
 
-/* Looks through the window; the last epoch of the first trace in it holds.  False when memory is
- * out. */
+/* Examines the window and uses the last epoch of the first trace in it.  Returns false if out of
+ * memory. */
 static bool look_through(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->own;
@@ -92,7 +93,7 @@ static bool look_through(struct input *in, struct heph_counters *counters)
     return true;
 }
 
-/* Looks for the first epoch in the rest of a file, by a source of its own. */
+/* Searches the first epoch in the rest of a file, with a separate source. */
 static ttr_status look_behind(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -119,7 +120,7 @@ static ttr_status look_behind(struct input *in, struct source *source, ttr_error
     }
     return status == TTR_E_NOMEM
                ? status
-               : TTR_OK; /* any other failure is met again, and told, by the reading itself */
+               : TTR_OK; /* the reader will meet any other failure again and report it */
 }
 
 static ttr_status add_clock(struct input *in, ttr_error *error)

@@ -1,12 +1,12 @@
-/* A packet becomes an event.  Runs for every event, so what was met before (descriptions, threads)
- * is found in small direct-mapped caches; what is new goes to the tables of the context. */
+/* Converts a packet to an event.  Runs for every event, so descriptions and threads are looked up
+ * in small direct-mapped caches before the tables of the context. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/heph/heph.h"
 
-/* The first and last eight bytes of a description.  The bytes before it belong to the header, so
- * the last eight can always be loaded; of shorter ones what is not theirs is shifted out. */
+/* Loads the first and last eight bytes of a description.  The header precedes it, so the last eight
+ * bytes can always be loaded; bytes of the header are shifted out. */
 static void ends_of(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);
@@ -20,7 +20,7 @@ static bool is_name(const struct heph_name *name, const struct heph_name *wanted
            name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
 }
 
-/* The description's slot, filled; NULL when memory is out. */
+/* Returns the cache slot of a description, filled on a miss.  Returns NULL if out of memory. */
 static const struct heph_name *find_name(struct input *in, const uint8_t *p, uint32_t n)
 {
     struct heph_reader *reader = in->own;
@@ -61,7 +61,8 @@ static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream,
     return true;
 }
 
-/* The slot of a stream and substream, filled; NULL when memory is out. */
+/* Returns the cache slot of a stream and substream, filled on a miss.  Returns NULL if out of
+ * memory. */
 static const struct heph_thread *find_thread(struct input *in, uint32_t stream, uint64_t substream)
 {
     struct heph_reader *reader = in->own;
@@ -72,7 +73,8 @@ static const struct heph_thread *find_thread(struct input *in, uint32_t stream, 
     return fill_thread(in, stream, substream, slot) ? slot : NULL;
 }
 
-/* Places start and end on the time line; sums that do not fit are cut and flagged. */
+/* Sets time and duration from start and end plus the epoch.  Sums that overflow are clamped and
+ * flagged. */
 static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
                      uint64_t end)
 {
@@ -87,8 +89,8 @@ static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_
 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
-    /* The caller has seen that the header and the description lie inside the packet: all bounds of
-     * this function. */
+    /* The caller has checked that header and description are inside the packet, which bounds all
+     * loads here. */
     struct heph_reader *reader = in->own;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);

@@ -1,24 +1,24 @@
-/* Attributes, decoded when somebody asks for them.
+/* Attributes of an event, decoded on demand (specification: "Event Packet", attributes).
  *
- * An array is an ARRAY field followed by its elements.  In an event whose content is damaged the
- * attributes before the damage are given as they are and the rest of the packet as one field
- * "undecoded"; the writer's own nested arrays have a walk of their own (heph_attributes.h).  The
- * specification: "Event Packet", attributes. */
+ * An array is an ARRAY field followed by its elements.  In an event with damaged content, the
+ * attributes before the damage are returned as usual, and the rest of the packet as one field
+ * "undecoded".  Nested arrays have a schema of their own (heph_attributes.h). */
 #include <string.h>
 
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* Kept in fields->state between calls. */
+/* State of the iterator, stored in fields->state. */
 struct walk {
     struct cursor at;
     struct heph_nesting nesting;
-    uint32_t left[HEPH_LEVELS_MAX]; /* elements to come, per level */
-    uint8_t depth;                  /* levels open */
-    uint8_t levels;                 /* of the open array */
-    uint8_t type;                   /* of its elements */
-    uint8_t array;                  /* arrays met so far, saturated */
-    bool is_careful;                /* the content is damaged: look before each attribute */
+    uint32_t left[HEPH_LEVELS_MAX]; /* by level: elements left in the open array */
+    uint8_t depth;                  /* number of open levels */
+    uint8_t levels;                 /* levels of the open array */
+    uint8_t type;                   /* type of its elements */
+    uint8_t array;                  /* number of arrays so far, saturated */
+    /* the content is damaged: check each attribute before it is returned */
+    bool is_careful;
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -44,7 +44,7 @@ static void nested_begin(ttr_fields *fields)
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-/* A value that is no array. */
+/* Reads a scalar value.  Returns false if it is truncated or of unknown type. */
 static bool read_value(struct cursor *c, uint8_t type, ttr_value *value)
 {
     switch (type) {
@@ -71,7 +71,7 @@ static bool read_value(struct cursor *c, uint8_t type, ttr_value *value)
     return !c->failed;
 }
 
-/* The next element of the open array, which may be a row with elements of its own. */
+/* Returns the next element of the open array, which may be a row with elements of its own. */
 static bool next_element(struct walk *walk, ttr_field *field)
 {
     unsigned level = walk->depth - 1u;
@@ -133,7 +133,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
                                   : read_value(&walk->at, type, &field->value);
 }
 
-/* None has several names.  At the end nothing is asked of the walk any more. */
+/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
+ * again. */
 static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;

@@ -1,5 +1,5 @@
-/* What writing Heph may lose: the format knows spans on streams with attributes, and nothing else.
- */
+/* Losses of the Heph writer: the format can represent spans on streams, with attributes, and
+ * nothing else. */
 #include "formats/heph/heph_put.h"
 
 #define ZERO_LENGTH "become zero-length spans with attribute \"kind\""

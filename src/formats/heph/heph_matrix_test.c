@@ -1,11 +1,11 @@
-/* Whatever is written as Heph comes back as the declared rules say, and the ledger counts exactly
- * what happened.
+/* Round trip: events written as Heph read back as the documented rules require, and the ledger
+ * counts exactly the losses.
  *
- * The rules of src/formats/heph/README.md and of the ledger are applied once more, here, to each
- * event of the source: that gives the spans that must be read again and the count of every loss.
- * Both are compared as they are, so an undeclared difference fails, and so does a declared loss
- * that did not happen.  Spans are compared as sorted lines of text; counters of streams by strict
- * reading. usage: heph_test GENERATOR; speaks TAP. */
+ * This test implements the rules of src/formats/heph/README.md independently. For each event of the
+ * source it predicts the spans that must be read and the count of each loss.  Both are compared
+ * exactly, so an undeclared difference fails, and so does a declared loss that did not happen.
+ * Spans are compared as sorted lines of text; stream counters by reading in strict mode. usage:
+ * heph_test GENERATOR; prints TAP. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,14 +32,14 @@ struct lines {
     size_t n, capacity;
 };
 
-/* A begin that waits for its end, in the slot that decides when it is written if none comes. */
+/* A begin that waits for its end. Its slot decides when it is written if no end comes. */
 struct open_begin {
     ttr_event event;
     struct buffer attributes;
-    uint64_t opened; /* 0: the slot is free */
+    uint64_t opened; /* 0 if the slot is free */
 };
 
-/* The names that a thread's events told last. */
+/* The names that a thread's events contained last. */
 struct told {
     ttr_id process_name, thread_name;
 };
@@ -50,7 +50,7 @@ struct matrix {
     struct buffer bytes;
     struct lines expected, found;
     struct tally tallies[CODES];
-    uint64_t *streams; /* that have events */
+    uint64_t *streams; /* streams that have events */
     size_t streams_n, streams_capacity;
     struct open_begin *open;
     size_t open_n, open_capacity, *free_slots, free_n, free_capacity;
@@ -137,7 +137,7 @@ static void put_hex_text(struct matrix *m, struct buffer *to, ttr_text bytes)
     put(to, "'");
 }
 
-/* What a scalar becomes. */
+/* Appends a scalar as the attribute value that the writer must produce. */
 static void put_scalar(struct matrix *m, struct buffer *to, const ttr_value *value)
 {
     ttr_thread thread;
@@ -173,8 +173,8 @@ static void put_scalar(struct matrix *m, struct buffer *to, const ttr_value *val
     }
 }
 
-/* The type of the format for a value: null and bytes are strings, booleans numbers; 0 for arrays
- * and structs. */
+/* Returns the Heph type of a value as a letter: null and bytes are strings, booleans numbers; 0 for
+ * arrays and structs. */
 static char stored(const ttr_value *value)
 {
     return value->type < TTR_TYPE_ARRAY ? "tuuiftt"[value->type] : '\0';
@@ -363,15 +363,14 @@ static void put_names(struct matrix *m, struct buffer *to, const ttr_event *even
     }
 }
 
-/* --- Whole spans --- */
+/* --- Complete spans --- */
 
 static void put_span(struct buffer *line, int64_t time, uint64_t duration)
 {
     put(line, "%" PRId64 " +%" PRIu64 " ", time, duration);
 }
 
-/* Streams that stand for other process numbers are above these; which one is taken is nobody's
- * business. */
+/* Streams that replace other process ids start here; which of them is used is not specified. */
 static void put_place(struct buffer *line, const ttr_thread *thread)
 {
     if (thread->pid >= UINT32_C(0x80000000))
@@ -380,7 +379,7 @@ static void put_place(struct buffer *line, const ttr_thread *thread)
         put(line, "%" PRIu64 "/%" PRIu64 " ", thread->pid, thread->tid);
 }
 
-/* What is missing before the first event of a stream shows in no counter. */
+/* Events lost before the first event of a stream do not show in its counters. */
 static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pid)
 {
     size_t i = 0;
@@ -395,7 +394,7 @@ static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pi
     m->streams[m->streams_n++] = pid;
 }
 
-/* Expects a span: of this event with these attributes. */
+/* Expects a span for this event with these attributes. */
 static void expect(struct matrix *m, const ttr_event *event, uint64_t duration,
                    const struct buffer *attributes)
 {
@@ -467,7 +466,8 @@ static bool belong_together(const ttr_event *begin, const ttr_event *end)
            begin->category == end->category && begin->source == end->source;
 }
 
-/* What an end says that its begin did not: an end has no attributes of its own but its fields. */
+/* Returns whether an end has values that its begin lacks; besides fields it has no attributes of
+ * its own. */
 static bool says_more(const ttr_event *begin, const ttr_event *end)
 {
     return (end->name && end->name != begin->name) ||
@@ -527,7 +527,7 @@ static void expect_unfinished(struct matrix *m)
     }
 }
 
-/* The epoch is that of the source's own, or an hour before the first event that has a Unix time. */
+/* Predicts the epoch: that of the source, or one hour before the first event with a Unix time. */
 static void settle_epoch(struct matrix *m, const ttr_event *event)
 {
     ttr_source source;
@@ -618,8 +618,8 @@ static bool read_back(struct matrix *m)
     bool ok = status == TTR_END || (!in && m->expected.n == 0);
     if (!ok)
         printf("# what was written cannot be read: %s\n", error.text);
-    /* Holes before the first event of a stream do not show; a single event between two wide holes
-     * is taken for a damaged counter. */
+    /* Gaps before the first event of a stream are invisible, and a single event between two wide
+     * gaps counts as a damaged counter. */
     if (in && ttr_reader_report(in, 0, &report) && report.lost > m->lost + m->gaps) {
         printf("# %" PRIu64 " events are missing, by the source only %" PRIu64 "\n", report.lost,
                m->lost);
@@ -674,7 +674,8 @@ static uint64_t tallied(const struct matrix *m, const char *code)
     return 0;
 }
 
-/* Both ways: what is in the ledger happened as often, and what happened is in the ledger. */
+/* Checks in both directions: each loss in the ledger was predicted with the same count, and vice
+ * versa. */
 static bool compare_ledger(struct matrix *m)
 {
     ttr_loss all[CODES] = {{.code = NULL}};
@@ -717,8 +718,8 @@ static void begin(struct matrix *m)
     m->out = ttr_create_push(m->t, writing_to_buffer, &m->bytes, "heph", NULL, NULL);
 }
 
-/* The ledger was compared before: what is unfinished is counted by ttr_finish, which takes the
- * writer with it. */
+/* Unfinished begins are counted by ttr_finish, which frees the writer, so the ledger was compared
+ * before. */
 static bool end(struct matrix *m, bool ok)
 {
     if (m->open_n > m->free_n)

@@ -1,14 +1,15 @@
-/* What the descriptions of the Heph runtime tell: the format has no names for streams and
- * substreams, but its one known writer numbers them by rule.  Stream 0 is the coordinator (and all
- * thread-safe actors), 1..N are the N workers, above them or from 10000 on come the threads of
- * synchronous actors.  A substream is the id of an actor, whose name stands in the event that ran
- * it.  Left out: traces in which no runtime description is found get no names. */
+/* Names of streams and substreams, derived from descriptions of the Heph runtime.
+ *
+ * The format has no such names, but its one known writer numbers them by rule.  Stream 0 is the
+ * coordinator and all thread-safe actors. Streams 1 to N are the N workers. Streams above N, or
+ * from 10000 on, are the threads of synchronous actors.  A substream is the id of an actor, and the
+ * event of its run contains its name.  Traces without a description of the runtime get no names. */
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/heph/heph.h"
 
-/* Streams of synchronous actors began here in versions up to 0.4.0. */
+/* First stream of synchronous actors in runtime versions up to 0.4.0. */
 #define SYNC_ACTORS 10000u
 
 struct known_text {
@@ -72,7 +73,7 @@ bool heph_name_stream(struct input *in, uint32_t stream)
     return !reader->is_runtime || name_stream(in, stream);
 }
 
-/* "Building runtime" says how many workers there are; streams above them are something else. */
+/* Learns the number of workers from "Building runtime"; streams above it are other threads. */
 static bool learn_workers(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->own;
@@ -84,7 +85,7 @@ static bool learn_workers(struct input *in, const ttr_event *event)
     return name_all_streams(in);
 }
 
-/* An actor ran: its id is the substream of its own events. */
+/* Names the substream of an actor that ran: the actor's id is the substream of its own events. */
 static bool learn_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
@@ -107,6 +108,6 @@ bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning mean
     }
     if (meaning == HEPH_BUILDING)
         return learn_workers(in, event);
-    /* Newer runtimes write no substreams; then there is nobody to name. */
+    /* Newer runtimes write no substreams; then no thread belongs to the actor's id. */
     return meaning != HEPH_RUN || !reader->has_substreams || learn_actor(in, event);
 }

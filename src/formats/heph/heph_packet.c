@@ -1,8 +1,8 @@
-/* Is it a packet?  Frames (magic and size), and contents that fill their size exactly.
+/* Validation of packets: the frame (magic number and size), and content that fills the size exactly
+ * (specification: "Metadata Packet", "Event Packet").
  *
- * The format has no checksum; that the lengths inside a packet add up to its size is the strongest
- * evidence there is, so reading, bidding and searching all rest on the functions here.  The
- * specification: "Metadata Packet", "Event Packet". */
+ * The format has no checksum. The strongest evidence for a packet is that the lengths inside add up
+ * to its size, so reading, detection and resync all use these functions. */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
@@ -21,7 +21,8 @@ bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t 
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
 }
 
-/* The attributes of an event packet; failed when the description does not fit. */
+/* Returns a cursor over the attributes of an event packet; it has failed if the description does
+ * not fit. */
 static struct cursor attributes_of(const uint8_t *packet, uint32_t size,
                                    const struct heph_layout *layout)
 {
@@ -60,8 +61,8 @@ bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* A packet larger than this is fetched together with the bytes after it: each move of the window
- * copies what is left of it. */
+/* A packet larger than this is loaded together with following bytes, because each move of the
+ * window copies the bytes that remain. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 

@@ -1,4 +1,26 @@
-/* Stacks of open spans, see the header. */
+/* Pairing of begins with ends: stacks of open spans.
+ *
+ * Purpose: Heph has only complete spans. A begin is kept, with its attributes already encoded,
+ * until its end arrives.
+ *
+ * Order of calls: heph_pairs_have_room, heph_pairs_open at a begin, and the caller appends to its
+ * `attributes`. heph_pairs_close at an end returns the innermost begin of the same key. Begins that
+ * remain open are found in `begins` at the end of the trace.
+ *
+ * Data structure: one stack per key as a linked list of slots, and a free list.
+ *
+ *   key                                              tops              begins
+ *   (thread, 0)                  BEGIN, END      --> slot 2 --below--> slot 0 --below--> none
+ *   (link, source|1<<32|category) ASYNC_*        --> slot 1 --below--> none
+ *   unused                                       --> slot 3 --below--> slot 4 (free list)
+ *
+ * Invariants: every slot is either open and on one stack, or on the free list. The content of a
+ * closed slot stays valid until the next open, which may reuse it. A thread keeps its entry in
+ * `tops` when its stack is empty; an asynchronous key is removed. Cost: O(1) hash operations per
+ * begin and end. Buffers of closed slots are reused, so there is no allocation per event once the
+ * maximum depth was reached. Limit: at most HEPH_OPEN_MAX slots for asynchronous begins, since
+ * these may never end. Left out: matching names of begin and end; an end always closes the
+ * innermost begin of its key. */
 #include "formats/heph/heph_pairs.h"
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc)
@@ -27,7 +49,7 @@ static struct key key_of(const ttr_event *event)
                         (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* A slot that nobody uses; HEPH_NO_BEGIN when memory is out. */
+/* Returns a free slot, HEPH_NO_BEGIN if out of memory. */
 static uint32_t take_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;
@@ -88,7 +110,8 @@ struct heph_begin *heph_pairs_close(struct heph_pairs *pairs, const ttr_event *e
         return NULL;
     uint32_t slot = *top;
     struct heph_begin *begin = &pairs->begins[slot];
-    /* Threads are few and come back; ids of asynchronous spans are many and do not. */
+    /* Threads are few and used again, so their entries stay; asynchronous ids are many and rarely
+     * reused. */
     if (begin->below == HEPH_NO_BEGIN && key.b)
         (void)pairmap_remove(&pairs->tops, key.a, key.b);
     else

@@ -1,12 +1,12 @@
-/* Fields of any event as attributes.  Numbers, strings and arrays of one type go over as they are;
- * what the format lacks (structs, booleans, null, bytes, mixed arrays) takes the nearest shape and
- * is counted. */
+/* Encodes the fields of any event as attributes.  Numbers, strings and arrays of one type are
+ * stored unchanged. Structs, booleans, null, bytes and mixed arrays are converted to the nearest
+ * type, and counted as losses. */
 #include "formats/heph/heph_put.h"
 
 #include "base/number.h"
 #include "base/utf.h"
 
-/* Structs and arrays inside each other: deeper ones are left out. */
+/* Maximum nesting of structs and arrays; deeper fields are dropped. */
 #define DEPTH_MAX 32u
 
 void heph_put_u16(struct buffer *to, uint16_t x)
@@ -60,7 +60,7 @@ void heph_put_string(const struct heph_put *put, const char *name, ttr_text valu
     heph_put_text(put, value);
 }
 
-/* Bytes as 0x and two digits each, as many as fit. */
+/* Appends bytes as a string: 0x and two digits per byte, truncated to the maximum length. */
 static void put_hex(const struct heph_put *put, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
@@ -84,7 +84,7 @@ void heph_put_bytes(const struct heph_put *put, const char *name, ttr_text bytes
     put_hex(put, bytes);
 }
 
-/* The type that a value is stored as; 0 for arrays and structs. */
+/* Returns the Heph type of a value; 0 for arrays and structs. */
 static uint8_t stored_type(const ttr_value *value)
 {
     static const uint8_t types[TTR_TYPE_COUNT] = {
@@ -111,7 +111,7 @@ static void count_changes(const struct heph_put *put, const ttr_value *value)
         output_lost(put->out, HEPH_LOST_HINT, put->offset);
 }
 
-/* A value behind its type byte. */
+/* Appends a value; its type byte is already written. */
 static void put_value(const struct heph_put *put, const ttr_value *value)
 {
     ttr_thread thread;
@@ -134,8 +134,7 @@ static void put_value(const struct heph_put *put, const ttr_value *value)
     }
 }
 
-/* True where the elements of an array can be one array of the format: no arrays inside, and all of
- * one type. */
+/* Returns whether the array can be a Heph array: its elements are scalars of one type. */
 static bool is_plain(ttr_fields elements, uint32_t count)
 {
     ttr_field field;
@@ -149,7 +148,8 @@ static bool is_plain(ttr_fields elements, uint32_t count)
     return true;
 }
 
-/* An array of one type.  Its type stands before the elements, so it is filled in with the first. */
+/* Appends an array of one type.  The type precedes the elements, so it is overwritten once the
+ * first element is known. */
 static void put_array(const struct heph_put *put, ttr_fields *elements, uint32_t count)
 {
     ttr_field field;
@@ -174,14 +174,14 @@ static void put_array(const struct heph_put *put, ttr_fields *elements, uint32_t
     }
 }
 
-/* A struct or mixed array that is open: what the names of its fields begin with. */
+/* An open struct or mixed array: the prefix of its fields' names. */
 struct level {
     size_t path_n;
     uint32_t index;
     bool is_array;
 };
 
-/* Makes the path of a field: the names of what it is in, joined by dots; elements count from 0. */
+/* Sets put->path to the dotted name of a field; elements are numbered from 0. */
 static void make_path(const struct heph_put *put, struct level *level, ttr_text name)
 {
     char digits[NUMBER_MAX];
@@ -194,7 +194,7 @@ static void make_path(const struct heph_put *put, struct level *level, ttr_text 
         buffer_add(put->path, name.p, name.n);
 }
 
-/* One field; `levels` are those it may open and is in. */
+/* Appends one field; `levels` are the open containers, innermost first. */
 static void put_field(const struct heph_put *put, ttr_fields *fields, const ttr_field *field,
                       struct level *levels)
 {

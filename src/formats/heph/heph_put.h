@@ -1,12 +1,11 @@
-/* Appending attributes and packets, all big-endian; what the format cannot hold is counted in the
- * writer's ledger. */
+/* Encoder of attributes and packets, all big-endian.  Losses are counted in the writer's ledger. */
 #ifndef TRACETTA_FORMATS_HEPH_PUT_H
 #define TRACETTA_FORMATS_HEPH_PUT_H
 
 #include "formats/heph/heph_format.h"
 #include "model/output.h"
 
-/* Rules of loss: indices into heph_losses. */
+/* Indices into heph_losses. */
 enum heph_loss {
     HEPH_LOST_INSTANT,
     HEPH_LOST_PAIR,
@@ -54,27 +53,27 @@ enum heph_loss {
 
 extern const ttr_loss heph_losses[HEPH_LOSSES];
 
-/* Where attributes go. */
+/* Output position and buffers of the encoder. */
 struct heph_put {
     struct ttr_writer *out;
     struct buffer *to;
-    struct buffer *path; /* scratch for dotted names */
-    uint64_t offset;     /* of the event, for the ledger */
+    struct buffer *path; /* storage for dotted names */
+    uint64_t offset;     /* file offset of the event, for the ledger */
 };
 
 void heph_put_u16(struct buffer *to, uint16_t x);
 void heph_put_u32(struct buffer *to, uint32_t x);
 void heph_put_u64(struct buffer *to, uint64_t x);
 
-/* A string with its length; cut at a character where it is too long. */
+/* Appends a string with its length, cut at a character boundary if it is too long. */
 void heph_put_text(const struct heph_put *put, ttr_text text);
 
-/* Attributes by name. */
+/* Append an attribute with a name and a value. */
 void heph_put_uint(const struct heph_put *put, const char *name, uint64_t value);
 void heph_put_string(const struct heph_put *put, const char *name, ttr_text value);
 void heph_put_bytes(const struct heph_put *put, const char *name, ttr_text bytes);
 
-/* All fields of an event. */
+/* Appends all fields of an event as attributes. */
 void heph_put_fields(const struct heph_put *put, const ttr_event *event);
 
 #endif

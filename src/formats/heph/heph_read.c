@@ -1,9 +1,8 @@
-/* Reading: runs of good packets become batches; everything else is attended to between batches,
- * when the window may move.
+/* The Heph reader (specification: "Trace Format"): runs of valid packets become batches; everything
+ * else is handled between batches, when the window may move.
  *
- * Losses are known only at the end, because events come in the order they ended: they are given as
- * gap events, one a stream, with notes on what came late or twice.  The specification: "Trace
- * Format" as a whole. */
+ * Lost events are known only at the end, because events come in the order of their ends. Then one
+ * gap event per stream is emitted, with notes on late and duplicate events. */
 #include <string.h>
 
 #include "base/number.h"
@@ -62,7 +61,8 @@ void heph_close(struct input *in)
     heph_counters_free(&reader->counters);
 }
 
-/* Reads good event packets until the batch is full or one is not whole, not good, or no event. */
+/* Reads valid event packets until the batch is full, or the next packet is incomplete, invalid or
+ * no event. */
 static void read_run(struct input *in)
 {
     struct heph_reader *reader = in->own;
@@ -112,7 +112,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     return TTR_OK;
 }
 
-/* A packet that is whole but no good event in the flat reading. */
+/* Handles a complete packet that is not a valid event with flat arrays. */
 static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t size,
                              ttr_error *error)
 {
@@ -121,7 +121,7 @@ static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t s
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover(in, error);
     if (is_exact)
-        return TTR_OK; /* it was only not whole before */
+        return TTR_OK; /* the packet was incomplete when the run stopped */
     if (!heph_is_nested(packet, size, reader->layout))
         return heph_recover(in, error);
     input_note(
@@ -148,8 +148,7 @@ static struct counted count_streams(const struct heph_counters *counters)
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer repeats the first one's counters: that is how it writes, not something
-         * gone wrong. */
+        /* A second writer repeats the counters of the first one, which is no error. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
     return sum;
@@ -183,8 +182,7 @@ static void tell_counters(struct input *in)
                    (unsigned long long)sum.strays);
 }
 
-/* Gives what the counters say is missing, a gap a stream; nothing more to give: the batch stays
- * empty. */
+/* Emits one gap event per stream with lost events.  Leaves the batch empty if there are none. */
 static void give_gaps(struct input *in)
 {
     struct heph_reader *reader = in->own;
@@ -206,7 +204,7 @@ static void give_gaps(struct input *in)
     }
 }
 
-/* Another trace begins behind this one: its counters count anew. */
+/* Clears the counters, because a concatenated trace starts here. */
 static ttr_status restart(struct input *in)
 {
     struct heph_reader *reader = in->own;
@@ -220,8 +218,8 @@ static ttr_status restart(struct input *in)
     return TTR_OK;
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, metadata, damage. The batch is
- * empty. */
+/* Handles what ended a run: the end of the window or of the input, metadata, or damage. The batch
+ * is empty. */
 static ttr_status attend(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;

@@ -1,21 +1,21 @@
-/* Behind damage: what can be saved of the bad packet, and where the next good one begins.
+/* Recovery from damage: emits what is readable of an invalid packet, and finds the next valid one.
  *
- * A packet is believed when its magic is right, its content fills its size exactly, and what
- * follows looks like a packet too (or the input ends there).  That a magic stands somewhere proves
- * nothing: it may be part of a string.  So a bad packet is first read on from its own beginning: a
- * wrong size shows when its attributes lead to a good packet all the same, a wrong magic when
- * everything else fits; only then the bytes behind its header are searched.
- * The work is bounded by the bytes passed, whatever a hostile input makes of it. */
+ * A packet is accepted if its magic number is right, its content fills its size exactly, and
+ * another packet or the end of the input follows.  A magic number alone proves nothing, since it
+ * may be part of a string.  So an invalid packet is first read from its own start. If its
+ * attributes lead to a valid packet, only its size is wrong. If everything but the magic number
+ * fits, only that is wrong. Otherwise the bytes after its frame are searched. The work is limited
+ * by the number of bytes passed, so malicious input cannot make it quadratic. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-#define LOOK_AHEAD 65536u /* what is fetched before a bad packet is judged */
+#define LOOK_AHEAD 65536u /* bytes loaded before an invalid packet is examined */
 #define ZERO_PIECE 16384u
 
-/* How much may be looked at again, in units of about eight bytes. */
+/* Budget for examining bytes repeatedly, in units of about eight bytes. */
 #define WORK_PER_BYTE 16u
 #define WORK_START (UINT64_C(4) << 20)
 
@@ -23,13 +23,13 @@ enum verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
 
 struct candidate {
     const uint8_t *p;
-    size_t left;   /* bytes of the window from p on */
-    bool at_end;   /* the input ends with them */
-    uint64_t need; /* with NEEDS_MORE: so many from p on */
+    size_t left;   /* bytes of the window from `p` on */
+    bool at_end;   /* the input ends after them */
+    uint64_t need; /* with NEEDS_MORE: bytes needed from `p` on */
 };
 
-/* The bytes from an offset up to another; what a window happens to hold beyond must not change what
- * is found. */
+/* Returns the bytes from `offset` to `until` as a candidate. Further bytes of the window are
+ * excluded, so the result does not depend on the window. */
 static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
@@ -42,7 +42,8 @@ static struct candidate candidate_at(const struct input *in, uint64_t offset, ui
     return candidate;
 }
 
-/* What follows a packet: the end, another frame, the beginning of one, or zeros. */
+/* Classifies the bytes after a packet: the end, a frame, the start of one, or zeros are evidence
+ * for the packet. */
 static enum verdict judge_next(const struct heph_reader *reader, struct candidate *candidate,
                                uint32_t size)
 {
@@ -62,7 +63,7 @@ static enum verdict judge_next(const struct heph_reader *reader, struct candidat
                : IS_NO_PACKET;
 }
 
-/* Takes work, which is granted by the bytes passed so far; false when there is too much of it. */
+/* Spends work units. Returns false if they exceed the budget, which grows with reader->offset. */
 static bool spend(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
@@ -90,8 +91,8 @@ static enum verdict judge(struct heph_reader *reader, struct candidate *candidat
     return heph_is_exact(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
 
-/* Reads the attributes of an event packet whatever its size says, until a good packet follows:
- * gives the true size, or 0. */
+/* Ignores the size field and reads attributes until a valid packet follows.  Returns the true size,
+ * 0 if none follows. */
 static uint32_t true_size(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->own;
@@ -113,7 +114,7 @@ static uint32_t true_size(struct input *in, const struct candidate *bad)
     return 0;
 }
 
-/* True for an event packet of which only the magic is wrong. */
+/* Returns whether only the magic number of an event packet is wrong. */
 static bool is_misnamed(struct heph_reader *reader, const struct candidate *bad)
 {
     uint32_t size = bad->left >= reader->layout->header ? heph_size(bad->p) : 0;
@@ -123,8 +124,8 @@ static bool is_misnamed(struct heph_reader *reader, const struct candidate *bad)
            heph_is_exact(bad->p, size, reader->layout);
 }
 
-/* Gives a packet whose frame was damaged; its record is not what the format wants, so nobody may
- * copy it as it is. */
+/* Emits a packet with a damaged frame as an event without raw bytes, so that writers do not copy
+ * the damage. */
 static ttr_status give_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
@@ -141,8 +142,8 @@ static ttr_status give_repaired(struct input *in, const struct candidate *bad, u
         load_u32be(bad->p), heph_size(bad->p), size);
 }
 
-/* How many bytes of an event packet make sense: header, description and whole attributes; 0 when
- * not even its header does. */
+/* Returns how many bytes of an event packet are valid: header, description and complete attributes;
+ * 0 if the header is not. */
 static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad,
                          size_t until)
 {
@@ -157,7 +158,7 @@ static uint32_t readable(const struct heph_reader *reader, const struct candidat
     return (uint32_t)whole.offset;
 }
 
-/* Where behind the bad packet's frame the next good one begins, at most `until`. */
+/* Returns the offset of the next valid packet after the frame of the bad one, at most `until`. */
 static size_t find_good(struct heph_reader *reader, const struct candidate *bad, size_t until)
 {
     for (size_t at = HEPH_FRAME; at < until && at + HEPH_FRAME <= bad->left; at++) {
@@ -168,9 +169,8 @@ static size_t find_good(struct heph_reader *reader, const struct candidate *bad,
     return until;
 }
 
-/* True where two good packets or more stand one behind the other in the bad one, up to its very
- * end: then its size is a damaged one that happens to lead to a packet.  (One alone may be a
- * string.) */
+/* Returns whether two or more valid packets fill the end of the bad one, which proves that its size
+ * is wrong.  (A single one may be part of a string.) */
 static bool holds_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
 {
     size_t at = find_good(reader, bad, size);
@@ -185,7 +185,7 @@ static bool holds_packets(struct heph_reader *reader, const struct candidate *ba
     return at == size && n > 1;
 }
 
-/* Gives an event whose content is damaged from `whole` on; `until` bounds its bytes. */
+/* Emits an event whose content is damaged after `whole` bytes; `until` is the end of its bytes. */
 static ttr_status give_partial(struct input *in, const struct candidate *bad, uint32_t whole,
                                uint32_t until, ttr_error *error)
 {
@@ -210,8 +210,8 @@ static bool is_zero(const struct candidate *bad)
     return true;
 }
 
-/* Counts the zeros from the packet's place on; in *is_tail whether nothing else follows.  Only the
- * last window is kept. */
+/* Sets *end to the end of the zeros at reader->offset, and *is_tail to whether the input ends
+ * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
@@ -229,7 +229,7 @@ static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, tt
     return TTR_OK;
 }
 
-/* What begins at `from` is lost; a packet is looked for from `at` on. */
+/* Starts a search for a packet at offset `at`; the damage started at `from`. */
 static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
 {
     reader->is_lost = true;
@@ -238,8 +238,8 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
     reader->offset = at;
 }
 
-/* Zeros as far as was looked: room that was never written, where they go on up to the end, and
- * damage elsewhere. */
+/* Handles zeros in place of a packet: unused space if the input ends with them, damage otherwise.
+ */
 static ttr_status meet_zeros(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -274,8 +274,8 @@ void heph_pass_zeros(struct input *in)
         reader->offset = reader->zeros_until;
 }
 
-/* True for the beginning of a packet that is larger than allowed: all that was looked at is part of
- * it, and no other packet lies inside. */
+/* Returns whether an oversized packet starts here: all loaded bytes belong to it, and no other
+ * packet is inside. */
 static bool is_too_large(struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < LOOK_AHEAD || heph_size(bad->p) <= reader->max_packet)
@@ -291,9 +291,8 @@ static bool is_too_large(struct heph_reader *reader, const struct candidate *bad
     return (is_event ? c.failed : !c.failed) && find_good(reader, bad, bad->left) == bad->left;
 }
 
-/* Gives what was looked at of an event that is larger than allowed.  The rest is passed over next,
- * up to where its size says, unless a packet is found before: then it was the size that is damaged.
- */
+/* Emits the loaded part of an oversized event.  Its rest is skipped up to the end that its size
+ * implies. If a packet is found earlier, the size is damaged. */
 static ttr_status meet_too_large(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -310,7 +309,7 @@ static ttr_status meet_too_large(struct input *in, const struct candidate *bad, 
     return TTR_OK;
 }
 
-/* True for a packet that sets the epoch and whose frame alone is wrong. */
+/* Returns whether the packet sets the epoch and only its frame is wrong. */
 static bool is_misframed_epoch(struct heph_reader *reader, const struct candidate *bad)
 {
     static const uint8_t name[] = {0, 5, 'e', 'p', 'o', 'c', 'h'};
@@ -319,7 +318,7 @@ static bool is_misframed_epoch(struct heph_reader *reader, const struct candidat
            judge_next(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
-/* Takes the epoch, and gives its packet as it should be. */
+/* Applies the epoch and emits its packet with a corrected frame. */
 static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad,
                                        ttr_error *error)
 {
@@ -339,8 +338,8 @@ static ttr_status take_misframed_epoch(struct input *in, const struct candidate 
     return status;
 }
 
-/* True for what the end of the input may have cut off: a frame that fits but for its size, or not
- * even a frame. */
+/* Returns whether the end of the input may have truncated the packet: its frame is valid except for
+ * the size, or incomplete. */
 static bool is_torn(const struct heph_reader *reader, const struct candidate *bad)
 {
     if (bad->left < HEPH_FRAME)
@@ -350,7 +349,8 @@ static bool is_torn(const struct heph_reader *reader, const struct candidate *ba
            heph_size(bad->p) > bad->left;
 }
 
-/* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
+/* Handles a packet whose frame is wrong, or that no packet follows, so its size cannot be trusted.
+ */
 static ttr_status recover_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -371,8 +371,8 @@ static ttr_status recover_frame(struct input *in, const struct candidate *bad, t
     return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
 }
 
-/* A packet follows where the size says: so the size is right, or it is wrong by the length of other
- * packets. */
+/* Handles invalid content of a packet whose size leads to a packet. The size is right, or covers
+ * other packets. */
 static ttr_status recover_content(struct input *in, const struct candidate *bad, uint32_t size,
                                   ttr_error *error)
 {
@@ -389,7 +389,7 @@ static ttr_status recover_content(struct input *in, const struct candidate *bad,
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
 
-/* Fetches `need` bytes of the bad packet and what follows it. */
+/* Loads `need` bytes of the bad packet and a look-ahead after it. */
 static ttr_status look(struct input *in, uint64_t need, struct candidate *bad, ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
@@ -420,8 +420,8 @@ ttr_status heph_recover(struct input *in, ttr_error *error)
     return recover_frame(in, &bad, error);
 }
 
-/* The search in a packet that is larger than allowed is over: at its end, at that of the input, or
- * at another packet. */
+/* Ends the search inside an oversized packet: at its end, at that of the input, or at another
+ * packet. */
 static ttr_status end_large(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -449,7 +449,7 @@ static ttr_status end_large(struct input *in, ttr_error *error)
                                               "the input ends inside a packet (heph.truncated)");
 }
 
-/* The search is over: tells what it passed as one damage. */
+/* Ends a search and reports the skipped bytes as one damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;

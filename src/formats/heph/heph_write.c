@@ -1,11 +1,10 @@
-/* Writing Heph: spans as they are, everything else as the nearest thing a format of spans can say
- * (heph_losses.c).
+/* The Heph writer (specification: "Metadata Packet", "Event Packet"): spans are stored unchanged,
+ * other events as the nearest span (heph_losses.c).
  *
- * Events that come from a Heph trace, unchanged, are copied byte for byte; with the trace's own
- * metadata between them the output is the input again.  All others are encoded: stream = process
- * id, substream = thread id, as a Heph reader gives them back; counters count each stream from 0
- * without holes; the epoch comes first and times follow it. The specification: "Metadata Packet",
- * "Event Packet". */
+ * Unchanged events of a Heph trace are copied byte for byte; with the metadata between them the
+ * output equals the input.  All others are encoded. Stream is the process id and substream the
+ * thread id, as the Heph reader maps them. Counters start at 0 in each stream and have no holes.
+ * The epoch comes first, and times are relative to it. */
 #include <string.h>
 
 #include "base/number.h"
@@ -13,16 +12,16 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
+/* ns; later times (1973) count as Unix times, because no machine has been up for that long */
 #define UNIX_TIMES INT64_C(100000000000000000)
 
-/* Events of other formats may come late; the epoch is put so much before the first of them. */
+/* ns; the epoch is this long before the first event, since events of other formats may come late */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* Streams that stand for processes whose own number cannot be used. */
+/* First stream for processes whose own id cannot be a stream. */
 #define FIRST_SPARE_STREAM 0x80000000u
 
-/* The place of a thread in the format. */
+/* Stream and substream of a thread. */
 struct place {
     uint32_t stream;
     uint64_t substream, pid;
@@ -63,7 +62,7 @@ void heph_drop(struct ttr_writer *out)
                sizeof *writer->counters);
 }
 
-/* The next counter of a stream; the pointer lives until the next call. */
+/* Returns the next counter of a stream; the pointer is valid until the next call. */
 static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
 {
     struct heph_writer *writer = out->own;
@@ -82,8 +81,8 @@ static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* True where the process may have the stream of its own number: it fits, and no process of another
- * input has it. */
+/* Returns whether a process may use its own id as stream: it fits, and no process of another input
+ * uses it. */
 static bool owns_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
@@ -140,8 +139,8 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
            strcmp(source.format, "heph") == 0;
 }
 
-/* Settles the epoch by the first event: that of its own trace, or one before it where times are
- * Unix times. */
+/* Chooses the epoch at the first event: that of a copied trace, or EPOCH_MARGIN before the event if
+ * times are Unix times. */
 static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -159,7 +158,7 @@ static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
         put_epoch(out, writer->epoch);
 }
 
-/* A time relative to the epoch. */
+/* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
 static uint64_t relative(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
     const struct heph_writer *writer = out->own;
@@ -171,12 +170,12 @@ static uint64_t relative(struct ttr_writer *out, int64_t time, uint64_t offset)
 
 /* A packet under construction. */
 struct packet {
-    const ttr_event *event; /* whose name, thread and time it has */
+    const ttr_event *event; /* source of name, thread and time */
     struct place place;
     uint64_t duration;
     ttr_text description;
-    size_t at;         /* in the buffer */
-    size_t attributes; /* in the buffer */
+    size_t at;         /* start of the packet in the buffer */
+    size_t attributes; /* start of its attributes in the buffer */
 };
 
 static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
@@ -186,8 +185,8 @@ static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
-/* The counter of a packet: the next of its stream, or that of a damaged packet of the trace that is
- * copied. */
+/* Returns the counter of a packet: the next of its stream, or its own if it is a damaged packet of
+ * the copied trace. */
 static uint32_t count(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->own;
@@ -226,7 +225,8 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
     packet->attributes = out->buffer.n;
 }
 
-/* A name that is another than the thread's events before told. */
+/* Appends a name unless it is the name last written for the thread.  Returns false if out of
+ * memory. */
 static bool put_name(const struct heph_put *put, const char *attribute, struct pairmap *told,
                      ttr_id thread, ttr_id name)
 {
@@ -239,8 +239,8 @@ static bool put_name(const struct heph_put *put, const char *attribute, struct p
     return true;
 }
 
-/* The names of a thread stand in its first event, and in the first with another name, since threads
- * may be renamed; a Heph trace's own names are made by rule, so they are not kept. */
+/* Appends the names of thread and process to their first event, and again after a change.  Names of
+ * a Heph trace follow from its numbers, so they are not stored. */
 static void put_names(const struct heph_put *put, const struct packet *packet)
 {
     struct heph_writer *writer = put->out->own;
@@ -254,7 +254,7 @@ static void put_names(const struct heph_put *put, const struct packet *packet)
         output_lost(put->out, HEPH_LOST_NAME, put->offset);
 }
 
-/* The parts of an event that are fields of a ttr_event but not of the format. */
+/* Appends members of ttr_event that Heph has no field for, as attributes. */
 static void put_parts(const struct heph_put *put, const ttr_event *event)
 {
     struct ttr_writer *out = put->out;
@@ -296,8 +296,8 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         output_lost(out, HEPH_LOST_MARK, event->offset);
 }
 
-/* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by
- * default loses its attributes. */
+/* Ends a packet: appends the names, and stores the size.  Attributes are dropped from a packet that
+ * exceeds the readers' default limit. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
     struct heph_put put = put_for(out, packet->event);
@@ -315,10 +315,10 @@ static void end_packet(struct ttr_writer *out, const struct packet *packet)
     output_wrote(out, packet->event);
 }
 
-/* What the kinds but spans add: which attributes, counted under which rule. */
+/* Kinds other than spans: the loss to count, and extra attributes. */
 struct kind_rule {
     uint8_t loss;
-    const char *tag; /* name of the attribute for event->tag, or NULL */
+    const char *tag; /* name of the attribute for event->tag, NULL if none */
 };
 
 static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
@@ -370,7 +370,7 @@ static void put_kind(const struct heph_put *put, const ttr_event *event)
         output_lost(put->out, HEPH_LOST_ID, event->offset);
 }
 
-/* An event as one packet: a span as it is, any other kind as a span without length. */
+/* Writes an event as one packet; kinds other than spans get duration 0. */
 static void write_one(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_put put = put_for(out, event);
@@ -394,7 +394,8 @@ static void write_one(struct ttr_writer *out, const ttr_event *event)
     end_packet(out, &packet);
 }
 
-/* Missing events leave a hole in the counters, as they would have done at their source. */
+/* Advances the counters by the number of lost events, so that the gap is visible as at its source.
+ */
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct place place = place_of(out, event);
@@ -408,7 +409,7 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
     write_one(out, event);
 }
 
-/* A begin waits, with its attributes encoded, for its end. */
+/* Keeps a begin with its encoded attributes until its end arrives. */
 static void write_begin(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -424,8 +425,8 @@ static void write_begin(struct ttr_writer *out, const ttr_event *event)
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-/* True where an end says what its begin did not.  What it leaves open it shares with its begin; a
- * span has no place for more. */
+/* Returns whether the end has values that differ from its begin. They are lost, because a span has
+ * one set. */
 static bool says_more(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
@@ -442,7 +443,7 @@ static bool says_more(const ttr_event *begin, const ttr_event *end)
            (end->flags & marks);
 }
 
-/* A begin that has met its end becomes a span. */
+/* Writes a begin and its end as a span. */
 static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
 {
     struct heph_put put = put_for(out, &begin->event);
@@ -482,7 +483,7 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
         write_one(out, event);
 }
 
-/* A begin whose end never came. */
+/* Writes a begin without an end. */
 static void write_unfinished(struct ttr_writer *out, const struct heph_begin *begin)
 {
     struct heph_put put = put_for(out, &begin->event);
@@ -518,9 +519,8 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
     }
 }
 
-/* True where the packets of this event's source are copied in order and with their metadata: the
- * output is then that trace, bytes and all.  The first event decides, later sources do not disturb
- * it. */
+/* Returns whether the source of this event is copied in order with its metadata, so the output
+ * equals that trace.  The first event decides; later sources do not stop the copy. */
 static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -539,7 +539,7 @@ static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
     return true;
 }
 
-/* A packet of the copied trace as it is; counters of what may be put between go on from its own. */
+/* Appends a packet of the copied trace; counters of packets inserted between continue from it. */
 static void copy_whole(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -558,8 +558,8 @@ static void copy_whole(struct ttr_writer *out, const ttr_event *event)
     out->events++;
 }
 
-/* True where the packet says the same in the output as in its source: same epoch, today's layout,
- * its stream is its own. */
+/* Returns whether the packet means the same in the output as in its source: same epoch, current
+ * layout, and its stream unchanged. */
 static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
@@ -571,7 +571,7 @@ static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
            owns_stream(writer, load_u32be(event->payload + 8), event->source);
 }
 
-/* A packet as it is, but counted anew: others of its stream may be left out. */
+/* Copies a packet with a new counter, because other events of its stream may have been dropped. */
 static void copy_alone(struct ttr_writer *out, const ttr_event *event)
 {
     uint32_t *counter = counter_of(out, load_u32be(event->payload + 8));
@@ -588,7 +588,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (is_raw && is_copied)
         copy_whole(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        return; /* tables of others; losses that the copied counters tell */
+        return; /* definitions of other sources; gaps that the copied counters already show */
     else if (is_raw && is_copied_alone(out, event))
         copy_alone(out, event);
     else

@@ -1,5 +1,5 @@
-/* Packets expected here are written by hand from the specification; what is read back is compared
- * with what was put in. */
+/* The Heph writer, compared with packets derived by hand from the specification, and with the
+ * events that were written. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -101,7 +101,7 @@ static void not_every_asynchronous_begin_waits_for_an_end(void **state)
     writing_close(&w);
 }
 
-/* Reads what was written: it must be whole, with so many events. */
+/* Reads the written trace; it must be undamaged and have this number of events. */
 static void check_readable(struct writing *w, uint64_t events)
 {
     ttr_error error = {0};
@@ -134,7 +134,7 @@ static void what_is_missing_before_a_stream_begins_is_told_as_lost(void **state)
         ttr_event_edit(w.builder)->link = 18626;
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "events.missing"),
-                         18626); /* the second one shows in the counters */
+                         18626); /* the second gap shows in the counters */
     }
     assert_int_equal(writing_lost(&w, "kind.gap"), 2);
     writing_finish(&w);

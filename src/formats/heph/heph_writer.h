@@ -1,4 +1,4 @@
-/* The writer's state and its functions, see heph_write.c. */
+/* State and functions of the Heph writer (heph_write.c). */
 #ifndef TRACETTA_FORMATS_HEPH_WRITER_H
 #define TRACETTA_FORMATS_HEPH_WRITER_H
 
@@ -7,17 +7,17 @@
 
 struct heph_writer {
     uint64_t epoch;
-    bool has_epoch;  /* it is settled, and written unless 0 */
+    bool has_epoch;  /* the epoch was chosen, and written unless it is 0 */
     bool is_copying; /* packets of one source are copied with its metadata */
-    bool is_old;     /* it has the layout without substreams */
-    uint16_t copied; /* that source */
+    bool is_old;     /* that source has the layout without substreams */
+    uint16_t copied; /* id of that source */
     uint32_t spare_streams;
-    uint32_t *counters; /* next counter by stream */
+    uint32_t *counters; /* next counter, by index of the stream */
     size_t counters_n, counters_capacity;
-    struct pairmap streams; /* (stream, 0) to index in counters */
-    struct pairmap owners;  /* (stream, 0) to the source whose process it is */
-    struct pairmap spare;   /* (pid, source) to its stream where that is another number */
-    struct pairmap told_threads, told_processes; /* (thread, 0) to the name that was written last */
+    struct pairmap streams; /* maps (stream, 0) to an index in `counters` */
+    struct pairmap owners;  /* maps (stream, 0) to the source whose process uses it */
+    struct pairmap spare;   /* maps (pid, source) to its stream if that differs from the pid */
+    struct pairmap told_threads, told_processes; /* maps (thread, 0) to the name last written */
     struct heph_pairs pairs;
     struct buffer path;
     bool is_out_of_memory;
