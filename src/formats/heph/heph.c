@@ -24,10 +24,10 @@ static const struct format_writer writer = {
     .losses = heph_losses,
     .losses_n = HEPH_LOSSES,
     .state_size = sizeof(struct heph_writer),
-    .create = heph_create,
+    .create = heph_writer_create,
     .write = heph_write,
-    .finish = heph_finish,
-    .drop = heph_drop,
+    .finish = heph_writer_finish,
+    .drop = heph_writer_free,
 };
 
 const struct format format_heph = {

@@ -8,12 +8,13 @@
 #include "formats/heph/heph_format.h"
 #include "model/input.h"
 
-#define HEPH_NAMES 1024u /* slots of the description cache and of the thread cache; powers of two \
-                          */
-#define HEPH_THREADS 256u
+#define HEPH_NAME_SLOTS                                                            \
+    1024u /* slots of the description cache and of the thread cache; powers of two \
+           */
+#define HEPH_THREAD_SLOTS 256u
 
 /* Meaning of an event whose description the Heph runtime is known to write. */
-enum heph_meaning {
+enum heph_description_kind {
     HEPH_ANY = 0,
     HEPH_RUNTIME, /* the description occurs only in traces of the runtime */
     /* attribute "worker_threads" is the number of worker threads; streams above it are synchronous
@@ -67,11 +68,11 @@ struct heph_reader {
     uint64_t workers;    /* number of worker threads; 0 if unknown */
     uint64_t work;       /* work spent on searching; limited by spend_work in heph_resync.c */
     uint64_t events;
-    size_t gaps_told; /* number of streams whose lost events were emitted as gaps */
-    bool is_told;     /* the notes about the counters were emitted */
+    size_t gaps_emitted;    /* number of streams whose lost events were emitted as gaps */
+    bool are_notes_emitted; /* the notes about the counters were emitted */
     struct heph_counters counters;
-    struct heph_name names[HEPH_NAMES];
-    struct heph_thread threads[HEPH_THREADS];
+    struct heph_name names[HEPH_NAME_SLOTS];
+    struct heph_thread threads[HEPH_THREAD_SLOTS];
 };
 
 extern const struct format format_heph;
@@ -81,30 +82,31 @@ unsigned heph_bid(const struct peek *peek);
 
 /* Returns a layout by name, NULL if the name is unknown.  "auto" chooses it by the events in the
  * window. */
-const struct heph_layout *heph_layout_named(const char *name, const struct window *window,
-                                            uint64_t max_packet);
+const struct heph_layout *heph_find_layout(const char *name, const struct window *window,
+                                           uint64_t max_packet);
 
 /* --- heph_packet.c: validation of packets --- */
 
 /* Returns whether the HEPH_FRAME bytes at `p` are a magic number and a size that its packet type
  * allows. */
-bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet);
+bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet);
 
 /* Returns the size field of a packet, in bytes. */
-uint32_t heph_size(const uint8_t *p);
+uint32_t heph_packet_size(const uint8_t *p);
 
 /* Returns whether the content of a complete packet fills its size exactly.  The caller checks the
  * frame. */
-bool heph_is_exact(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
+bool heph_is_valid_packet(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
 
 /* Does the same for arrays in arrays, which the original writer emits by mistake. */
-bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
+bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
+                                 const struct heph_layout *layout);
 
 /* Returns whether the packet is metadata that sets the epoch, and stores its value. */
-bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
+bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
 
 /* Moves the window to reader->offset, with at least `need` bytes unless the input ends before. */
-TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
+TTR_MUST ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error);
 
 /* --- heph_epoch.c --- */
 
@@ -112,7 +114,7 @@ TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
 TTR_MUST ttr_status heph_find_epoch(struct input *in, ttr_error *error);
 
 /* Applies an epoch packet that is met while reading. */
-TTR_MUST ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error);
+TTR_MUST ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error);
 
 /* --- heph_event.c --- */
 
@@ -121,16 +123,17 @@ TTR_MUST ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema);
 
 /* Adds the bytes at reader->offset as a definition, if definitions are wanted. */
-void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
+void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
 
 /* --- heph_names.c --- */
 
 /* Returns what a description of `n` bytes means. */
-enum heph_meaning heph_meaning_of(const uint8_t *p, size_t n);
+enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n);
 
 /* Learns names of streams or actors from an event with a known description. Returns false if out of
  * memory. */
-TTR_MUST bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning meaning);
+TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
+                               enum heph_description_kind meaning);
 
 /* Names a new stream if the runtime wrote the trace. */
 TTR_MUST bool heph_name_stream(struct input *in, uint32_t stream);
@@ -141,14 +144,14 @@ extern const struct field_ops heph_field_ops, heph_nested_ops;
 /* --- heph_resync.c --- */
 
 /* Handles the invalid packet at reader->offset: emits what is readable and advances past it. */
-TTR_MUST ttr_status heph_recover(struct input *in, ttr_error *error);
+TTR_MUST ttr_status heph_recover_packet(struct input *in, ttr_error *error);
 
 /* Skips zero bytes up to zeros_until, and emits them if definitions are wanted.  The batch must
  * have room. */
-void heph_pass_zeros(struct input *in);
+void heph_skip_zeros(struct input *in);
 
 /* Searches the next packet from reader->offset on. */
-TTR_MUST ttr_status heph_search(struct input *in, ttr_error *error);
+TTR_MUST ttr_status heph_search_packet(struct input *in, ttr_error *error);
 
 /* --- heph_read.c --- */
 ttr_status heph_open(struct input *in, ttr_error *error);

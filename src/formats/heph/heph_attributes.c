@@ -3,7 +3,7 @@
  * because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
-static bool spend(struct heph_nesting *nesting)
+static bool spend_nesting_work(struct heph_nesting *nesting)
 {
     if (nesting->work == 0)
         return false;
@@ -13,17 +13,17 @@ static bool spend(struct heph_nesting *nesting)
 
 /* Skips an array after its type byte, with `levels` levels of nesting.  `levels` is at most
  * HEPH_LEVELS_MAX, which bounds the recursion. */
-static bool skip_array(struct cursor *c, uint8_t type, unsigned levels,
-                       struct heph_nesting *nesting)
+static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
+                              struct heph_nesting *nesting)
 {
-    if (!spend(nesting))
+    if (!spend_nesting_work(nesting))
         return false;
     if (levels == 1)
         return heph_skip_value(c, type);
     uint32_t n = cursor_u16be(c);
     bool is_whole = !c->failed;
     for (uint32_t i = 0; i < n && is_whole; i++)
-        is_whole = skip_array(c, type, levels - 1, nesting);
+        is_whole = skip_nested_array(c, type, levels - 1, nesting);
     return is_whole;
 }
 
@@ -34,9 +34,9 @@ static bool is_array(uint8_t type)
 
 /* Tries all readings of the attributes from array number `array` on.  Recursion is at most
  * HEPH_NESTING_MAX deep. */
-static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
+static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
-    while (cursor_left(&c) && spend(nesting)) {
+    while (cursor_left(&c) && spend_nesting_work(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
         if (!is_array(type) || array >= HEPH_NESTING_MAX) {
@@ -48,7 +48,8 @@ static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
         for (unsigned levels = 1; levels <= HEPH_LEVELS_MAX; levels++) {
             struct cursor rest = c;
             nesting->levels = before | (uint64_t)(levels - 1) << (2 * array);
-            if (skip_array(&rest, type, levels, nesting) && find(rest, array + 1, nesting))
+            if (skip_nested_array(&rest, type, levels, nesting) &&
+                find_nesting_from(rest, array + 1, nesting))
                 return true;
         }
         return false;
@@ -56,8 +57,8 @@ static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
     return cursor_left(&c) == 0 && !c.failed;
 }
 
-bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting)
+bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting)
 {
     *nesting = (struct heph_nesting){.work = 64 + 4 * (uint64_t)cursor_left(&c)};
-    return find(c, 0, nesting);
+    return find_nesting_from(c, 0, nesting);
 }

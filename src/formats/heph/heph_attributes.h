@@ -3,7 +3,7 @@
  *
  * The format has no arrays of arrays, but the original writer can emit them: the type byte is that
  * of a flat array, and each row has its own count.  Such a packet does not fill its size if read as
- * flat arrays, but does if some arrays are read with two or three levels. heph_find_nesting
+ * flat arrays, but does if some arrays are read with two or three levels. heph_find_array_nesting
  * searches for such a reading. */
 #ifndef TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
 #define TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
@@ -22,7 +22,7 @@ struct heph_nesting {
     uint64_t work; /* values that the search may still examine */
 };
 
-static inline unsigned heph_nesting_levels(const struct heph_nesting *nesting, unsigned array)
+static inline unsigned heph_array_levels(const struct heph_nesting *nesting, unsigned array)
 {
     return array < HEPH_NESTING_MAX ? (unsigned)(nesting->levels >> (2 * array) & 3) + 1 : 1;
 }
@@ -73,7 +73,7 @@ static inline bool heph_skip_attributes(struct cursor *c)
 
 /* Returns whether description and attributes fill an event packet exactly.  `size` must be at least
  * `header`, whose last two bytes are the length of the description. */
-static inline bool heph_event_is_exact(const uint8_t *packet, uint32_t size, uint32_t header)
+static inline bool heph_is_valid_event(const uint8_t *packet, uint32_t size, uint32_t header)
 {
     struct cursor c = cursor_over(packet + header, size - header, 0);
     return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
@@ -81,6 +81,6 @@ static inline bool heph_event_is_exact(const uint8_t *packet, uint32_t size, uin
 
 /* Finds a reading with nested arrays that ends exactly at the end of the cursor. Returns false if
  * none was found. */
-bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting);
+bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting);
 
 #endif

@@ -63,7 +63,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     ttr_free(t);
 }
 
-static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(void **state)
+static void recorded_traces_read_completely_without_losses(void **state)
 {
     char path[600];
     (void)state;
@@ -103,7 +103,7 @@ static void check_same_bytes(const char *path, const struct buffer *copy)
     assert_int_equal(at, copy->n);
 }
 
-static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
+static void copies_are_identical_with_and_without_metadata(void **state)
 {
     char path[600];
     (void)state;
@@ -125,7 +125,7 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
     }
 }
 
-static void streams_and_actors_have_the_names_of_the_runtime(void **state)
+static void runtime_trace_names_streams_and_actors(void **state)
 {
     char path[600];
     (void)state;
@@ -155,9 +155,9 @@ static void streams_and_actors_have_the_names_of_the_runtime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen),
-        cmocka_unit_test(copies_are_the_same_bytes_with_metadata_and_without),
-        cmocka_unit_test(streams_and_actors_have_the_names_of_the_runtime),
+        cmocka_unit_test(recorded_traces_read_completely_without_losses),
+        cmocka_unit_test(copies_are_identical_with_and_without_metadata),
+        cmocka_unit_test(runtime_trace_names_streams_and_actors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,9 @@ struct heph_stream {
     /* a counter of the last run of the stream; new counters are widened to 64 bits relative to it
      */
     uint64_t near;
-    uint64_t settled;    /* events lost in gaps that were dropped from the set */
-    uint64_t late;       /* events that filled a gap */
-    uint64_t duplicates; /* counters that were already in the set */
+    uint64_t lost_for_good; /* events lost in gaps that were dropped from the set */
+    uint64_t late;          /* events that filled a gap */
+    uint64_t duplicates;    /* counters that were already in the set */
     /* how many of the duplicates are 0, which means that another writer started on this stream */
     uint64_t restarts;
 };
@@ -48,10 +48,11 @@ void heph_counters_free(struct heph_counters *counters);
 
 /* Returns the index of a stream and adds it if it is new, which sets *is_new.  Returns UINT32_MAX
  * if out of memory. */
-TTR_MUST uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t id, bool *is_new);
+TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
+                                           bool *is_new);
 
 /* Returns the index of a stream, UINT32_MAX if it is unknown. */
-uint32_t heph_counters_find(const struct heph_counters *counters, uint32_t id);
+uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
 /* Slow path of heph_counters_add.  Returns false if out of memory. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
@@ -72,12 +73,12 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
 
 /* Returns the number of events lost in a stream so far.  Isolated counters far from all others are
  * damaged counters and are counted in *strays instead. */
-uint64_t heph_stream_lost(const struct heph_stream *stream, uint64_t *strays);
+uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
 
 /* Returns the last counter of the stream's last run. */
-uint32_t heph_stream_last(const struct heph_stream *stream);
+uint32_t heph_stream_last_counter(const struct heph_stream *stream);
 
 /* Clears the counters but keeps the streams, because a new trace starts in the same file. */
-void heph_counters_restart(struct heph_counters *counters);
+void heph_counters_clear(struct heph_counters *counters);
 
 #endif

@@ -26,7 +26,7 @@
 #define HEPH_MAGIC_METADATA 0x75D11D4Du
 #define HEPH_MAGIC_EVENT 0xC1FC1FB7u
 
-#define HEPH_FRAME 8u            /* bytes of magic number and size */
+#define HEPH_FRAME_SIZE 8u       /* bytes of magic number and size */
 #define HEPH_METADATA_HEADER 10u /* bytes before the option's name */
 /* bytes before the description; _OLD is the layout without substream */
 #define HEPH_EVENT_HEADER 42u

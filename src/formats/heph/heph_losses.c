@@ -1,6 +1,6 @@
 /* Losses of the Heph writer: the format can represent spans on streams, with attributes, and
  * nothing else. */
-#include "formats/heph/heph_put.h"
+#include "formats/heph/heph_encode.h"
 
 #define ZERO_LENGTH "become zero-length spans with attribute \"kind\""
 

@@ -10,11 +10,11 @@
 #include "formats/heph/heph.h"
 
 /* First stream of synchronous actors in runtime versions up to 0.4.0. */
-#define SYNC_ACTORS 10000u
+#define OLD_SYNC_ACTORS_MIN 10000u
 
 struct known_text {
     const char *text;
-    enum heph_meaning meaning;
+    enum heph_description_kind meaning;
 };
 
 static const struct known_text known[] = {
@@ -35,7 +35,7 @@ static const struct known_text known[] = {
     {"running synchronous actor", HEPH_RUNTIME},
 };
 
-enum heph_meaning heph_meaning_of(const uint8_t *p, size_t n)
+enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].text) == n && memcmp(known[i].text, p, n) == 0)
@@ -48,8 +48,8 @@ static bool name_stream(struct input *in, uint32_t stream)
     const struct heph_reader *reader = in->own;
     char text[32] = "coordinator";
     unsigned long long number = stream;
-    if (stream >= SYNC_ACTORS)
-        (void)snprintf(text, sizeof text, "sync actor %llu", number - SYNC_ACTORS);
+    if (stream >= OLD_SYNC_ACTORS_MIN)
+        (void)snprintf(text, sizeof text, "sync actor %llu", number - OLD_SYNC_ACTORS_MIN);
     else if (reader->workers && stream > reader->workers)
         (void)snprintf(text, sizeof text, "sync actor %llu", number - reader->workers - 1);
     else if (stream)
@@ -98,7 +98,7 @@ static bool learn_actor(struct input *in, const ttr_event *event)
     return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);
 }
 
-bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning meaning)
+bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_description_kind meaning)
 {
     struct heph_reader *reader = in->own;
     if (!reader->is_runtime) {

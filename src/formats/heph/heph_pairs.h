@@ -10,7 +10,7 @@
 
 #define HEPH_NO_BEGIN UINT32_MAX
 /* maximum of slots at which an asynchronous begin is accepted, because it may never end */
-#define HEPH_OPEN_MAX 16384u
+#define HEPH_ASYNC_SLOTS_MAX 16384u
 
 struct heph_begin {
     ttr_event event; /* the begin event; its payload is invalid */
@@ -33,13 +33,14 @@ void heph_pairs_free(struct heph_pairs *pairs);
 
 /* Returns whether a begin can be kept.  The caller must treat any other begin as one without an
  * end. */
-bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event);
+bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event);
 
 /* Returns a slot for a begin, whose attributes the caller appends; NULL if out of memory. */
-struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event);
+struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event);
 
 /* Returns the begin that an end belongs to, NULL if there is none. It is valid until the next
- * heph_pairs_open. Sets *is_good to false if out of memory. */
-struct heph_begin *heph_pairs_close(struct heph_pairs *pairs, const ttr_event *end, bool *is_good);
+ * heph_pairs_add_begin. Sets *is_good to false if out of memory. */
+struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_event *end,
+                                           bool *is_good);
 
 #endif

@@ -1,6 +1,6 @@
 /* Encoder of attributes and packets, all big-endian.  Losses are counted in the writer's ledger. */
-#ifndef TRACETTA_FORMATS_HEPH_PUT_H
-#define TRACETTA_FORMATS_HEPH_PUT_H
+#ifndef TRACETTA_FORMATS_HEPH_HEPH_ENCODE_H
+#define TRACETTA_FORMATS_HEPH_HEPH_ENCODE_H
 
 #include "formats/heph/heph_format.h"
 #include "model/output.h"
@@ -54,26 +54,26 @@ enum heph_loss {
 extern const ttr_loss heph_losses[HEPH_LOSSES];
 
 /* Output position and buffers of the encoder. */
-struct heph_put {
+struct heph_encoder {
     struct ttr_writer *out;
     struct buffer *to;
     struct buffer *path; /* storage for dotted names */
     uint64_t offset;     /* file offset of the event, for the ledger */
 };
 
-void heph_put_u16(struct buffer *to, uint16_t x);
-void heph_put_u32(struct buffer *to, uint32_t x);
-void heph_put_u64(struct buffer *to, uint64_t x);
+void heph_append_u16(struct buffer *to, uint16_t x);
+void heph_append_u32(struct buffer *to, uint32_t x);
+void heph_append_u64(struct buffer *to, uint64_t x);
 
 /* Appends a string with its length, cut at a character boundary if it is too long. */
-void heph_put_text(const struct heph_put *put, ttr_text text);
+void heph_append_text(const struct heph_encoder *encoder, ttr_text text);
 
 /* Append an attribute with a name and a value. */
-void heph_put_uint(const struct heph_put *put, const char *name, uint64_t value);
-void heph_put_string(const struct heph_put *put, const char *name, ttr_text value);
-void heph_put_bytes(const struct heph_put *put, const char *name, ttr_text bytes);
+void heph_append_uint(const struct heph_encoder *encoder, const char *name, uint64_t value);
+void heph_append_string(const struct heph_encoder *encoder, const char *name, ttr_text value);
+void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr_text bytes);
 
 /* Appends all fields of an event as attributes. */
-void heph_put_fields(const struct heph_put *put, const ttr_event *event);
+void heph_append_fields(const struct heph_encoder *encoder, const ttr_event *event);
 
 #endif
