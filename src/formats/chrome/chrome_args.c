@@ -1,5 +1,5 @@
-/* Lines and their args.  An args object that stays empty is taken back, so that most events of most
- * traces cost nothing for it. */
+/* Lines and their args.  An empty args object is removed, so most events of most traces have none.
+ */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -23,7 +23,7 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     at += line->time_ns < own->base_ns;
     at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
     memcpy(at, line->ids,
-           CHROME_IDS_MAX); /* a constant size is a few moves; the rest is overwritten */
+           CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
     at += line->ids_n;
     at = put_piece(put_text(at, ",\"cat\":\""), line->category);
     at = put_piece(put_text(at, "\",\"name\":\""), line->name);

@@ -1,9 +1,9 @@
-/* Context switches: each CPU is a thread of a pseudo process "CPUs", and what it runs is a slice
- * there, named by the thread that runs.  A switch ends one slice and begins the next, so it needs
- * no memory of the last one and no time is invented for the first and the last. */
+/* Context switches: each CPU is a thread of the pseudo process "CPUs", and a running thread is a
+ * slice on it.  A switch ends one slice and starts the next. So the writer needs no state of the
+ * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* Where a switch does not say which CPU it is on. */
+/* CPU of a switch that does not record its CPU. */
 #define UNKNOWN_CPU UINT32_MAX
 
 struct cpu_ids {
@@ -30,7 +30,7 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
     chrome_begin(out, &line);
 }
 
-/* Names a CPU that is seen for the first time, and with the first of all the process of CPUs. */
+/* Names a CPU at its first switch, and the process "CPUs" at the first switch of all. */
 static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
                       uint32_t cpu)
 {
@@ -75,7 +75,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     if (event->name)
         chrome_arg_string(own, "event", out->t, event->name);
     field_json_fields(&own->fields, event);
-    /* The CPU is the thread of the slice. */
+    /* The CPU is already the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
@@ -83,7 +83,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     chrome_arg_attributes(own, &rest);
 }
 
-/* What the slice is called: the thread's name, else its tid. */
+/* Returns the name of the slice: the thread's name, or its tid if it has no name. */
 static ttr_text running_name(struct ttr_writer *out, const ttr_event *event,
                              char number[NUMBER_MAX])
 {

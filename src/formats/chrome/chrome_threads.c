@@ -1,6 +1,5 @@
-/* Threads: their ids as text, made once, and their names as metadata events whenever they are news.
- * Readers learn names only between batches, so a thread's names are looked up once in a batch and
- * not with every event. */
+/* Threads: their ids as text, formatted once, and their names as metadata events when they change.
+ * Readers add names only between batches, so a thread is checked once per batch. */
 #include "formats/chrome/chrome.h"
 
 static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need, size_t size)
@@ -15,7 +14,7 @@ static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need
     return true;
 }
 
-/* An id as a number, or as a string where a number would be rounded. */
+/* Appends an id as a number, or as a string if JSON readers would round it. */
 static char *put_id(char *at, uint64_t id)
 {
     bool is_wide = id > CHROME_EXACT_MAX;
@@ -32,7 +31,7 @@ static size_t put_ids(char *to, uint64_t pid, uint64_t tid)
     return (size_t)(at - to);
 }
 
-/* Two inputs may use one pid for different processes; viewers see one. */
+/* Counts a loss if two inputs use one pid for different processes, because viewers merge them. */
 static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
     struct chrome *own = out->own;
@@ -45,8 +44,8 @@ static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t 
     out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* A thread's slot with its ids; `thread` is what is known of it, all 0 for none.  NULL when memory
- * is out (the buffer then has failed). */
+/* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
+ * NULL, with the buffer failed, if out of memory. */
 static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const ttr_thread *thread,
                                      uint64_t offset)
 {
@@ -85,7 +84,7 @@ static void tell(struct ttr_writer *out, const char *what, const struct chrome_t
     chrome_end(out);
 }
 
-/* Keeps what is written as a name; true where it is news. */
+/* Stores the name as written. Returns whether it differs from the previous one. */
 static bool is_news(struct ttr_writer *out, ttr_id *written, ttr_id name, uint64_t offset)
 {
     if (name == 0 || name == *written)
@@ -131,7 +130,7 @@ void chrome_tell_all_names(struct ttr_writer *out)
             chrome_tell_names(out, (ttr_id)id, 0);
 }
 
-/* The process an object stands for, where the context knows it. */
+/* Returns the index of the process that an object names, NULL if the context does not know it. */
 static const uint32_t *process_of(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
@@ -146,7 +145,7 @@ static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *
     return pairmap_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
-/* Finds the ids an object names, and keeps its name as written. */
+/* Finds the ids that an object names, and stores its name as written. */
 static void find_named(struct ttr_writer *out, const ttr_event *event, struct chrome_thread *ids)
 {
     if (event->tag == TTR_OBJECT_PROCESS) {

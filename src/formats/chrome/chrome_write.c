@@ -1,25 +1,28 @@
-/* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many
- * more), written as an object:
- *   {"displayTimeUnit":"ns","traceEvents":[ ...
- * ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}} Times
- * are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps
- * them small: viewers hold them as doubles.  finish closes the JSON wherever it is called. Left
- * out: reading, definitions, and any repair: spans that overlap in part and begins without an end
- * are written as they are. */
+/* The Chrome JSON writer ("Trace Event Format" of chrome://tracing, also read by Perfetto,
+ * speedscope and others).  A file is one object:
+ *
+ *   {"displayTimeUnit":"ns","traceEvents":[
+ *   ...
+ *   ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}}
+ *
+ * Times are microseconds with exactly three decimals, so nanoseconds are exact. They are relative
+ * to a base that keeps them small, because viewers store them as doubles.  chrome_finish always
+ * closes the JSON. Left out: reading, definitions, and repair. Partly overlapping spans and begins
+ * without an end are written unchanged. */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 
-/* Bytes of a blob that are shown. */
+/* bytes of a blob that are written */
 #define BLOB_MAX 4096
 
-/* How a kind is written. */
+/* How a kind of event is written. */
 struct shape {
-    char phase;   /* 0: in its own way */
-    uint8_t loss; /* 0: none */
+    char phase;   /* 0 if the kind has a function of its own */
+    uint8_t loss; /* index of a loss; 0 if none */
     bool has_id;
-    const char *name; /* where the event has none */
+    const char *name; /* name for events without one */
     const char *extra;
 };
 
@@ -114,10 +117,10 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     struct chrome *own = out->own;
     (void)error;
     field_json_init(&own->fields, out->t, &out->buffer);
-    own->fields.hex_pointers = true; /* JavaScript would round those above 2^53 */
+    own->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
     pairmap_init(&own->pids, &out->t->counted);
     pairmap_init(&own->cpus, &out->t->counted);
-    own->batch = 1; /* slots of threads not seen yet hold 0 */
+    own->batch = 1; /* 0 marks threads that were not checked yet */
     return TTR_OK;
 }
 
@@ -129,8 +132,8 @@ static void write_begin(struct ttr_writer *out)
     own->has_begun = true;
 }
 
-/* Times are told from the whole second of the first event that has one, where they are Unix times.
- */
+/* Chooses the base: the whole second of the first event with a time if times are Unix times, else
+ * 0. */
 static void choose_base(struct chrome *own, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
@@ -142,7 +145,7 @@ static void choose_base(struct chrome *own, const ttr_event *event)
     own->base_ns = time_is_unix(event->time) ? second : 0;
 }
 
-/* An instant may say in a field "scope" how far it reaches: thread, process or global. */
+/* Returns the scope member of an instant by its field "scope": thread, process or global. */
 static const char *scope_of(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
@@ -209,7 +212,8 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_arg_attributes(own, event);
 }
 
-/* Members that only some kinds have; `room` is for those that are not constant. */
+/* Appends the members that only some kinds have; `room` is storage for those that are not constant.
+ */
 static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *event, char *room)
 {
     const struct shape *shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
@@ -239,7 +243,7 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
         return;
     const struct chrome_thread *thread =
         &own->threads[event->thread < own->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* an id that is none */
+    if (thread->ids_n == 0) /* an id that no thread has */
         thread = own->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_lost(out, CHROME_NO_THREAD, event->offset);

@@ -1,4 +1,4 @@
-/* Documents expected here are written by hand from README.md and the Trace Event Format. */
+/* Expected documents are derived by hand from README.md and the Trace Event Format. */
 #include <stdio.h>
 
 #include "support/json_check.h"
@@ -6,7 +6,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-/* Checks the lines between the fixed first and last line of the document. */
+/* Asserts the lines between the fixed first and last line of the document. */
 static void expect_lines(struct writing *w, const char *lines, const char *base, const char *lost)
 {
     char text[8192];
@@ -172,7 +172,7 @@ static void names_are_told_when_they_become_known(void **state)
     plain(&w, TTR_KIND_BEGIN, 0, "c");
     ttr_thread_name(w.t, 7, 9, NULL, "worker");
     plain(&w, TTR_KIND_BEGIN, 0, "d");
-    ttr_thread_name(w.t, 7, 9, NULL, "old"); /* after its last event */
+    ttr_thread_name(w.t, 7, 9, NULL, "old"); /* named after the thread's last event */
 #define BEGIN(name) \
     "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
 #define META(what, name)                                                             \
@@ -200,7 +200,7 @@ static void objects_name_processes_and_threads(void **state)
     ttr_put_uint(w.builder, "process", 7);
     ttr_on_thread(w.builder, 7, 9);
     writing_end(&w);
-    ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have learned it */
+    ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have named it */
     plain(&w, TTR_KIND_BEGIN, 0, "a");
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, "", "vmo");
     ttr_event_edit(w.builder)->link = 255;

@@ -1,8 +1,8 @@
-/* Reading the files of EventHeader's test interceptor.
+/* Reader for files of EventHeader's test interceptor.  Writing is not supported.
  *
- * A record is believed when its size is possible, its name is one of EventHeader's with the level
- * that the event has, and its flags are known; behind damage the next such place is searched byte
- * by byte. Left out: writing. */
+ * A record is accepted if its size is possible, its name is an EventHeader name with the level of
+ * its event, and its flags are known. After damage the next such record is searched byte by byte.
+ */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -11,21 +11,21 @@
 #include "formats/interceptor/interceptor_format.h"
 #include "model/input.h"
 
-/* What must be seen of a record to believe it. */
+/* bytes needed to decide whether a record is valid */
 #define LOOK (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
 
 struct interceptor {
     struct event_headers *headers;
-    uint64_t at;         /* offset of the next record */
-    uint64_t lost_from;  /* of the bytes passed over, UINT64_MAX = none */
-    const char *trouble; /* why a record is none at lost_from */
+    uint64_t at;         /* file offset of the next record */
+    uint64_t lost_from;  /* file offset where the skipped bytes start; UINT64_MAX if none */
+    const char *trouble; /* reason why the record at lost_from is invalid */
     bool is_big_endian;
 };
 
 struct record {
-    uint32_t size, body; /* body: offset of the event in it */
+    uint32_t size, body; /* sizes in bytes; body: offset of the event within the record */
     ttr_text name;
-    const char *trouble; /* why it is none */
+    const char *trouble; /* reason why it is invalid */
 };
 
 static bool is_level_right(ttr_text text, const uint8_t *event)
@@ -35,7 +35,8 @@ static bool is_level_right(ttr_text text, const uint8_t *event)
            (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
-/* Takes the head of a record; false with the trouble where it is none. */
+/* Parses size and name of a record.  Returns false with the reason in record->trouble if they are
+ * invalid. */
 static bool take_record(struct cursor c, bool is_big_endian, struct record *record)
 {
     *record = (struct record){.trouble = "its size cannot be"};
@@ -55,7 +56,7 @@ static bool take_record(struct cursor c, bool is_big_endian, struct record *reco
     return record->size - record->body >= EVENT_HEADER_BYTES;
 }
 
-/* Whether a record stands there whose every part fits. */
+/* Returns whether a valid record is at the cursor. */
 static bool is_record(struct cursor c, bool is_big_endian)
 {
     struct record record;
@@ -125,7 +126,7 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
     return TTR_OK;
 }
 
-/* Adds the records that are whole in the window, up to one that is not good. */
+/* Adds complete records in the window to the batch, up to the first invalid one. */
 static ttr_status read_run(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
@@ -144,8 +145,7 @@ static ttr_status read_run(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Searches the next record behind one that is none, in what the window shows; all that is passed
- * over is one damage. */
+/* Searches the next record in the window. All skipped bytes are reported as one damage. */
 static ttr_status search(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
@@ -168,8 +168,8 @@ static ttr_status search(struct input *in, ttr_error *error)
                         "no record of an event (%s): the next one is searched", reader->trouble);
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, or damage.  The batch is
- * empty. */
+/* Handles what ended a run of records: the end of the window or of the input, or damage.  The batch
+ * is empty. */
 static ttr_status attend(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
@@ -187,7 +187,7 @@ static ttr_status attend(struct input *in, ttr_error *error)
             return status;
     }
     if (is_good && record.size <= in->window.n)
-        return TTR_OK; /* it was only not whole before */
+        return TTR_OK; /* the record was incomplete before the window moved */
     reader->trouble = is_good ? "it is not whole" : record.trouble;
     reader->lost_from = reader->at;
     return search(in, error);
