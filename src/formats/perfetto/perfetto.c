@@ -1,19 +1,19 @@
-/* Perfetto protobuf as a format: what it may lose, how a file begins, and the order of spans within
- * a batch.
+/* Registers the Perfetto protobuf format: its losses, the first packets, and the order of spans
+ * within a batch.
  *
- * Times are told on the boot time clock.  Where they are Unix times the file begins with a snapshot
- * that says which Unix time the boot clock's zero was, one hour before the first event: so numbers
- * stay small and readers can show the wall clock. Left out: reading, compression, the other data
- * sources of Perfetto. */
+ * Times are on Perfetto's boot time clock.  If the source has Unix times, the file starts with a
+ * clock snapshot that maps boot time 0 to one hour before the first event. So numbers stay small,
+ * and readers can show wall-clock time. Left out: reading, compression, and Perfetto's other data
+ * sources. */
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Times from here on are Unix times: 1970-04-15 in nanoseconds.  No machine counts that long from
- * its start. */
+/* ns; later times (1970-04-15) count as Unix times, because no machine counts that long from its
+ * boot */
 #define UNIX_FROM INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Names of threads are looked at again after so many events: readers take descriptors from anywhere
+/* Number of events after which thread names are checked again; readers accept descriptors anywhere
  * in the file. */
 #define ROUND_EVENTS 4096
 
@@ -106,7 +106,7 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
     keymap_init(&p->often, alloc);
-    p->base = INT64_MAX; /* until there is a time */
+    p->base = INT64_MAX; /* unset until an event has a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
     return perfetto_make_keys(p) ? TTR_OK : fail_memory(error);
@@ -132,7 +132,7 @@ static void begin_sequence(struct perfetto *p)
     perfetto_end(p, packet);
 }
 
-/* Chooses the zero of the trace by the first time there is. */
+/* Chooses the Unix time of the trace's time 0 by the first time of an event. */
 static void choose_base(struct perfetto *p, int64_t first)
 {
     p->has_base = true;
@@ -156,7 +156,7 @@ static bool has_time(const ttr_event *event)
 
 /* --- Order within a batch --- */
 
-/* What the events of a chunk are ordered by. */
+/* Sort key of an event in a chunk. */
 struct place {
     int64_t time;
     uint32_t index;
@@ -170,7 +170,7 @@ static bool is_ordered(const struct place *places, uint32_t n)
     return true;
 }
 
-/* Merges [from, middle) and [middle, to); equal times keep their order. */
+/* Merges the sorted ranges [0, middle) and [middle, to); stable. */
 static void merge(const struct place *in, struct place *out, uint32_t middle, uint32_t to)
 {
     uint32_t a = 0, b = middle;
@@ -191,8 +191,8 @@ static void order_by_time(struct place *places, uint32_t n)
     }
 }
 
-/* Among spans that begin together the longest goes first: an inner one that came first would
- * enclose it in Perfetto. */
+/* Orders spans with equal start by descending end: Perfetto would nest a longer one inside a
+ * shorter one that came first. */
 static void order_equal_spans(const ttr_batch *batch, struct place *places, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {

@@ -1,10 +1,13 @@
 /* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary
- * and array, all nested by length.
+ * and array. Nested messages have length prefixes.
  *
- *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its
- * tid an enumerated value is a dictionary {value, label}, with an array "labels" where it has
- * several names; flags {value, labels} a name used again in one object becomes "name#2"; what nests
- * deeper than DEPTH_MOST is left out
+ *   bytes             "0x" and hexadecimal digits
+ *   null              the text "null"
+ *   thread (hint)     its tid
+ *   enumerated value  a dictionary {value, label}; {value, labels} if it has several names
+ *   flags             a dictionary {value, labels}
+ *   a duplicate name  "name#2" within one object
+ *   deep nesting      dropped beyond DEPTH_MAX levels
  *
  * Texts and names that are known strings are interned. */
 #include "base/hash.h"
@@ -12,8 +15,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define DEPTH_MOST 32
-/* Names of an object that are compared one by one; with more of them a table finds them, so that
- * many fields cost no square of them. */
+/* Number of names in an object up to which duplicates are found by linear search; a hash table
+ * avoids quadratic time beyond. */
 #define COMPARED_MOST 32
 
 static const char *const key_texts[21] = {
@@ -26,11 +29,11 @@ static const char *const key_texts[21] = {
     [KEY_LABELS] = "labels",     [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
-/* An object or array whose fields are being added. */
+/* An open object or array. */
 struct level {
-    size_t mark;       /* of its message */
-    size_t seen_begin; /* its names in p->seen */
-    uint32_t object;   /* its number in the event; that of the event itself is 0 */
+    size_t mark;       /* position of its message in the buffer */
+    size_t seen_begin; /* index of its first name in p->seen */
+    uint32_t object;   /* its number in the event; 0 is the event itself */
     bool is_array;
 };
 
@@ -54,7 +57,7 @@ bool perfetto_make_keys(struct perfetto *p)
 
 /* --- Names --- */
 
-/* Counts a name in the table; how often it was there before. */
+/* Counts a use of a name in the hash table.  Returns the number of earlier uses. */
 static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
@@ -65,8 +68,8 @@ static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t nam
     return 0;
 }
 
-/* How often a name was there in the object whose names begin at `begin` of the seen ones; it is
- * noted. */
+/* Counts a use of a name in the object whose names start at p->seen[begin].  Returns the number of
+ * earlier uses. */
 static unsigned count_seen(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
@@ -210,7 +213,7 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     protobuf_end(p->to, list);
 }
 
-/* A number with names, which stays a number beside them. */
+/* Appends a number with its labels as a dictionary. */
 static void add_labelled(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
 {
     struct perfetto *p = walk->p;
@@ -232,7 +235,7 @@ static bool is_labelled(const ttr_value *value)
     return is_number && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
 }
 
-/* --- The walk --- */
+/* --- Iteration over the fields --- */
 
 static void close_level(struct walk *walk)
 {

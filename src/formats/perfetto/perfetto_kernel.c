@@ -1,16 +1,17 @@
-/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels that are not Linux,
- * and stack samples as StackSample.
+/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels other than Linux, and
+ * stack samples as StackSample.
  *
- *   switch   the outgoing thread gets the state it is left in, then the incoming one runs on the
- * cpu wake     the thread is runnable sample   a call stack of interned frames; a frame is an
- * address inside a mapping, of which modules tell path and build id
+ *   switch   the outgoing thread gets its new state, then the incoming thread runs on the CPU
+ *   wake     the thread becomes runnable
+ *   sample   a call stack of interned frames; a frame is an address in a mapping, with path and
+ * build id of its module
  *
- * Threads are told to the kernel's thread tree when scheduling names them first, because these
- * packets know tids only. Left out: symbols, cpu frequency, counters of a sample. */
+ * These packets contain only tids, so a thread is added to the kernel process tree at its first
+ * scheduling event. Left out: symbols, CPU frequency, and counters of a sample. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Mappings remembered at most; frames in later ones are told without a mapping. */
+/* Maximum number of stored mappings; frames in later ones have no mapping. */
 #define MAPPINGS_MOST 16384
 
 /* --- Scheduling --- */
@@ -18,7 +19,7 @@
 struct task {
     ttr_id thread;
     unsigned state;
-    int32_t priority; /* 0 = not told */
+    int32_t priority; /* 0 if unknown */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -28,7 +29,7 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Tells the kernel's tree of a thread that is new or has another name. */
+/* Adds a thread to the kernel process tree if it is new or has another name. */
 static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_thread *thread)
 {
     const struct process_state *process =
@@ -79,8 +80,8 @@ static unsigned state_of(struct perfetto *p, unsigned tag)
         [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
         [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
     };
-    /* A "created" thread may not have been seen before, and after "dead" readers take nothing but
-     * "destroyed". */
+    /* Approximations: a "created" thread may be unknown to the reader, and after "dead" readers
+     * accept only "destroyed". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
         perfetto_lost(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
@@ -97,7 +98,7 @@ static bool take_priority(const ttr_field *field, const char *name, int32_t *pri
     return true;
 }
 
-/* Counts what these packets have no place for. */
+/* Counts the attributes and fields that these packets cannot hold as lost. */
 static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
                        unsigned fields)
 {
@@ -214,7 +215,7 @@ void perfetto_mapping(struct perfetto *p, const ttr_event *event)
     p->mapping_round++;
 }
 
-/* The mapping an address is in: the one told last. */
+/* Returns the last added mapping that contains an address, NULL if none. */
 static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, uint64_t address)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -244,7 +245,7 @@ static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
     return mapping->iid;
 }
 
-/* What frames outside of every mapping name: one without range, whose relative addresses are
+/* Returns the iid of an empty mapping for frames outside of all mappings; their addresses are
  * absolute. */
 static uint32_t tell_empty_mapping(struct perfetto *p)
 {
@@ -278,7 +279,7 @@ static uint32_t tell_frame(struct perfetto *p, uint32_t process, uint64_t addres
     return iid;
 }
 
-/* The stack's addresses are in p->seen, innermost first. */
+/* Interns the call stack whose addresses are in p->seen, innermost first. */
 static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round, second = p->seen_n;
@@ -310,7 +311,7 @@ static void push_address(struct perfetto *p, uint64_t address)
         p->seen[p->seen_n++] = address;
 }
 
-/* Puts the addresses of field "frames" into p->seen and gives how many other fields there are. */
+/* Collects the addresses of field "frames" in p->seen.  Returns the number of other fields. */
 static unsigned gather_frames(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;

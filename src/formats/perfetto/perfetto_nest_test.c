@@ -1,5 +1,5 @@
-/* A nest may refuse what would have fitted, but what it takes must come out of Perfetto's pairing
- * as it went in. */
+/* Nesting check: every accepted span must survive Perfetto's pairing. The check may refuse spans
+ * that would fit. */
 #include "formats/perfetto/perfetto_nest.h"
 
 #include <stdlib.h>
@@ -24,8 +24,7 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Pairs begins and ends as Perfetto does; fails the test when a span gets another end than its own.
- */
+/* Pairs begins and ends as Perfetto does. Fails the test if a span gets the end of another. */
 static void replay(const struct span *spans, size_t n)
 {
     struct packet *packets = test_malloc(2 * n * sizeof *packets + 1);
@@ -47,7 +46,7 @@ static void replay(const struct span *spans, size_t n)
     test_free(packets);
 }
 
-/* Offers spans in their order and gives how many were taken; these are replayed. */
+/* Adds spans in order and replays the accepted ones.  Returns the number of accepted spans. */
 static size_t offer(const struct span *spans, size_t n)
 {
     struct perfetto_nest nest = {0};
@@ -117,10 +116,10 @@ static void a_long_trace_keeps_fitting_when_the_oldest_are_forgotten(void **stat
     for (int64_t i = 0; i < SPANS; i++)
         spans[i + 1] = (struct span){10 * i, 10 * i + 5};
     assert_int_equal(offer(spans, SPANS + 1), SPANS + 1);
-    /* in the order of ends: the one around all comes last */
+    /* in the order of ends: the enclosing span comes last */
     spans[SPANS + 1] = spans[0];
     assert_int_equal(offer(spans + 1, SPANS + 1), SPANS + 1);
-    /* one that begins among the forgotten */
+    /* a span that starts among the forgotten ones */
     spans[SPANS + 1].begin = 50;
     assert_int_equal(offer(spans + 1, SPANS + 1), SPANS);
     test_free(spans);
@@ -133,7 +132,7 @@ static void spans_in_order_take_little_memory(void **state)
     for (int64_t i = 0; i < 10 * NEST_MOST; i++)
         assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
     assert_true(nest.capacity <= NEST_USUAL);
-    /* Once they come by their ends, more is remembered. */
+    /* After one span out of order, more are remembered. */
     assert_int_equal(
         perfetto_nest_take(&nest, alloc_default(), 10 * (10 * NEST_MOST - 3) - 1, 100 * NEST_MOST),
         NEST_FITS);

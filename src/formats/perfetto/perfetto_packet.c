@@ -1,12 +1,32 @@
-/* Packets and what they intern.  Every packet names the sequence; the first after a clearing says
- * so, and strings used by a packet for the first time travel in that packet, behind its event:
- * readers take interned data in before they look at the event. Flags come last in a packet, and
- * only where it uses what is interned. Left out: default values of a sequence, compressed packets,
- * incremental clocks (events may go back in time). */
+/* Packets of a single sequence, and interning of strings.
+ *
+ * Purpose: a string is stored once, and later packets refer to it by its iid. Interned entries are
+ * part of a packet, and a reader adds them to its tables before it reads the event of that packet.
+ *
+ * Order of calls: perfetto_begin or perfetto_begin_at opens a packet. perfetto_intern returns an
+ * iid for the event, and appends new strings to p->interned. perfetto_end appends p->interned and
+ * the flags after the event:
+ *
+ *   [0a] length
+ *     [50] 01               sequence id
+ *     [40] time             boot time in ns
+ *     [5a] length event     refers to iids
+ *     [62] length interned  entries used for the first time; absent if none
+ *     [68] flags            1 clears the state, 2 needs the state; absent if 0
+ *
+ * Algorithm: string interning by id. p->strings is indexed by ttr_id and holds the iid and a bit
+ * per dictionary. An iid is shared by all dictionaries, which number their entries independently.
+ *
+ * Invariants: an entry is in the same packet as its first use, or in an earlier one. The first
+ * packet of the sequence, and the next one after a clearing, has flag 1. Every packet that uses an
+ * iid has flag 2, so readers skip it if they missed the clearing. Cost: O(1) per use of a known
+ * string. After ENTRIES_MAX entries the state is cleared, so tables of reader and writer stay
+ * small; strings in use are then written again. Left out: default values of a sequence, compressed
+ * packets, and incremental clocks (event times may decrease). */
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
-/* More than that and the state is cleared: a reader's tables, and ours, stay small. */
+/* Number of interned entries that causes a clearing. */
 #define ENTRIES_MOST 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
@@ -34,7 +54,7 @@ void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_
 
 /* --- Texts --- */
 
-/* Appends a text with U+FFFD for each byte that is no character. */
+/* Appends a text with U+FFFD for each byte that is not part of a valid character. */
 static void add_repaired(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
@@ -124,7 +144,7 @@ uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dict
     return use->iid;
 }
 
-/* Mappings, frames and call stacks have to be written again. */
+/* Marks mappings, frames and call stacks as not written. */
 static void clear_frames(struct perfetto *p)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -153,7 +173,8 @@ static void clear_state(struct perfetto *p)
 
 #define PACKET_HEAD_MOST (4 + 1 + PROTOBUF_VARINT_MAX)
 
-/* Tag, room for the length, sequence. */
+/* Stores the tag, one byte for the length, and the sequence id.  Returns the position after them.
+ */
 static uint8_t *put_head(struct perfetto *p, uint8_t *at)
 {
     if (p->entries > ENTRIES_MOST)
@@ -175,7 +196,7 @@ size_t perfetto_begin(struct perfetto *p)
     return mark;
 }
 
-/* Time on the trace's own clock. */
+/* Converts a time to ns since the base; earlier times become 0 and count as lost. */
 static uint64_t stamp(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
@@ -201,7 +222,7 @@ size_t perfetto_begin_at(struct perfetto *p, int64_t time)
     return mark;
 }
 
-/* What a packet needs besides its event. */
+/* Appends the interned entries and the flags of the open packet. */
 static void add_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;

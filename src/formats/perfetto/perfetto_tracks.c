@@ -1,17 +1,18 @@
-/* Which track an event goes on, and the descriptors of tracks.
+/* Chooses the track of an event, and writes the descriptors of tracks.
  *
- *   process   one track each; pid 1 .. 2^31-1 as it is where no other process has it, else a number
- * from FIRST_PID on thread    one track each, tid likewise; the real numbers are then part of the
- * name counter   one track for each (process, name, id, field), child of the process async     one
- * track for each open (process, name, id), child of the process; tracks of one name look like one
- * to people, and an ended one is used again for the next id that begins no earlier others    one
- * track for each of: no thread, objects, lost events
+ *   process  one track each; a pid from 1 to 2^31-1 is kept unless another process has it; others
+ * get a number from FIRST_PID on thread   one track each; likewise for the tid. A replaced number
+ * is part of the name counter  one track per (process, name, id, field), child of the process async
+ * one track per open (process, name, id), child of the process; viewers merge tracks of one name; a
+ * track is reused by the next id that starts after its end global   one track each for events
+ * without a thread, for objects, and for lost events
  *
- * The descriptor of a process says of which provider its first event is; other tracks say it where
- * it is another one, and events where it is not that of their track.  A thread that gets or changes
- * its name is described again: readers take the last. Counters and async ids are known again by a
- * hash of what they are called (keymap.h), of which there may be very many. Left out: kernel and
- * user parts of a process, unit and share of counters, the order of tracks. */
+ * The descriptor of a process contains the provider of its first event. Another track contains a
+ * provider only if it differs from that of the process, and an event only if it differs from that
+ * of its track.  A thread is described again when its name changes, because readers use the last
+ * descriptor. There may be very many counters and async ids, so they are looked up by a 64-bit hash
+ * of their keys (keymap.h). Left out: kernel and user parts of a process, unit and scale of
+ * counters, and the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,7 +20,7 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* A name no thread has: its descriptor is due. */
+/* A name that no thread has: the descriptor is not written yet. */
 #define NAME_NOT_TOLD UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
@@ -115,8 +116,8 @@ struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
     return state;
 }
 
-/* The process of an event, described; the provider is the event's where it is the first.  NULL
- * where there is none. */
+/* Returns the described process of an event, NULL if it has none.  The provider of the process is
+ * that of its first event. */
 static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
                                                     const ttr_event *event)
 {
@@ -128,7 +129,7 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
     return perfetto_process(p, index);
 }
 
-/* Says of which provider a track is, where its process does not say so. */
+/* Adds the provider to a track descriptor unless the process has the same one. */
 static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
 {
     if (!process || process->provider != provider)
@@ -139,8 +140,8 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* 0 is the idle thread to readers: right for a thread without a process in scheduling, wrong
-     * for one of a process. */
+    /* Readers treat tid 0 as the idle thread. That is right for a thread of scheduling without a
+     * process, but not for one of a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
     perfetto_lost(p, LOSS_THREAD_ID);
@@ -156,7 +157,7 @@ struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
     if (!state->is_known)
         state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The process was learned: what is to come is another thread to readers. */
+        /* The process became known: for readers this is another thread from now on. */
         state->lane.uuid = 0;
         state->lane.nest.n = 0;
         state->is_in_tree = false;
@@ -185,7 +186,7 @@ static void describe_thread(struct perfetto *p, const struct thread_state *state
     perfetto_end(p, packet);
 }
 
-/* A "thread" that stands for its process shares the track of the process. */
+/* A pseudo thread that represents its process uses the track of the process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
     const struct process_state *process = perfetto_process(p, state->process);
@@ -273,7 +274,7 @@ uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begi
 
 /* --- Counters --- */
 
-/* The process of an event's thread; UINT32_MAX where there is none. */
+/* Returns the process index of an event's thread, UINT32_MAX if it has none. */
 static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
@@ -281,7 +282,7 @@ static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
                                                          : UINT32_MAX;
 }
 
-/* "name", "name:field", "name:field#id" as far as there is such a thing. */
+/* Appends "name", "name:field" or "name:field#id", depending on what the counter has. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;
@@ -361,8 +362,8 @@ static void describe_async(struct perfetto *p, const struct async_track *track,
     perfetto_end(p, packet);
 }
 
-/* An ended track of the same process and name that is over by then, or a new one; 0 when memory is
- * out. */
+/* Returns a reusable track of the same process and name that ended by then, or a new one; 0 if out
+ * of memory. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pairmap_get(&p->async_free, process, event->name);
@@ -384,7 +385,7 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
     return (uint32_t)p->asyncs_n;
 }
 
-/* Makes a track wait for another id of the same process and name. */
+/* Makes a track available for another id of the same process and name. */
 static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
     const uint32_t *first = pairmap_get(&p->async_free, process, name);

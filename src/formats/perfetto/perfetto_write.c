@@ -1,20 +1,21 @@
-/* One event of each kind as Perfetto packets.
+/* Writes one event of each kind as Perfetto packets.
  *
- *   instant, log, blob        a slice without length on the track of the thread
- *   begin, end, span          slices; a span is a begin and an end
- *   async                     slices on a track of the id; steps are instants there
- *   flow                      an instant with the flow's id: Perfetto ties flows to slices of their
- * own counter                   a value on a track for each field object                    names a
- * process or thread; anything more is an instant on track "objects" gap                       an
- * instant on track "lost events" switch, wake, sample      perfetto_kernel.c
+ *   instant, log, blob    a slice of duration 0 on the track of the thread
+ *   begin, end, span      slices; a span is a begin and an end
+ *   async                 slices on the track of the id; steps are instants on it
+ *   flow                  an instant with the flow id, since Perfetto ties flows to slices
+ *   counter               a value on a track per field
+ *   object                names a process or thread; others are instants on track "objects"
+ *   gap                   an instant on track "lost events"
+ *   switch, wake, sample  see perfetto_kernel.c
  *
- * Left out: previous_packet_dropped for gaps: it says that packets of this sequence are missing,
- * and readers would refuse what follows until the interned state is cleared. */
+ * Left out: previous_packet_dropped for gaps. It means that packets of this sequence are missing,
+ * and readers would then reject packets until the interned state is cleared. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* Bytes of a blob that are kept, as hexadecimal digits. */
+/* bytes of a blob that are kept, as hexadecimal digits */
 #define BLOB_MOST 4096
 
 /* --- Parts of an event --- */
@@ -28,7 +29,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_varint(at, iid) - p->to->bytes);
 }
 
-/* "a,b" is two categories. */
+/* Appends the categories of a comma-separated list. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -94,7 +95,8 @@ static void write_plain(struct perfetto *p, const ttr_event *event, unsigned typ
     perfetto_end_event(p, open);
 }
 
-/* An end closes the innermost slice; a name here would have to match. */
+/* Writes an end, which closes the innermost slice.  It has no name, because a name would have to
+ * match. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
     const struct lane *lane = perfetto_lane(p, event);
@@ -149,12 +151,13 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        perfetto_add_u64(p, KEY_TID, thread.tid); /* its process has the track */
+        perfetto_add_u64(p, KEY_TID, thread.tid); /* the track belongs to the process */
     perfetto_add_attributes(p, event, &lane);
     perfetto_end_event(p, open);
 }
 
-/* Flow ids are global in Perfetto; here they belong to an input, a category and a name. */
+/* Returns a flow id.  Perfetto's flow ids are global, those of the model belong to an input, a
+ * category and a name. */
 static uint64_t flow_id(const ttr_event *event)
 {
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
@@ -235,7 +238,7 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
 
 /* --- Log and blob --- */
 
-/* A text that is no known string is not kept: its number is used once. */
+/* Interns a message. A text that is not a known string gets an id that is used only once. */
 static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
@@ -316,7 +319,7 @@ static void write_gap(struct perfetto *p, const ttr_event *event)
     write_global(p, event, perfetto_global(p, &p->gaps, "lost events"), "lost events");
 }
 
-/* Whether the descriptor of its process or thread says all there is. */
+/* Returns whether the descriptor of its process or thread contains the complete event. */
 static bool is_told_by_track(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
@@ -345,7 +348,7 @@ static void write_object(struct perfetto *p, const ttr_event *event)
     write_global(p, event, perfetto_global(p, &p->objects, "objects"), NULL);
 }
 
-/* --- Scheduling that is not told as such --- */
+/* --- Scheduling events without a CPU --- */
 
 static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {

@@ -1,6 +1,8 @@
-/* What is expected here is written by hand from the public Perfetto schema: one line a packet,
- * field numbers and values as tests/support/protobuf_dump.h prints them.  The sequence id (10:1) of
- * each packet is left out, and so are the flags (13:2) of packets that use interned data. */
+/* The Perfetto writer, compared with packets derived by hand from the public schema.
+ *
+ * Each packet is one line of field numbers and values, as tests/support/protobuf_dump.h prints
+ * them. Omitted are the sequence id (10:1) and the flags (13:2) of packets that use interned data.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ static void begin(void)
     writing_open(&w, "perfetto", 0, NULL);
 }
 
-/* Takes the flags off the end of a line. */
+/* Removes the flags from the end of a line. */
 static void cut_flags(char *line)
 {
     size_t n = strlen(line);
@@ -27,7 +29,7 @@ static void cut_flags(char *line)
         line[n - 5] = '\0';
 }
 
-/* A line for each packet of the finished trace, without the first packet. */
+/* Returns a line for each packet of the finished trace except the first one. */
 static char *lines_of(const char *bytes, size_t n)
 {
     struct protobuf_item packet;
@@ -75,7 +77,7 @@ static void an_instant_has_the_bytes_of_the_schema(void **state)
     writing_finish(&w);
     support_assert_hex(
         w.text, w.n,
-        "0a 07  50 01 b8 05 01 68 03 "                                   /* the sequence begins */
+        "0a 07  50 01 b8 05 01 68 03 "                                   /* the sequence starts */
         "0a 12  50 01 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 " /* track 1: "no thread" */
         "0a 18  50 01 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78 68 02"); /* time
                                                                                                 300;
@@ -405,7 +407,7 @@ static void samples_name_frames_in_mappings(void **state)
     char *lines = lines_of(w.text, w.n);
     const char *samples = strstr(lines, "8:5 ");
     assert_non_null(samples);
-    /* numbers 1..9 went to the objects: name, build_id, id, kind, pid, tid, start, size,
+    /* interning ids 1 to 9 belong to the objects: name, build_id, id, kind, pid, tid, start, size,
      * address_in_module */
     support_assert_text(samples, strlen(samples),
                         "8:5 135{1{2:7 3:9} 6:15} "
@@ -572,8 +574,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* Of 19 kinds counters, switches and wakeups keep no byte, null or text field, and ends no
-     * name. */
+    /* Of 19 kinds, counters, switches and wakeups drop byte, null and text fields, and ends drop
+     * the name. */
     assert_int_equal(writing_lost(&w, "field.bytes"), 16);
     assert_int_equal(writing_lost(&w, "field.null"), 16);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 16 * 2);
@@ -600,7 +602,7 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
     char name[20];
     (void)state;
     begin();
-    for (int64_t event = 0; event < 2; event++) { /* what was in one event is not in the next */
+    for (int64_t event = 0; event < 2; event++) { /* names are counted separately in each event */
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, event, NULL, "x");
         for (unsigned i = 0; i < FIELDS; i++) {
             (void)snprintf(name, sizeof name, "f%u", i);
@@ -610,7 +612,7 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
                                               .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
         for (unsigned i = 0; i < NESTED; i++) {
             (void)snprintf(name, sizeof name, "f%u",
-                           i == NESTED - 1 ? 1 : i); /* names of its own */
+                           i == NESTED - 1 ? 1 : i); /* nested objects count their own names */
             ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)},
                                                   .depth = 1,
                                                   .value = {.type = TTR_TYPE_UINT}});
