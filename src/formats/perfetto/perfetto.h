@@ -70,7 +70,7 @@ struct string_use {
 };
 
 /* A track of slices. */
-struct lane {
+struct slice_track {
     uint64_t uuid;     /* 0 until described */
     ttr_id provider;   /* provider of its events unless they have another */
     bool has_provider; /* `provider` is valid */
@@ -89,7 +89,7 @@ struct process_state {
 };
 
 struct thread_state {
-    struct lane lane;
+    struct slice_track slice_track;
     uint64_t round; /* perfetto.round when the names were last checked */
     uint64_t tid;   /* tid in the output */
     uint32_t process;
@@ -162,7 +162,7 @@ struct perfetto {
     size_t modules_n;
     struct pairmap module_index, frames, callstacks;
     uint32_t mapping_round, empty_mapping;
-    struct lane nowhere, objects, gaps;
+    struct slice_track nowhere, objects, gaps;
 
     uint64_t *seen; /* names used so far in the open objects, to number duplicates */
     size_t seen_n, seen_capacity;
@@ -181,9 +181,9 @@ struct open_event {
 /* --- perfetto_packet.c --- */
 
 /* Begin and end a packet.  The end adds the entries that were interned since the begin. */
-size_t perfetto_begin(struct perfetto *p);
-size_t perfetto_begin_at(struct perfetto *p, int64_t time);
-void perfetto_end(struct perfetto *p, size_t mark);
+size_t perfetto_begin_packet(struct perfetto *p);
+size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
+void perfetto_end_packet(struct perfetto *p, size_t mark);
 
 /* Begins a packet with a track event on track `uuid`.  The caller adds the name. */
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
@@ -208,16 +208,16 @@ static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dicti
 uint32_t perfetto_new_iid(struct perfetto *p);
 
 /* Appends a text as a string field.  Bytes that are not UTF-8 become U+FFFD and count as a loss. */
-void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
+void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
 /* Returns the properties of a string, NULL if out of memory. */
-struct string_use *perfetto_string(struct perfetto *p, ttr_id id);
+struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
 
 /* Returns item `index` and grows the table if needed.  Returns NULL, with the buffer failed, if out
  * of memory. */
-void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size);
+void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
-static inline void perfetto_lost(struct perfetto *p, enum perfetto_loss loss)
+static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
 {
     output_lost(p->out, loss, p->offset);
 }
@@ -237,34 +237,36 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
 
 /* Return a process or thread whose track is described with its current names, NULL if out of
  * memory. */
-struct process_state *perfetto_process(struct perfetto *p, uint32_t index);
-struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id);
+struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index);
+struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 
 /* Returns a thread with its tid and pid for the output, without describing its track. */
-struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id);
+struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
 /* Returns the described slice track of an event's thread, NULL if out of memory. */
-struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event);
+struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event);
 
 /* Returns a named track for events without a thread. */
-struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name);
+struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                          const char *name);
 
 /* Returns the track for a span: that of the thread, or the additional one if the span does not
  * nest. */
-uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end);
+uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
+                                    int64_t begin, int64_t end);
 
 /* Returns the track of one series of a counter. */
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
-                                       const ttr_field *field);
+struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
+                                             const ttr_field *field);
 
 /* Returns the track of an async event; `change` is +1 for a begin and -1 for an end. */
-struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change);
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
 
 /* Initializes the track tables. */
 void perfetto_init_tracks(struct perfetto *p);
 
 /* Describes all tracks again that received a name after their last descriptor. */
-void perfetto_finish_tracks(struct perfetto *p);
+void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
 /* --- perfetto_fields.c --- */
@@ -299,35 +301,36 @@ void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char 
 
 /* Appends the attributes of an event that its track does not imply, and forgets the names used in
  * the event. */
-void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane);
+void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
+                                   const struct slice_track *slice_track);
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
 /* Returns how many attributes a packet without annotations loses, not counting name and category.
  */
-unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event);
+unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event);
 
 /* Interns the names of attributes.  Returns false if out of memory. */
-bool perfetto_make_keys(struct perfetto *p);
+bool perfetto_intern_attribute_keys(struct perfetto *p);
 
 /* --- perfetto_kernel.c --- */
 
 /* Write scheduling and sample packets.  Return false if the event must be written as an instant
  * instead. */
-bool perfetto_switch(struct perfetto *p, const ttr_event *event);
-bool perfetto_wake(struct perfetto *p, const ttr_event *event);
-bool perfetto_sample(struct perfetto *p, const ttr_event *event);
+bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
+bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
+bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
 /* Store a module or mapping, so that frames of later samples can refer to it. */
-void perfetto_module(struct perfetto *p, const ttr_event *event);
-void perfetto_mapping(struct perfetto *p, const ttr_event *event);
+void perfetto_store_module(struct perfetto *p, const ttr_event *event);
+void perfetto_store_mapping(struct perfetto *p, const ttr_event *event);
 
 void perfetto_init_kernel(struct perfetto *p);
 void perfetto_free_kernel(struct perfetto *p);
 
 /* --- perfetto_write.c --- */
 
-void perfetto_event(struct perfetto *p, const ttr_event *event);
+void perfetto_write_event(struct perfetto *p, const ttr_event *event);
 
 #endif

@@ -41,14 +41,14 @@ static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int6
 
 /* Returns whether a listed span starts with the new one but ends first. It was written first, so
  * Perfetto would nest the new one inside it. */
-static bool is_early_child(const struct perfetto_nest_span *span, int64_t begin)
+static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
 /* Reduces the list to the chain around the newest span; the others are merged into the forgotten
  * range. */
-static void forget(struct perfetto_nest *nest)
+static void forget_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
     /* Reverse the parent links of the chain in place, so that it can be followed inwards while the
@@ -85,22 +85,22 @@ static void forget(struct perfetto_nest *nest)
 }
 
 /* Returns whether a span without an enclosing span clashes with no forgotten span. */
-static bool is_clear_of_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
+static bool avoids_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
            (begin < nest->forgotten_begin && end >= nest->forgotten_end);
 }
 
-static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
+static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
 {
     size_t before = nest->capacity;
     if (nest->n < before)
         return true;
-    if (before >= (nest->reaches_back ? NEST_MOST : NEST_USUAL))
-        forget(nest);
+    if (before >= (nest->reaches_back ? NEST_MAX : NEST_USUAL))
+        forget_finished_spans(nest);
     if (nest->n <= before / 2 && before)
         return true;
-    if (before < NEST_MOST) {
+    if (before < NEST_MAX) {
         size_t grown = before ? before * 2 : NEST_FIRST;
         struct perfetto_nest_span *spans =
             alloc_resize(alloc, nest->spans, before, grown, sizeof *spans);
@@ -111,19 +111,19 @@ static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
         return true;
     }
     /* The chain itself fills the list, which no real trace does.  Keep its outer half. */
-    nest->n = NEST_MOST / 2;
+    nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
     last->inner_end = last->end;
     return true;
 }
 
-enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc,
-                                    int64_t begin, int64_t end)
+enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
+                                   int64_t begin, int64_t end)
 {
     size_t n = nest->n;
     int64_t inner_end = INT64_MIN;
     for (; n && is_inside(&nest->spans[n - 1], begin, end); n--) {
-        if (is_early_child(&nest->spans[n - 1], begin))
+        if (is_shorter_with_same_begin(&nest->spans[n - 1], begin))
             return NEST_CLASHES;
         inner_end = nest->spans[n - 1].end > inner_end ? nest->spans[n - 1].end : inner_end;
     }
@@ -141,14 +141,14 @@ enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct all
     else if (around >= 0 &&
              (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
-    if (around < 0 && !is_clear_of_forgotten(nest, begin, end))
+    if (around < 0 && !avoids_forgotten(nest, begin, end))
         return NEST_CLASHES;
     nest->n = n;
     if (n == nest->capacity) {
-        if (!make_room(nest, alloc))
+        if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* make_room keeps the spans around the newest. The span around this one is among them, or
-         * ended before it. */
+        /* reserve_span keeps the spans around the newest. The span around this one is among them,
+         * or ended before it. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }

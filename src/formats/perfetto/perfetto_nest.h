@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 
-#define NEST_MOST 4096
+#define NEST_MAX 4096
 #define NEST_USUAL 512
 
 struct perfetto_nest_span {
@@ -33,11 +33,11 @@ struct perfetto_nest {
     int64_t forgotten_begin, forgotten_end;
 };
 
-enum nest_answer { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
+enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
 /* Adds a span, unless it clashes with those that were added before. */
-enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc,
-                                    int64_t begin, int64_t end);
+enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
+                                   int64_t begin, int64_t end);
 
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 

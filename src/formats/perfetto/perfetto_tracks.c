@@ -21,7 +21,7 @@
 
 #define FIRST_PID 1000000000
 /* A name that no thread has: the descriptor is not written yet. */
-#define NAME_NOT_TOLD UINT32_MAX
+#define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
 {
@@ -34,7 +34,8 @@ static void add_description(struct perfetto *p, ttr_id provider)
     buffer_add(&whole, text.p, text.n);
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, TRACK_DESCRIPTION, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, TRACK_DESCRIPTION,
+                             (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -46,7 +47,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
     ttr_text plain = ttr_text_get(p->out->t, name);
     if (number->real == number->written) {
         if (plain.n)
-            perfetto_text(p, p->to, field, plain);
+            perfetto_append_text(p, p->to, field, plain);
         return;
     }
     buffer_init(&whole, &p->out->t->counted);
@@ -56,7 +57,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -76,21 +77,21 @@ static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 
 static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = perfetto_item(p, &p->processes, index, sizeof *state);
+    struct process_state *state = perfetto_table_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
     state->is_known = true;
     state->pid = choose_pid(p, pid, index);
     if ((uint64_t)state->pid != pid)
-        perfetto_lost(p, LOSS_THREAD_ID);
+        perfetto_count_loss(p, LOSS_THREAD_ID);
     return state;
 }
 
 static void describe_process(struct perfetto *p, const struct process_state *state, uint32_t index)
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, state->uuid);
     size_t process = protobuf_begin(p->to, TRACK_PROCESS);
@@ -99,10 +100,10 @@ static void describe_process(struct perfetto *p, const struct process_state *sta
     protobuf_end(p->to, process);
     add_description(p, state->provider);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
+struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index)
 {
     struct process_state *state = process_numbers(p, index);
     if (!state)
@@ -126,7 +127,7 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
         return NULL;
     if (!state->uuid)
         state->provider = event->provider;
-    return perfetto_process(p, index);
+    return perfetto_describe_process(p, index);
 }
 
 /* Adds the provider to a track descriptor unless the process has the same one. */
@@ -144,13 +145,13 @@ static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_
      * process, but not for one of a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
-    perfetto_lost(p, LOSS_THREAD_ID);
+    perfetto_count_loss(p, LOSS_THREAD_ID);
     return (uint64_t)FIRST_PID + id;
 }
 
-struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_item(p, &p->threads, id, sizeof *state);
+    struct thread_state *state = perfetto_table_item(p, &p->threads, id, sizeof *state);
     if (!state)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
@@ -158,8 +159,8 @@ struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
         state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
         /* The process became known: for readers this is another thread from now on. */
-        state->lane.uuid = 0;
-        state->lane.nest.n = 0;
+        state->slice_track.uuid = 0;
+        state->slice_track.nest.n = 0;
         state->is_in_tree = false;
     }
     state->is_known = true;
@@ -169,34 +170,34 @@ struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
 
 static void describe_thread(struct perfetto *p, const struct thread_state *state, uint64_t tid)
 {
-    const struct process_state *process = perfetto_process(p, state->process);
+    const struct process_state *process = perfetto_describe_process(p, state->process);
     struct renumbered number = {"tid", tid, state->tid};
     if (!process)
         return;
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, state->lane.uuid);
+    protobuf_u64(p->to, TRACK_UUID, state->slice_track.uuid);
     size_t thread = protobuf_begin(p->to, TRACK_THREAD);
     protobuf_i64(p->to, THREAD_PID, process->pid);
     protobuf_u64(p->to, THREAD_TID, state->tid);
     perfetto_add_name(p, THREAD_NAME, state->name, &number);
     protobuf_end(p->to, thread);
-    add_provider(p, process, state->lane.provider);
+    add_provider(p, process, state->slice_track.provider);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
 /* A pseudo thread that represents its process uses the track of the process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
-    const struct process_state *process = perfetto_process(p, state->process);
-    state->lane.uuid = process ? process->uuid : 0;
-    state->lane.has_provider = true;
+    const struct process_state *process = perfetto_describe_process(p, state->process);
+    state->slice_track.uuid = process ? process->uuid : 0;
+    state->slice_track.has_provider = true;
 }
 
-struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_thread_numbers(p, id);
+    struct thread_state *state = perfetto_assign_thread_ids(p, id);
     ttr_thread thread;
     if (!state || !ttr_thread_get(p->out->t, id, &thread))
         return NULL;
@@ -205,10 +206,10 @@ struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
         use_process_track(p, state);
         return state;
     }
-    (void)perfetto_process(p, state->process);
-    if (state->lane.uuid && state->name == thread.thread_name)
+    (void)perfetto_describe_process(p, state->process);
+    if (state->slice_track.uuid && state->name == thread.thread_name)
         return state;
-    state->lane.uuid = state->lane.uuid ? state->lane.uuid : p->next_uuid++;
+    state->slice_track.uuid = state->slice_track.uuid ? state->slice_track.uuid : p->next_uuid++;
     state->name = thread.thread_name;
     describe_thread(p, state, thread.tid);
     return state;
@@ -216,66 +217,70 @@ struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
 
 static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, uuid);
     protobuf_string(p->to, TRACK_NAME, name);
     if (parent)
         protobuf_u64(p->to, TRACK_PARENT, parent);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name)
+struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                          const char *name)
 {
-    if (!lane->uuid) {
-        lane->uuid = p->next_uuid++;
-        describe_child(p, lane->uuid, 0, name);
+    if (!slice_track->uuid) {
+        slice_track->uuid = p->next_uuid++;
+        describe_child(p, slice_track->uuid, 0, name);
     }
-    return lane;
+    return slice_track;
 }
 
-struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event)
+struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event)
 {
     if (event->thread == 0 || event->thread >= p->out->t->threads_n)
-        return perfetto_global(p, &p->nowhere, "no thread");
+        return perfetto_global_track(p, &p->nowhere, "no thread");
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
-    if (state && state->round == p->round && state->lane.has_provider)
-        return &state->lane;
-    state = perfetto_thread_numbers(p, event->thread);
+    if (state && state->round == p->round && state->slice_track.has_provider)
+        return &state->slice_track;
+    state = perfetto_assign_thread_ids(p, event->thread);
     if (!state)
         return NULL;
-    if (!state->lane.has_provider) {
+    if (!state->slice_track.has_provider) {
         (void)process_of_event(p, state->process, event);
-        state->lane.has_provider = true;
-        state->lane.provider = p->out->t->threads[event->thread].tid_known ? event->provider : 0;
-        state->name = NAME_NOT_TOLD;
+        state->slice_track.has_provider = true;
+        state->slice_track.provider =
+            p->out->t->threads[event->thread].tid_known ? event->provider : 0;
+        state->name = NAME_NOT_WRITTEN;
     }
-    state = perfetto_thread(p, event->thread);
-    return state ? &state->lane : NULL;
+    state = perfetto_describe_thread(p, event->thread);
+    return state ? &state->slice_track : NULL;
 }
 
-uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end)
+uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
+                                    int64_t begin, int64_t end)
 {
-    enum nest_answer answer = perfetto_nest_take(&lane->nest, &p->out->t->counted, begin, end);
+    enum nest_result answer =
+        perfetto_nest_add(&slice_track->nest, &p->out->t->counted, begin, end);
     p->to->failed |= answer == NEST_NO_MEMORY;
     if (answer != NEST_CLASHES)
-        return lane->uuid;
-    perfetto_lost(p, LOSS_SPAN);
-    if (!lane->aside_uuid || begin < lane->aside_end) {
-        lane->aside_uuid = p->next_uuid++;
-        describe_child(p, lane->aside_uuid, lane->uuid, "spans that do not nest");
+        return slice_track->uuid;
+    perfetto_count_loss(p, LOSS_SPAN);
+    if (!slice_track->aside_uuid || begin < slice_track->aside_end) {
+        slice_track->aside_uuid = p->next_uuid++;
+        describe_child(p, slice_track->aside_uuid, slice_track->uuid, "spans that do not nest");
     }
-    lane->aside_end = end;
-    return lane->aside_uuid;
+    slice_track->aside_end = end;
+    return slice_track->aside_uuid;
 }
 
 /* --- Counters --- */
 
 /* Returns the process index of an event's thread, UINT32_MAX if it has none. */
-static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
+static uint32_t event_process_index(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
     return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
@@ -296,16 +301,16 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
         buffer_add(&whole, id, (size_t)snprintf(id, sizeof id, "#%" PRIu64, event->link));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
 static void describe_counter(struct perfetto *p, const struct counter_track *track,
                              const ttr_event *event, ttr_text field)
 {
-    const struct process_state *process = process_of_event(p, process_of(p, event), event);
+    const struct process_state *process = process_of_event(p, event_process_index(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
@@ -313,21 +318,21 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
         protobuf_u64(p->to, TRACK_PARENT, process->uuid);
     size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
     if (category.n)
-        perfetto_text(p, p->to, COUNTER_CATEGORIES, category);
+        perfetto_append_text(p, p->to, COUNTER_CATEGORIES, category);
     protobuf_end(p->to, counter);
     add_provider(p, process, event->provider);
     protobuf_end(p->to, descriptor);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
-                                       const ttr_field *field)
+struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
+                                             const ttr_field *field)
 {
     uint64_t field_key = field->name_id
                              ? field->name_id
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    uint64_t key =
-        hash_pair(hash_pair(field_key, event->name), hash_pair(event->link, process_of(p, event)));
+    uint64_t key = hash_pair(hash_pair(field_key, event->name),
+                             hash_pair(event->link, event_process_index(p, event)));
     const uint32_t *known = keymap_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];
@@ -351,15 +356,15 @@ struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *even
 static void describe_async(struct perfetto *p, const struct async_track *track,
                            const struct process_state *process, ttr_id name)
 {
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
-    perfetto_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
+    perfetto_append_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
     if (process)
         protobuf_u64(p->to, TRACK_PARENT, process->uuid);
     add_provider(p, process, track->provider);
     protobuf_end(p->to, descriptor);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
 /* Returns a reusable track of the same process and name that ended by then, or a new one; 0 if out
@@ -394,9 +399,9 @@ static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint
     p->to->failed |= !pairmap_put(&p->async_free, process, name, index);
 }
 
-struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change)
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
 {
-    uint32_t process = process_of(p, event);
+    uint32_t process = event_process_index(p, event);
     uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
     const uint32_t *known = keymap_get(&p->async_index, key);
     uint32_t index = known ? *known : find_async(p, event, process);
@@ -427,23 +432,23 @@ void perfetto_init_tracks(struct perfetto *p)
     p->next_pid = FIRST_PID;
 }
 
-void perfetto_finish_tracks(struct perfetto *p)
+void perfetto_describe_renamed_tracks(struct perfetto *p)
 {
     p->round = UINT64_MAX;
     struct process_state *processes = p->processes.items;
     for (size_t i = 0; i < p->processes.n; i++)
         if (processes[i].uuid)
-            (void)perfetto_process(p, (uint32_t)i);
+            (void)perfetto_describe_process(p, (uint32_t)i);
     for (size_t i = 1; i < p->threads.n; i++)
-        if (((struct thread_state *)p->threads.items)[i].lane.uuid)
-            (void)perfetto_thread(p, (ttr_id)i);
+        if (((struct thread_state *)p->threads.items)[i].slice_track.uuid)
+            (void)perfetto_describe_thread(p, (ttr_id)i);
 }
 
 void perfetto_free_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     for (size_t i = 0; i < p->threads.n; i++)
-        perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
+        perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].slice_track.nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
     pairmap_free(&p->pids);
     keymap_free(&p->counter_index);
