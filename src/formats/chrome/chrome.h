@@ -1,8 +1,9 @@
 /* The Chrome JSON writer: its state and the internal functions of its files.  README.md describes
  * how each kind of event is written.
  *
- * A line is one event. chrome_begin appends everything up to the args object, with one reservation
- * of buffer space. The members of args follow one by one, and chrome_end closes args and line. */
+ * A line is one event. chrome_begin_line appends everything up to the args object, with one
+ * reservation of buffer space. The members of args follow one by one, and chrome_end_line closes
+ * args and line. */
 #ifndef TRACETTA_FORMATS_CHROME_CHROME_H
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
@@ -79,32 +80,32 @@ struct chrome_line {
 
 /* Returns the time for the line of an event.  Before the first event with a time it is the base,
  * which is chosen later. */
-static inline int64_t chrome_time(const struct chrome *own, const ttr_event *event)
+static inline int64_t chrome_line_time(const struct chrome *own, const ttr_event *event)
 {
     return own->has_base ? event->time : own->base_ns;
 }
 
 /* Appends a line up to `"args":{`. */
-void chrome_begin(struct ttr_writer *out, const struct chrome_line *line);
+void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 
 /* Ends a line, and removes its args if they are empty. */
-void chrome_end(struct ttr_writer *out);
+void chrome_end_line(struct ttr_writer *out);
 
 /* Append a member of args: a number, a constant text, or an interned string. */
-void chrome_arg_number(struct chrome *own, const char *name, uint64_t value);
-void chrome_arg_text(struct chrome *own, const char *name, const char *value);
-void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value);
+void chrome_add_number(struct chrome *own, const char *name, uint64_t value);
+void chrome_add_text(struct chrome *own, const char *name, const char *value);
+void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value);
 
 /* Appends CPU, level and flags if the event has them. */
-void chrome_arg_attributes(struct chrome *own, const ttr_event *event);
+void chrome_add_attributes(struct chrome *own, const ttr_event *event);
 
 /* Appends the numeric fields of a counter, and counts its other fields as lost. */
-void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
+void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns a string as JSON, `otherwise` (a JSON constant) if it is empty. Counts bytes that are not
  * UTF-8 as lost. */
-static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
-                                     uint64_t offset)
+static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
+                                          uint64_t offset)
 {
     struct chrome *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
@@ -115,13 +116,13 @@ static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const ch
 
 /* Writes the names of a thread and its process if they changed.  Checked once per batch and thread.
  */
-void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
+void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
 /* Does the same for all threads, to include names that arrived after a thread's last event. */
-void chrome_tell_all_names(struct ttr_writer *out);
+void chrome_write_all_changed_names(struct ttr_writer *out);
 
 /* Writes an object event that names a process or thread as a metadata line. */
-void chrome_write_name(struct ttr_writer *out, const ttr_event *event);
+void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event);
 
 /* Writes a context switch as the end of one slice and the start of another. */
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event);

@@ -15,10 +15,10 @@
 #include "model/activity.h"
 
 /* bytes of a blob that are written */
-#define BLOB_MAX 4096
+#define BLOB_BYTES_MAX 4096
 
 /* How a kind of event is written. */
-struct shape {
+struct kind_shape {
     char phase;   /* 0 if the kind has a function of its own */
     uint8_t loss; /* index of a loss; 0 if none */
     bool has_id;
@@ -26,7 +26,7 @@ struct shape {
     const char *extra;
 };
 
-static const struct shape shapes[TTR_KIND_COUNT] = {
+static const struct kind_shape shapes[TTR_KIND_COUNT] = {
     [TTR_KIND_NONE] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_INSTANT] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_BEGIN] = {'B', 0, false, "", ""},
@@ -134,7 +134,7 @@ static void write_begin(struct ttr_writer *out)
 
 /* Chooses the base: the whole second of the first event with a time if times are Unix times, else
  * 0. */
-static void choose_base(struct chrome *own, const ttr_event *event)
+static void choose_time_base(struct chrome *own, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
         return;
@@ -146,7 +146,7 @@ static void choose_base(struct chrome *own, const ttr_event *event)
 }
 
 /* Returns the scope member of an instant by its field "scope": thread, process or global. */
-static const char *scope_of(const ttr *t, const ttr_event *event, const char *otherwise)
+static const char *instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
         const char *word, *text;
@@ -168,10 +168,10 @@ static void add_blob(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     ttr_field data;
-    chrome_arg_number(own, "type", event->tag);
+    chrome_add_number(own, "type", event->tag);
     if (ttr_field_find(out->t, event, "data", &data) && data.value.type == TTR_TYPE_BYTES)
-        chrome_arg_number(own, "size", data.value.text.n);
-    own->fields.bytes_max = BLOB_MAX;
+        chrome_add_number(own, "size", data.value.text.n);
+    own->fields.bytes_max = BLOB_BYTES_MAX;
     field_json_fields(&own->fields, event);
     own->fields.bytes_max = SIZE_MAX;
     for (; own->fields.bytes_cut > 0; own->fields.bytes_cut--)
@@ -185,44 +185,46 @@ static void add_object(struct ttr_writer *out, const ttr_event *event)
     struct chrome *own = out->own;
     char id[NUMBER_MAX + 1];
     if (event->tag < sizeof objects / sizeof *objects)
-        chrome_arg_text(own, "object", objects[event->tag]);
+        chrome_add_text(own, "object", objects[event->tag]);
     else
-        chrome_arg_number(own, "object", event->tag);
+        chrome_add_number(own, "object", event->tag);
     id[number_put_hex(id, event->link)] = '\0';
-    chrome_arg_text(own, "id", id);
+    chrome_add_text(own, "id", id);
 }
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     if (event->kind == TTR_KIND_COUNTER) {
-        chrome_arg_series(out, event);
+        chrome_add_series(out, event);
         return;
     }
     if (event->kind == TTR_KIND_BLOB) {
         add_blob(out, event);
     } else {
         if (event->kind == TTR_KIND_GAP)
-            chrome_arg_number(own, "count", event->link);
+            chrome_add_number(own, "count", event->link);
         if (event->kind == TTR_KIND_OBJECT)
             add_object(out, event);
         field_json_fields(&own->fields, event);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
-        chrome_arg_attributes(own, event);
+        chrome_add_attributes(own, event);
 }
 
 /* Appends the members that only some kinds have; `room` is storage for those that are not constant.
  */
-static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *event, char *room)
+static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
+                              char *room)
 {
-    const struct shape *shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    const struct kind_shape *kind_shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     char *at = room;
-    line->extra = event->kind == TTR_KIND_INSTANT ? scope_of(t, event, shape->extra) : shape->extra;
+    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_shape->extra)
+                                                  : kind_shape->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = put_microseconds(put_text(at, ",\"dur\":"), event->duration);
-    else if (shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+    else if (kind_shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
         at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
     else
         return;
@@ -231,14 +233,15 @@ static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *e
     line->extra_n = (size_t)(at - room);
 }
 
-static void write_shaped(struct ttr_writer *out, const ttr_event *event, const struct shape *shape)
+static void write_shaped(struct ttr_writer *out, const ttr_event *event,
+                         const struct kind_shape *kind_shape)
 {
     struct chrome *own = out->own;
     char extra[3 * NUMBER_MAX];
     bool is_known =
         event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
     if (!is_known)
-        chrome_tell_names(out, event->thread, event->offset);
+        chrome_write_changed_names(out, event->thread, event->offset);
     if (out->buffer.failed)
         return;
     const struct chrome_thread *thread =
@@ -247,16 +250,18 @@ static void write_shaped(struct ttr_writer *out, const ttr_event *event, const s
         thread = own->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_lost(out, CHROME_NO_THREAD, event->offset);
-    struct chrome_line line = {.phase = shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
-    line.time_ns = chrome_time(own, event);
-    line.category = chrome_string(out, event->category, "", event->offset);
-    line.name = chrome_string(out, activity_name(out->t, event), shape->name, event->offset);
-    add_extra(&line, out->t, event, extra);
-    chrome_begin(out, &line);
+    struct chrome_line line = {
+        .phase = kind_shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
+    line.time_ns = chrome_line_time(own, event);
+    line.category = chrome_json_string(out, event->category, "", event->offset);
+    line.name =
+        chrome_json_string(out, activity_name(out->t, event), kind_shape->name, event->offset);
+    add_extra_members(&line, out->t, event, extra);
+    chrome_begin_line(out, &line);
     add_args(out, event);
-    chrome_end(out);
-    if (shape->loss)
-        output_lost(out, shape->loss, event->offset);
+    chrome_end_line(out);
+    if (kind_shape->loss)
+        output_lost(out, kind_shape->loss, event->offset);
 }
 
 static bool is_name(const ttr_event *event)
@@ -269,7 +274,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     if (!own->has_base)
-        choose_base(own, event);
+        choose_time_base(own, event);
     if (!own->has_provider) {
         own->has_provider = true;
         own->provider = event->provider;
@@ -283,7 +288,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);
     else if (is_name(event))
-        chrome_write_name(out, event);
+        chrome_write_name_object(out, event);
     else
         write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_tell(&own->fields, out, event->offset);
@@ -322,7 +327,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     struct chrome *own = out->own;
     char number[NUMBER_MAX];
     write_begin(out);
-    chrome_tell_all_names(out);
+    chrome_write_all_changed_names(out);
     field_json_tell(&own->fields, out, 0);
     out->buffer.failed |= own->fields.texts.failed;
     buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");

@@ -17,14 +17,14 @@ enum {
     CHAIN_LONG = 12
 };
 
-static bool begins_with_magic(const uint8_t *bytes, size_t n, bool is_big)
+static bool starts_with_magic(const uint8_t *bytes, size_t n, bool is_big)
 {
     return n >= FXT_WORD && fxt_load_u64(bytes, is_big) == FXT_MAGIC;
 }
 
 bool fxt_has_magic(const uint8_t *bytes, size_t n)
 {
-    return begins_with_magic(bytes, n, false) || begins_with_magic(bytes, n, true);
+    return starts_with_magic(bytes, n, false) || starts_with_magic(bytes, n, true);
 }
 
 /* Returns the bid for one byte order if the magic number is missing. */
@@ -56,7 +56,7 @@ unsigned fxt_bid(const struct peek *peek)
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole)
 {
     if (fxt_has_magic(bytes, n))
-        return begins_with_magic(bytes, n, true);
+        return starts_with_magic(bytes, n, true);
     return !bid_by_records(bytes, n, is_whole, false) && bid_by_records(bytes, n, is_whole, true);
 }
 
@@ -68,7 +68,7 @@ static bool ends_with(const char *text, const char *end)
 
 /* Detects FxT files of EZTrace and StarPU: a small 32-bit machine number, then the text of uname
  * within the first 512 bytes. */
-static bool is_other_fxt(const struct peek *peek)
+static bool is_eztrace_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";
     if (peek->n < 512 || peek->bytes[0] || peek->bytes[1] || peek->bytes[2] ||
@@ -82,7 +82,7 @@ static bool is_other_fxt(const struct peek *peek)
 
 const char *fxt_refuse(const struct peek *peek)
 {
-    if (is_other_fxt(peek))
+    if (is_eztrace_fxt(peek))
         return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "
                "Fuchsia's FXT but the suffix; "
                "read it with fxt_print or eztrace_convert";

@@ -90,7 +90,7 @@ static int64_t sum_spans(struct facts *facts)
     return sum - (int64_t)n;
 }
 
-static void a_magic_trace_file_says_what_others_read_in_it(void **state)
+static void magic_trace_file_matches_independent_reader(void **state)
 {
     (void)state;
     char path[600];
@@ -108,7 +108,7 @@ static void a_magic_trace_file_says_what_others_read_in_it(void **state)
     test_free(facts.edge);
 }
 
-static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
+static void eztrace_file_is_refused_with_reason(void **state)
 {
     (void)state;
     char path[600];
@@ -125,8 +125,8 @@ static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_magic_trace_file_says_what_others_read_in_it),
-        cmocka_unit_test(a_file_of_eztrace_is_refused_with_a_reason),
+        cmocka_unit_test(magic_trace_file_matches_independent_reader),
+        cmocka_unit_test(eztrace_file_is_refused_with_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -331,11 +331,11 @@ static uint64_t clean_record_words(const struct fxt_span *span)
                                                                                             : 0;
 }
 
-unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned most)
+unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned count_max)
 {
     struct fxt_span left = *span;
     unsigned n = 0;
-    for (; n < most && left.words; n++) {
+    for (; n < count_max && left.words; n++) {
         uint64_t words = clean_record_words(&left);
         if (words == 0 || words > left.words)
             break;
@@ -345,21 +345,21 @@ unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned most)
     return n;
 }
 
-unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsigned most)
+unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsigned count_max)
 {
     struct fxt_span left = *span;
-    for (unsigned n = 0; n < most; n++) {
+    for (unsigned n = 0; n < count_max; n++) {
         if (left.words == 0)
-            return n || is_end ? most : 0;
+            return n || is_end ? count_max : 0;
         uint64_t words = clean_record_words(&left);
         if (words > left.words)
-            return n && !is_end ? most : n;
+            return n && !is_end ? count_max : n;
         if (words == 0)
-            return n >= 2 && fxt_load_u64(left.bytes, left.is_big) == 0 ? most : n;
+            return n >= 2 && fxt_load_u64(left.bytes, left.is_big) == 0 ? count_max : n;
         left.bytes += (size_t)words * FXT_WORD;
         left.words -= words;
     }
-    return most;
+    return count_max;
 }
 
 /* Returns the size of a plausible record: of unknown type, or with complete content and few surplus

@@ -81,7 +81,7 @@ static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *da
     return kept;
 }
 
-static void a_changed_size_costs_at_most_its_own_record(void **state)
+static void changed_size_loses_at_most_its_record(void **state)
 {
     (void)state;
     static struct file file;
@@ -107,7 +107,7 @@ static void a_changed_size_costs_at_most_its_own_record(void **state)
     buffer_free(&file.bytes);
 }
 
-static void zeros_at_the_end_are_no_damage(void **state)
+static void zeros_at_the_end_are_not_damage(void **state)
 {
     (void)state;
     static const size_t tails[] = {1, 7, 8, 9, 64, 4095, 4096, 65536, 3 << 20};
@@ -152,7 +152,7 @@ static void make_large(struct buffer *to, const struct file *file, size_t words)
     assert_false(to->failed);
 }
 
-static void large_records_never_lose_the_place(void **state)
+static void damaged_large_record_keeps_following_events(void **state)
 {
     (void)state;
     static const size_t sizes[] = {5, 4094, 4095, 4096, 5000, 20000};
@@ -177,9 +177,9 @@ static void large_records_never_lose_the_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_size_costs_at_most_its_own_record),
-        cmocka_unit_test(zeros_at_the_end_are_no_damage),
-        cmocka_unit_test(large_records_never_lose_the_place),
+        cmocka_unit_test(changed_size_loses_at_most_its_record),
+        cmocka_unit_test(zeros_at_the_end_are_not_damage),
+        cmocka_unit_test(damaged_large_record_keeps_following_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,10 +11,10 @@
 
 #include "encodings/event_header/event_header_format.h"
 
-#define INTERCEPTOR_SIZE 4u /* bytes of the size field */
+#define INTERCEPTOR_SIZE_BYTES 4u /* bytes of the size field */
 /* bytes; the shortest name is "_L0K0" and its NUL */
-#define INTERCEPTOR_LEAST (INTERCEPTOR_SIZE + 6u + EVENT_HEADER_BYTES)
+#define INTERCEPTOR_RECORD_MIN (INTERCEPTOR_SIZE_BYTES + 6u + EVENT_HEADER_BYTES)
 /* bytes; the writer's limit for an event is 16 MiB */
-#define INTERCEPTOR_MOST (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + 0x1000000u)
+#define INTERCEPTOR_RECORD_MAX (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + 0x1000000u)
 
 #endif
