@@ -40,8 +40,8 @@ struct search {
     const uint8_t *bytes;
     size_t n;              /* bytes to examine */
     size_t candidates_end; /* candidates are below this index */
-    size_t
-        zeros_checked_to; /* zeros that start below this index are known to end in a nonzero byte */
+    /* a run of zeros that starts below this index is known to end in a nonzero byte */
+    size_t zeros_checked_to;
     bool is_end;
     const struct fxt_reader *reader;
 };

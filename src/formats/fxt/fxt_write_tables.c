@@ -190,7 +190,7 @@ static void introduce_thread(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pairmap_get(&w->introduced, thread.pid, thread.tid))
-        return; /* same koids in another source, or thread 0 */
+        return; /* another source has a thread with these koids, or the event has no thread */
     if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pairmap_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
