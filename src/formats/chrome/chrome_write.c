@@ -59,7 +59,7 @@ static const ttr_loss losses[CHROME_LOSSES] = {
                         .rule = "stand among its other fields"},
     [CHROME_PROVIDER] = {.code = "event.provider",
                          .what = "providers unlike the first event's",
-                         .rule = "are left out: one is told for the whole file",
+                         .rule = "are dropped: the file has one for all events",
                          .kind = TTR_LOSS_DROPPED},
     [CHROME_DETAIL] =
         {.code = "event.detail",

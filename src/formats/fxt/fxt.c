@@ -5,7 +5,7 @@
 static const ttr_option_info options[] = {
     {.key = "anchor",
      .values = "yes|no",
-     .text = "say with each provider which Unix time its clock began at (magic-trace's extension)",
+     .text = "write the Unix time of each provider's clock (magic-trace's extension)",
      .for_writing = true},
 };
 

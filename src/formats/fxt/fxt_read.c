@@ -179,7 +179,7 @@ static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span
     reader->at += (uint64_t)words * FXT_WORD;
     return input_damage(
         reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
-        "a record says it has %u words, but its content takes %u and records follow there; read so",
+        "size is %u words, but the content has %u and records follow it; read by content",
         fxt_size_words(header), words);
 }
 
@@ -200,12 +200,12 @@ static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span
     reader->at += (uint64_t)record.words * FXT_WORD;
     if (shape->is_known && shape->is_broken)
         input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
-                   "an argument of a record of type %u does not hold what it tells; the record is "
-                   "given without it and those behind it",
+                   "an argument of a record of type %u has size 0 or exceeds the record; "
+                   "the record is read without it and later ones",
                    fxt_type(header));
     else if (shape->is_known && shape->total < record.words)
         input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
-                   "a record of type %u has %llu words more than we know of", fxt_type(header),
+                   "a record of type %u has %llu words more than known", fxt_type(header),
                    (unsigned long long)(record.words - shape->total));
     else if (shape->is_known)
         input_note(
@@ -337,7 +337,7 @@ static ttr_status resolve_zeros(struct fxt_reader *reader)
         return status;
     return fxt_has_plausible_records(&look.span, 0, look.is_end)
                ? TTR_OK
-               : skip_to_next_record(reader, "what follows zeros is no record");
+               : skip_to_next_record(reader, "the bytes after zeros are not a record");
 }
 
 /* Returns whether the truncated record at reader->at is plausible: its content fits its size so
@@ -372,7 +372,7 @@ static ttr_status resolve_truncation(struct fxt_reader *reader)
     uint64_t from = reader->at;
     reader->at += left;
     return input_damage(reader->in, from, left, "fxt.truncated", reader->error,
-                        "the input ends inside a record; the last %zu bytes of it", left);
+                        "the input ends inside a record; its last %zu bytes", left);
 }
 
 /* Skips a record larger than the limit without loading it. Copies omit it. */

@@ -130,7 +130,7 @@ void fxt_provider_check_unix_time(struct fxt_reader *reader)
             continue;
         in->clocks[provider->clock_index].is_anchored = true;
         input_note(in, TTR_NOTE_REMARK, event->offset, "fxt.unix-ticks",
-                   "no record says when the clock began, but its ticks are nanoseconds since 1970; "
+                   "no record contains the start of the clock, but its ticks are ns since 1970; "
                    "taken for Unix times");
     }
 }

@@ -200,9 +200,8 @@ static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct 
         !(record->is_accepted && record->words > FXT_THREAD_WORDS))
         return FXT_BAD_SIZE;
     if (index == 0) {
-        input_note(
-            reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
-            "a definition of thread 0, which means that the thread is told in place; ignored");
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
+                   "a definition of thread 0, which is reserved for inline threads; ignored");
         return emit_as_definition(reader, record);
     }
     ttr_id thread =
@@ -386,7 +385,7 @@ static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct
         return FXT_BAD_SIZE; /* the size cannot be checked by content; the records after it decide
                               */
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-record",
-               "a record of type %u that nobody knows, header %016llx; skipped by its size",
+               "unknown record type %u, header %016llx; skipped by its size",
                fxt_type(record->header), (unsigned long long)record->header);
     return emit_as_definition(reader, record);
 }

@@ -4,8 +4,8 @@
 
 static const ttr_option_info options[] = {
     {"layout", "auto|0.1|pre-substream",
-     "layout of the events; auto tells today's from that of before March 2021", false},
-    {"epoch", "NS", "Unix time of the trace's zero in ns, instead of what the trace says", false},
+     "layout of the events; auto detects files from before March 2021", false},
+    {"epoch", "NS", "Unix time at time 0 of the trace, in ns, instead of the recorded one", false},
     {"epoch", "NS",
      "Unix time that the times written are relative to, instead of one chosen by the first event",
      true},

@@ -183,9 +183,8 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
                    "and it has an epoch of its own");
         reader->is_restart = true;
     } else {
-        input_note(
-            in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
-            "an epoch comes behind events that were given without it; it holds from here on");
+        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
+                   "an epoch follows events that were read without it; it applies from here on");
     }
     return take_epoch(in, epoch, error);
 }

@@ -165,7 +165,7 @@ static void note_counters(struct input *in)
         return;
     if (sum.late)
         input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered",
-                   "%llu events stand behind later ones of their stream",
+                   "%llu events come after later ones of their stream",
                    (unsigned long long)sum.late);
     if (sum.restarts)
         input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.second-writer",

@@ -439,10 +439,9 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
                         reader->offset == in->window.offset + in->window.n && in->window.at_end;
     reader->large_until = 0;
     if (reader->offset < until && !is_cut)
-        return input_damage(
-            in, offset, n, "heph.bad-frame", error,
-            "a packet that says that it has %u bytes ends before: another one begins in it",
-            reader->large_size);
+        return input_damage(in, offset, n, "heph.bad-frame", error,
+                            "size is %u bytes, but another packet starts inside",
+                            reader->large_size);
     ttr_status status = input_damage(in, offset, n, "heph.too-large", error,
                                      "a packet of %u bytes, more than the %llu that may be held "
                                      "(ttr_read_options.max_record): passed over",

@@ -41,10 +41,10 @@ static const ttr_loss losses[LOSS_COUNT] = {
     [LOSS_THREAD_ID] = {.code = "thread.id",
                         .what = "process and thread ids that are 0, taken, or above 2^31-1",
                         .rule = "become other numbers, with the real one in the name"},
-    [LOSS_SPAN] =
-        {.code = "span.overlap",
-         .what = "spans that overlap others of their thread, or come too late to be told from such",
-         .rule = "go on a track beside their thread"},
+    [LOSS_SPAN] = {.code = "span.overlap",
+                   .what = "spans that overlap others of their thread, or come too late to be "
+                           "distinguished from those",
+                   .rule = "go on a track beside their thread"},
     [LOSS_FLOW] = {.code = "flow.instant",
                    .what = "flow events",
                    .rule = "become instants with the id of the flow"},
