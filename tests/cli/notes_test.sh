@@ -213,7 +213,7 @@ with open("features", "wb") as file: # pages without records, and what the file 
     file.write(b"PERFILE2" + struct.pack("<QQQQQQQ", 104, 0, 104, 0, 104, 257 << 20, 0) + 8 * b"\0" + struct.pack("<QQQQ", 8, 0, 0, 0))
 '
 for trace in epoch features; do
-    code=heph.late-epoch text='an epoch comes behind events that were given without it'
+    code=heph.late-epoch text='an epoch follows events that were read without it'
     [ $trace = features ] && code=perf.far-features text='the names of events follow their records, too far to be kept in memory'
     run bash -c "{ cat $trace; [ $trace = epoch ] || head -c $((257 << 20)) /dev/zero; } | '$tracetta' check --verbose -"
     grep -q "odd $code x1.*$text" "$work/.out"
