@@ -1,7 +1,7 @@
 /* The damage campaign: small traces of each format are damaged in thousands of ways, and read to
  * the end with all their fields.
  *
- * usage: damage [MUTATIONS [CAMPAIGN]]     (default 10000 a campaign; the seeds are fixed)
+ * usage: damage [MUTATIONS [CAMPAIGN]]     (default 2000 a campaign; the seeds are fixed)
  *
  * CAMPAIGN is a format, which may have several: "nettrace" stands for all of nettrace-v1 to
  * nettrace-v6.
@@ -534,7 +534,7 @@ static bool is_wanted(const struct campaign *campaign, const char *wanted)
 
 int main(int argc, char **argv)
 {
-    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
+    unsigned mutations = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
     const char *wanted = argc > 2 ? argv[2] : NULL;
     const struct format_campaigns *of;
     outcome_catch();

@@ -1,6 +1,8 @@
 /* Helpers linked to every test program.  Left out: files and child processes. */
 #include "support/support.h"
 
+#include <stdlib.h>
+
 static void *heap_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
     struct support_heap *heap = own;
@@ -104,6 +106,11 @@ uint64_t support_random(uint64_t *state)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
+}
+
+unsigned support_rounds(unsigned else_n, unsigned at_night)
+{
+    return getenv("TTR_NIGHTLY") ? at_night : else_n;
 }
 
 uint64_t support_random_word(uint64_t *state)
