@@ -1,14 +1,15 @@
-/* Questions to a runtime: what it is, its environment; and letting it go on. */
+/* Process commands of the Diagnostic IPC: description and environment of a runtime, and its
+ * resumption. */
 #include "base/status.h"
 #include "dotnet/call.h"
 
-static ttr_status ask_info(ttr_dotnet *target, enum ipc_command command, ttr_dotnet_info *info,
-                           ttr_error *error)
+static ttr_status call_process_info(ttr_dotnet *target, enum ipc_command command,
+                                    ttr_dotnet_info *info, ttr_error *error)
 {
     struct call call;
     call_begin(&call, target, "ProcessInfo");
-    ipc_put_plain(&call.out, IPC_PROCESS, command);
-    ttr_status status = call_run(&call, error);
+    ipc_write_plain(&call.out, IPC_PROCESS, command);
+    ttr_status status = call_run_blocking(&call, error);
     if (status == TTR_OK) {
         arena_reset(&target->about);
         status = ipc_read_info(call_payload(&call), command, &target->about, info, error);
@@ -24,7 +25,7 @@ ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info, ttr_error
     if (info->size != sizeof *info)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "info->size must be sizeof(ttr_dotnet_info)");
     for (size_t i = 0; i < sizeof commands / sizeof *commands && status == TTR_E_UNSUPPORTED; i++)
-        status = ask_info(target, commands[i], info, error);
+        status = call_process_info(target, commands[i], info, error);
     return status;
 }
 
@@ -32,8 +33,8 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
 {
     struct call call;
     call_begin(&call, target, "ProcessEnvironment");
-    ipc_put_plain(&call.out, IPC_PROCESS, IPC_ENVIRONMENT);
-    ttr_status status = call_run(&call, error);
+    ipc_write_plain(&call.out, IPC_PROCESS, IPC_ENVIRONMENT);
+    ttr_status status = call_run_blocking(&call, error);
     target->variables_n = 0;
     if (status == TTR_OK) {
         struct cursor from = call_payload(&call);
@@ -43,7 +44,7 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
                           "the runtime announces an environment of %u bytes; at most %u are taken",
                           bytes, IPC_ENVIRONMENT_MAX);
         else
-            status = call_run_more(&call, bytes, error);
+            status = call_receive_extra(&call, bytes, error);
     }
     if (status == TTR_OK) {
         arena_reset(&target->environment);
@@ -64,8 +65,8 @@ ttr_status ttr_dotnet_resume(ttr_dotnet *target, ttr_error *error)
 {
     struct call call;
     call_begin(&call, target, "ResumeRuntime");
-    ipc_put_plain(&call.out, IPC_PROCESS, IPC_RESUME);
-    ttr_status status = call_run(&call, error);
+    ipc_write_plain(&call.out, IPC_PROCESS, IPC_RESUME);
+    ttr_status status = call_run_blocking(&call, error);
     call_end(&call);
     return status;
 }

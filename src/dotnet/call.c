@@ -1,4 +1,4 @@
-/* Commands and answers as a state machine: connect, send, read the head, read the payload. */
+/* State machine of a command: connect, send, receive the header, receive the payload. */
 #include "dotnet/call.h"
 
 #include <errno.h>
@@ -8,8 +8,10 @@
 #include "base/status.h"
 #include "io/socket.h"
 
-#define RETRY_MS 10u /* where a connection is not to be had just now */
-#define PIECE 65536u /* bytes that are made room for at once */
+/* pause before the next attempt to connect to a socket whose backlog is full */
+#define RETRY_MS 10u
+#define RECEIVE_PART_MAX \
+    65536u /* bytes reserved per recv(), so that a false size costs no memory */
 
 void call_begin(struct call *call, ttr_dotnet *target, const char *what)
 {
@@ -40,12 +42,12 @@ struct cursor call_payload(const struct call *call)
     return cursor_over(call->in.n ? call->in.bytes : (const uint8_t *)"", call->in.n, 0);
 }
 
-struct pollfd call_wait(const struct call *call)
+struct pollfd call_poll_entry(const struct call *call)
 {
     return (struct pollfd){.fd = call->fd, .events = call->sent < call->out.n ? POLLOUT : POLLIN};
 }
 
-static ttr_status send_all(struct call *call, ttr_error *error)
+static ttr_status call_send(struct call *call, ttr_error *error)
 {
     while (call->sent < call->out.n) {
         ssize_t n =
@@ -61,32 +63,33 @@ static ttr_status send_all(struct call *call, ttr_error *error)
     return TTR_OK;
 }
 
-/* Receives until `in` holds n bytes, and not one more: what follows belongs to a stream. */
-static ttr_status receive(struct call *call, size_t n, ttr_error *error)
+/* Receives until call->in has n bytes, but never byte n + 1: bytes after the answer are the event
+ * stream. */
+static ttr_status call_receive(struct call *call, size_t n, ttr_error *error)
 {
     while (call->in.n < n) {
-        size_t want = n - call->in.n < PIECE ? n - call->in.n : PIECE;
-        uint8_t *room = buffer_room(&call->in, want);
+        size_t part_n = n - call->in.n < RECEIVE_PART_MAX ? n - call->in.n : RECEIVE_PART_MAX;
+        uint8_t *room = buffer_room(&call->in, part_n);
         if (!room)
             return fail_memory(error);
-        ssize_t got = recv(call->fd, room, want, 0);
-        if (got < 0 && errno == EINTR)
+        ssize_t got_bytes = recv(call->fd, room, part_n, 0);
+        if (got_bytes < 0 && errno == EINTR)
             continue;
-        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        if (got_bytes < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return TTR_AGAIN;
-        if (got < 0)
+        if (got_bytes < 0)
             return fail_sys(error, errno, NO_OFFSET, "the runtime did not answer %s", call->what);
-        if (got == 0)
+        if (got_bytes == 0)
             return fail(
                 error, TTR_E_IO, NO_OFFSET,
                 "the runtime closed the connection %s its answer to %s (did the process end?)",
                 call->in.n ? "within" : "before", call->what);
-        buffer_filled(&call->in, (size_t)got);
+        buffer_filled(&call->in, (size_t)got_bytes);
     }
     return TTR_OK;
 }
 
-static ttr_status read_result(const struct call *call, ttr_error *error)
+static ttr_status call_parse_result(const struct call *call, ttr_error *error)
 {
     struct cursor from = call_payload(call);
     uint32_t result = cursor_u32le(&from);
@@ -101,7 +104,7 @@ static ttr_status read_result(const struct call *call, ttr_error *error)
                 ipc_result_text(result), result);
 }
 
-static ttr_status step(struct call *call, ttr_error *error)
+static ttr_status advance_states(struct call *call, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     if (call->out.failed)
@@ -109,9 +112,9 @@ static ttr_status step(struct call *call, ttr_error *error)
     if (call->fd < 0)
         status = target_dial(call->target, &call->fd, error);
     if (status == TTR_OK)
-        status = send_all(call, error);
+        status = call_send(call, error);
     if (status == TTR_OK && !call->has_answer) {
-        status = receive(call, IPC_HEADER, error);
+        status = call_receive(call, IPC_HEADER, error);
         if (status == TTR_OK && !ipc_read_answer(call->in.bytes, &call->answer))
             return fail(error, TTR_E_MALFORMED, NO_OFFSET,
                         "the answer to %s is not one of a .NET runtime (is the socket one?)",
@@ -121,13 +124,13 @@ static ttr_status step(struct call *call, ttr_error *error)
             buffer_clear(&call->in);
     }
     if (status == TTR_OK)
-        status = receive(call, call->answer.payload, error);
-    return status == TTR_OK ? read_result(call, error) : status;
+        status = call_receive(call, call->answer.payload, error);
+    return status == TTR_OK ? call_parse_result(call, error) : status;
 }
 
-ttr_status call_step(struct call *call, ttr_error *error)
+ttr_status call_advance(struct call *call, ttr_error *error)
 {
-    ttr_status status = step(call, error);
+    ttr_status status = advance_states(call, error);
     if (status == TTR_AGAIN && socket_now_ms() >= call->deadline)
         return fail(error, TTR_E_IO, NO_OFFSET,
                     "the runtime did not answer %s within %u ms (is the process stopped, or are "
@@ -136,38 +139,38 @@ ttr_status call_step(struct call *call, ttr_error *error)
     return status;
 }
 
-/* Waits for something to happen, at most until the deadline.  Others who come to our socket
- * meanwhile are attended to, else they would end every wait. */
-static void wait_a_while(const struct call *call)
+/* Polls the call and the listening socket, at most until the deadline. Other runtimes that connect
+ * must be served here: a pending connection would end each following poll() at once. */
+static void call_poll(const struct call *call)
 {
     struct pollfd waits[TARGET_WAITS + 1];
     size_t n = target_waits(call->target, waits);
     uint64_t now = socket_now_ms(), left = now < call->deadline ? call->deadline - now : 0;
-    waits[n] = call_wait(call);
+    waits[n] = call_poll_entry(call);
     if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)
         left = RETRY_MS;
     (void)poll(waits, (nfds_t)(n + 1), (int)(left < INT32_MAX ? left : INT32_MAX));
     target_serve(call->target);
 }
 
-ttr_status call_run(struct call *call, ttr_error *error)
+ttr_status call_run_blocking(struct call *call, ttr_error *error)
 {
     for (;;) {
-        ttr_status status = call_step(call, error);
+        ttr_status status = call_advance(call, error);
         if (status != TTR_AGAIN)
             return status;
         if (target_is_woken(call->target))
             return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
-        wait_a_while(call);
+        call_poll(call);
     }
 }
 
-ttr_status call_run_more(struct call *call, size_t n, ttr_error *error)
+ttr_status call_receive_extra(struct call *call, size_t n, ttr_error *error)
 {
     buffer_clear(&call->in);
     call->deadline = socket_now_ms() + call->target->limit_ms;
     for (;;) {
-        ttr_status status = receive(call, n, error);
+        ttr_status status = call_receive(call, n, error);
         if (status != TTR_AGAIN)
             return status;
         if (target_is_woken(call->target))
@@ -176,6 +179,6 @@ ttr_status call_run_more(struct call *call, size_t n, ttr_error *error)
             return fail(error, TTR_E_IO, NO_OFFSET,
                         "the runtime's answer to %s stopped after %zu of %zu bytes", call->what,
                         call->in.n, n);
-        wait_a_while(call);
+        call_poll(call);
     }
 }

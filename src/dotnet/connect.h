@@ -1,13 +1,14 @@
-/* Sockets of the file system, whose paths may be longer than an address can hold. */
+/* UNIX stream sockets with paths of any length. */
 #ifndef TRACETTA_DOTNET_CONNECT_H
 #define TRACETTA_DOTNET_CONNECT_H
 
-/* Connects to the socket at `path` without waiting: a descriptor, or -1 with errno (EAGAIN: too
- * many wait already). */
-int connect_to(const char *path);
+/* Opens a non-blocking connection to the socket at `path`. Returns a descriptor, or -1 with errno
+ * set (EAGAIN if the backlog of the socket is full). */
+int unix_socket_connect(const char *path);
 
-/* Makes a socket at `path`, for its user alone, that others connect to: a descriptor, or -1 with
- * errno (EADDRINUSE: there is a file, and it is no socket that nobody serves any more). */
-int connect_serve(const char *path);
+/* Creates a listening socket at `path` with mode 0600. A socket without a server is replaced.
+ * Returns a descriptor, or -1 with errno set (EADDRINUSE if the path is a served socket or another
+ * kind of file). */
+int unix_socket_listen(const char *path);
 
 #endif

@@ -1,10 +1,11 @@
-/* Which processes have a diagnostic socket: TMPDIR/dotnet-diagnostic-PID-KEY-socket, where KEY is
- * the start of the process in clock ticks (field 22 of /proc/PID/stat) and PID its number as it
- * sees itself.
+/* Search for processes with a diagnostic socket, which is named
+ * TMPDIR/dotnet-diagnostic-PID-KEY-socket. PID is the process id in the innermost namespace; KEY is
+ * the start time in clock ticks, field 22 of /proc/PID/stat.
  *
- * So no folder is searched for what lives: each process is asked for its two numbers and its
- * TMPDIR, and the one file looked at, through /proc/PID/root where its files are others than ours.
- * Sockets in our folders that no process claims are stale. */
+ * The list of processes decides, not the list of sockets: for each process the expected path is
+ * computed from /proc and checked. Processes in containers are checked through /proc/PID/root.
+ * Sockets in our temporary directories that belong to none of these processes are listed as stale.
+ * Cost: 4 small files of /proc per process. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -22,7 +23,7 @@
 #include "base/status.h"
 #include "dotnet/proc.h"
 
-#define PATH_ROOM 4352u
+#define SOCKET_PATH_MAX 4352u
 
 struct ttr_dotnet_list {
     struct arena texts;
@@ -30,7 +31,7 @@ struct ttr_dotnet_list {
     size_t n, capacity;
 };
 
-static const char *own_tmpdir(void)
+static const char *our_tmpdir(void)
 {
     const char *folder = getenv("TMPDIR");
     return folder && folder[0] ? folder : "/tmp";
@@ -41,7 +42,7 @@ static char *copy_text(ttr_dotnet_list *list, const char *text)
     return arena_copy(&list->texts, text, strlen(text));
 }
 
-static bool add(ttr_dotnet_list *list, const ttr_dotnet_process *process)
+static bool append_process_copy(ttr_dotnet_list *list, const ttr_dotnet_process *process)
 {
     ttr_dotnet_process copy = *process;
     copy.socket = copy_text(list, process->socket);
@@ -61,48 +62,50 @@ static bool is_socket(const char *path, struct stat *about)
     return lstat(path, about) == 0 && S_ISSOCK(about->st_mode);
 }
 
-/* Looks for the socket below `root` ("" = ours) in a folder. */
-static bool look_in(const struct proc *proc, const char *root, const char *folder, char *path,
-                    struct stat *about)
+/* Builds the socket path in `folder` below `root` ("" for our own file system). Returns whether it
+ * is a socket. */
+static bool find_socket_in_folder(const struct proc *proc, const char *root, const char *folder,
+                                  char *path, struct stat *about)
 {
-    int n = snprintf(path, PATH_ROOM, "%s%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket", root,
-                     folder, proc->inner_pid, proc->start);
-    return n > 0 && n < (int)PATH_ROOM && is_socket(path, about);
+    int n = snprintf(path, SOCKET_PATH_MAX, "%s%s/dotnet-diagnostic-%" PRIu64 "-%" PRIu64 "-socket",
+                     root, folder, proc->inner_pid, proc->start);
+    return n > 0 && n < (int)SOCKET_PATH_MAX && is_socket(path, about);
 }
 
-static bool look_for_socket(const struct proc *proc, char *path, struct stat *about)
+static bool find_diagnostic_socket(const struct proc *proc, char *path, struct stat *about)
 {
     char root[64] = "";
     if (proc->has_other_files)
         (void)snprintf(root, sizeof root, "/proc/%" PRIu64 "/root", proc->pid);
-    return (proc->tmpdir[0] && look_in(proc, root, proc->tmpdir, path, about)) ||
-           look_in(proc, root, "/tmp", path, about) ||
-           (!root[0] && look_in(proc, root, own_tmpdir(), path, about));
+    return (proc->tmpdir[0] && find_socket_in_folder(proc, root, proc->tmpdir, path, about)) ||
+           find_socket_in_folder(proc, root, "/tmp", path, about) ||
+           (!root[0] && find_socket_in_folder(proc, root, our_tmpdir(), path, about));
 }
 
-/* One process of /proc; false when memory is out. */
-static bool add_process(ttr_dotnet_list *list, uint64_t pid, struct proc *proc)
+/* Appends process `pid` if it has a diagnostic socket. Returns false only if memory is exhausted.
+ */
+static bool append_if_dotnet(ttr_dotnet_list *list, uint64_t pid, struct proc *proc)
 {
-    char path[PATH_ROOM];
+    char path[SOCKET_PATH_MAX];
     struct stat about;
-    if (!proc_read(proc, pid) || !look_for_socket(proc, path, &about))
+    if (!proc_read(proc, pid) || !find_diagnostic_socket(proc, path, &about))
         return true;
-    proc_read_more(proc);
-    return add(list,
-               &(ttr_dotnet_process){
-                   .size = sizeof(ttr_dotnet_process),
-                   .pid = pid,
-                   .inner_pid = proc->inner_pid,
-                   .uid = about.st_uid,
-                   .state = access(path, R_OK | W_OK) == 0 ? TTR_DOTNET_READY : TTR_DOTNET_DENIED,
-                   .socket = path,
-                   .name = proc->name,
-                   .command = proc->command,
-                   .runtime = proc->runtime,
-               });
+    proc_read_details(proc);
+    return append_process_copy(
+        list, &(ttr_dotnet_process){
+                  .size = sizeof(ttr_dotnet_process),
+                  .pid = pid,
+                  .inner_pid = proc->inner_pid,
+                  .uid = about.st_uid,
+                  .state = access(path, R_OK | W_OK) == 0 ? TTR_DOTNET_READY : TTR_DOTNET_DENIED,
+                  .socket = path,
+                  .name = proc->name,
+                  .command = proc->command,
+                  .runtime = proc->runtime,
+              });
 }
 
-static bool is_claimed(const ttr_dotnet_list *list, const char *path)
+static bool is_socket_listed(const ttr_dotnet_list *list, const char *path)
 {
     struct stat one, other;
     for (size_t i = 0; i < list->n; i++) {
@@ -115,8 +118,8 @@ static bool is_claimed(const ttr_dotnet_list *list, const char *path)
     return false;
 }
 
-/* The number in "dotnet-diagnostic-NUMBER-KEY-socket"; false for another name. */
-static bool read_name(const char *name, uint64_t *pid)
+/* Parses "dotnet-diagnostic-PID-KEY-socket". Returns false for any other file name. */
+static bool parse_socket_name(const char *name, uint64_t *pid)
 {
     static const char begin[] = "dotnet-diagnostic-", end[] = "-socket";
     if (strncmp(name, begin, sizeof begin - 1) != 0)
@@ -126,44 +129,48 @@ static bool read_name(const char *name, uint64_t *pid)
     return rest && strcmp(rest, end) == 0 && number_get_u64(number, (size_t)(dash - number), pid);
 }
 
-/* Tells of a folder that failed to be listed, or that memory is out. */
-static ttr_status end_of(const char *folder, bool has_room, int sys, ttr_error *error)
+/* Reports the failure of a directory listing: memory if `has_room` is false, else the errno value
+ * `sys`. */
+static ttr_status listing_status(const char *folder, bool has_room, int sys, ttr_error *error)
 {
     if (!has_room)
         return fail_memory(error);
     return sys ? fail_sys(error, sys, NO_OFFSET, "cannot list %s", folder) : TTR_OK;
 }
 
-/* Sockets in a folder of ours that belong to nobody. */
-static ttr_status add_stale(ttr_dotnet_list *list, const char *folder, ttr_error *error)
+/* Appends the sockets in `folder` that no listed process uses, as left by processes that were
+ * killed. */
+static ttr_status append_stale_sockets(ttr_dotnet_list *list, const char *folder, ttr_error *error)
 {
     bool has_room = true;
     DIR *open = opendir(folder);
     for (const struct dirent *entry; errno = 0, open && has_room && (entry = readdir(open));) {
-        char path[PATH_ROOM];
+        char path[SOCKET_PATH_MAX];
         struct stat about;
         uint64_t pid;
-        if (!read_name(entry->d_name, &pid))
+        if (!parse_socket_name(entry->d_name, &pid))
             continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (n > 0 && n < (int)sizeof path && is_socket(path, &about) && !is_claimed(list, path))
-            has_room = add(list, &(ttr_dotnet_process){.size = sizeof(ttr_dotnet_process),
-                                                       .pid = pid,
-                                                       .inner_pid = pid,
-                                                       .uid = about.st_uid,
-                                                       .state = TTR_DOTNET_STALE,
-                                                       .socket = path,
-                                                       .name = "",
-                                                       .command = "",
-                                                       .runtime = ""});
+        if (n > 0 && n < (int)sizeof path && is_socket(path, &about) &&
+            !is_socket_listed(list, path))
+            has_room =
+                append_process_copy(list, &(ttr_dotnet_process){.size = sizeof(ttr_dotnet_process),
+                                                                .pid = pid,
+                                                                .inner_pid = pid,
+                                                                .uid = about.st_uid,
+                                                                .state = TTR_DOTNET_STALE,
+                                                                .socket = path,
+                                                                .name = "",
+                                                                .command = "",
+                                                                .runtime = ""});
     }
     const int sys = open ? errno : 0;
     if (open)
         (void)closedir(open);
-    return end_of(folder, has_room, sys, error);
+    return listing_status(folder, has_room, sys, error);
 }
 
-static int by_pid(const void *a, const void *b)
+static int compare_stale_then_pid(const void *a, const void *b)
 {
     const ttr_dotnet_process *x = a, *y = b;
     if ((x->state == TTR_DOTNET_STALE) != (y->state == TTR_DOTNET_STALE))
@@ -171,7 +178,7 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static ttr_status find_all(ttr_dotnet_list *list, ttr_error *error)
+static ttr_status find_dotnet_processes(ttr_dotnet_list *list, ttr_error *error)
 {
     struct proc *proc = alloc_zero(list->texts.alloc, 1, sizeof *proc);
     bool has_room = proc != NULL;
@@ -180,17 +187,17 @@ static ttr_status find_all(ttr_dotnet_list *list, ttr_error *error)
         uint64_t pid;
         if (isdigit((unsigned char)entry->d_name[0]) &&
             number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
-            has_room = add_process(list, pid, proc);
+            has_room = append_if_dotnet(list, pid, proc);
     }
     const int sys = open ? errno : 0;
     if (open)
         (void)closedir(open);
     alloc_free(list->texts.alloc, proc, 1, sizeof *proc);
-    ttr_status status = end_of("/proc", has_room, sys, error);
+    ttr_status status = listing_status("/proc", has_room, sys, error);
     if (status == TTR_OK)
-        status = add_stale(list, own_tmpdir(), error);
-    if (status == TTR_OK && strcmp(own_tmpdir(), "/tmp") != 0)
-        status = add_stale(list, "/tmp", error);
+        status = append_stale_sockets(list, our_tmpdir(), error);
+    if (status == TTR_OK && strcmp(our_tmpdir(), "/tmp") != 0)
+        status = append_stale_sockets(list, "/tmp", error);
     return status;
 }
 
@@ -203,12 +210,12 @@ ttr_dotnet_list *ttr_dotnet_find(ttr_error *error)
         return NULL;
     }
     arena_init(&list->texts, alloc);
-    if (find_all(list, error) != TTR_OK) {
+    if (find_dotnet_processes(list, error) != TTR_OK) {
         ttr_dotnet_list_free(list);
         return NULL;
     }
     if (list->n)
-        qsort(list->list, list->n, sizeof *list->list, by_pid);
+        qsort(list->list, list->n, sizeof *list->list, compare_stale_then_pid);
     return list;
 }
 
