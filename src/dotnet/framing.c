@@ -5,8 +5,9 @@
 
 #include "base/endian.h"
 
-#define TRACE_BYTES 48u /* payload size of the object "Trace", the only one without a size field \
-                         */
+#define TRACE_BYTES                                                              \
+    48u /* payload size of the object "Trace", the only one without a size field \
+         */
 #define TAG_END 1u
 #define TAG_OBJECT 4u /* in netperf; 5 in nettrace */
 #define TAG_CLOSE 6u
@@ -23,7 +24,7 @@ static const char serialization[] = "!FastSerialization.1";
 static void expect_field(struct framing *framing, enum framing_state place, uint32_t n)
 {
     framing->place = place;
-    framing->expect_field = n;
+    framing->field_n = n;
     framing->part_n = 0;
 }
 
@@ -50,22 +51,22 @@ static void parse_magic(struct framing *framing)
  * covered its first 4 characters. */
 static bool has_serialization(const struct framing *framing)
 {
-    const uint32_t n = framing->expect_field < SERIALIZATION_BYTES ? framing->expect_field
-                                                                   : (uint32_t)SERIALIZATION_BYTES;
-    return memcmp(framing->part + framing->expect_field - n,
-                  serialization + SERIALIZATION_BYTES - n, n) == 0;
+    const uint32_t n =
+        framing->field_n < SERIALIZATION_BYTES ? framing->field_n : (uint32_t)SERIALIZATION_BYTES;
+    return memcmp(framing->part + framing->field_n - n, serialization + SERIALIZATION_BYTES - n,
+                  n) == 0;
 }
 
 static void parse_file_head(struct framing *framing)
 {
-    bool is_first = framing->expect_field == HEAD6_BYTES;
+    bool is_first = framing->field_n == HEAD6_BYTES;
     if (is_first && load_u32le(framing->part) == 0 && load_u32le(framing->part + 4) == VERSION6) {
         framing->whole = framing->at;
         expect_field(framing, FRAMING_BLOCK, 4);
     } else if (is_first && load_u32le(framing->part) == SERIALIZATION_BYTES) {
         /* nettrace 4: the 12 bytes are the start of a longer header, so keep them and collect the
          * rest. */
-        framing->expect_field = (uint32_t)SERIALIZATION_BYTES + 4;
+        framing->field_n = (uint32_t)SERIALIZATION_BYTES + 4;
     } else if (!is_first && has_serialization(framing)) {
         framing->whole = framing->at;
         expect_field(framing, FRAMING_TAG, 1);
@@ -77,9 +78,9 @@ static void parse_file_head(struct framing *framing)
 static void parse_type_name(struct framing *framing)
 {
     static const char trace[] = "Trace";
-    bool is_trace = framing->expect_field == sizeof trace &&
-                    memcmp(framing->part, trace, sizeof trace - 1) == 0;
-    if (framing->part[framing->expect_field - 1] != TAG_CLOSE) {
+    bool is_trace =
+        framing->field_n == sizeof trace && memcmp(framing->part, trace, sizeof trace - 1) == 0;
+    if (framing->part[framing->field_n - 1] != TAG_CLOSE) {
         expect_field(framing, FRAMING_UNKNOWN, 0);
     } else if (is_trace) {
         framing->skip = TRACE_BYTES;
@@ -116,7 +117,7 @@ static void parse_tag(struct framing *framing)
         /* The collected byte is the first byte of the type field, so part_n is not reset. */
         bool is_object = tag == TAG_OBJECT || tag == TAG_OBJECT + 1;
         framing->place = is_object ? FRAMING_TYPE : FRAMING_UNKNOWN;
-        framing->expect_field = is_object ? TYPE_BYTES : 0;
+        framing->field_n = is_object ? TYPE_BYTES : 0;
     }
 }
 
@@ -162,7 +163,7 @@ void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n)
            framing->place != FRAMING_OVER) {
         uint64_t left = end - framing->at, step = framing->skip < left ? framing->skip : left;
         if (step == 0) {
-            step = framing->expect_field - framing->part_n;
+            step = framing->field_n - framing->part_n;
             step = step < left ? step : left;
             memcpy(framing->part + framing->part_n, p, (size_t)step);
             framing->part_n += (uint32_t)step;
@@ -171,7 +172,7 @@ void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n)
         }
         p += step;
         framing->at += step;
-        if (framing->skip == 0 && framing->part_n == framing->expect_field)
+        if (framing->skip == 0 && framing->part_n == framing->field_n)
             parse_field(framing);
     }
     framing->at = end;

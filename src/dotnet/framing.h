@@ -42,10 +42,10 @@ enum framing_state {
 
 struct framing {
     enum framing_state place;
-    uint64_t at;           /* bytes passed so far */
-    uint64_t whole;        /* stream offset after the last complete block */
-    uint64_t skip;         /* bytes of the current payload still to skip */
-    uint32_t part_n, want; /* bytes collected in `part`; bytes the current field has */
+    uint64_t at;              /* bytes passed so far */
+    uint64_t whole;           /* stream offset after the last complete block */
+    uint64_t skip;            /* bytes of the current payload still to skip */
+    uint32_t part_n, field_n; /* bytes collected in `part`; bytes the current field has */
     uint8_t part[FRAMING_FIELD_MAX];
 };
 

@@ -105,9 +105,9 @@ static void resume_other_runtime(ttr_dotnet *target, struct guest *guest)
     struct buffer message;
     buffer_init(&message, target->alloc);
     ipc_write_plain(&message, IPC_PROCESS, IPC_RESUME);
-    guest->was_resumed_before = !message.failed && send(guest->fd, message.bytes, message.n,
-                                                        MSG_NOSIGNAL) == (ssize_t)message.n;
-    if (guest->was_resumed_before)
+    guest->is_resumed = !message.failed && send(guest->fd, message.bytes, message.n,
+                                                MSG_NOSIGNAL) == (ssize_t)message.n;
+    if (guest->is_resumed)
         target->others++;
     else
         close_fd(&guest->fd);
@@ -118,7 +118,7 @@ static void resume_other_runtime(ttr_dotnet *target, struct guest *guest)
 static bool was_resumed_before(const ttr_dotnet *target, const struct guest *guest)
 {
     for (size_t i = 0; i < GUESTS_MAX; i++)
-        if (target->guests[i].was_resumed_before &&
+        if (target->guests[i].is_resumed &&
             memcmp(target->guests[i].advertise, guest->advertise, sizeof guest->advertise) == 0)
             return true;
     return false;
@@ -139,7 +139,7 @@ static void assign_guest(ttr_dotnet *target, struct guest *guest)
     }
     if (memcmp(who.cookie, target->who.cookie, sizeof who.cookie) != 0) {
         if (was_resumed_before(target, guest))
-            guest->was_resumed_before = true;
+            guest->is_resumed = true;
         else
             resume_other_runtime(target, guest);
         return;
@@ -175,7 +175,7 @@ static const struct guest *find_free_guest(const ttr_dotnet *target)
     const struct guest *found = NULL;
     for (size_t i = 0; i < GUESTS_MAX; i++) {
         const struct guest *guest = &target->guests[i];
-        if (guest->fd < 0 && (!found || found->was_resumed_before))
+        if (guest->fd < 0 && (!found || found->is_resumed))
             found = guest;
     }
     return found;
