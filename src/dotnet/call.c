@@ -10,8 +10,8 @@
 
 /* pause before the next attempt to connect to a socket whose backlog is full */
 #define RETRY_MS 10u
-#define RECEIVE_PART_MAX \
-    65536u /* bytes reserved per recv(), so that a false size costs no memory */
+/* bytes reserved per recv(), so that a false size costs no memory */
+#define RECEIVE_PART_MAX 65536u
 
 void call_begin(struct call *call, ttr_dotnet *target, const char *what)
 {

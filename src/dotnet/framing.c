@@ -5,9 +5,8 @@
 
 #include "base/endian.h"
 
-#define TRACE_BYTES                                                              \
-    48u /* payload size of the object "Trace", the only one without a size field \
-         */
+/* payload size of the object "Trace", the only one without a size field */
+#define TRACE_BYTES 48u
 #define TAG_END 1u
 #define TAG_OBJECT 4u /* in netperf; 5 in nettrace */
 #define TAG_CLOSE 6u

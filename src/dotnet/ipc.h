@@ -35,8 +35,8 @@
 #define IPC_HEADER 20u
 #define IPC_ADVERTISE 34u
 #define IPC_SESSION_BYTES 8u
-#define IPC_ENVIRONMENT_MAX \
-    (64u << 20) /* largest accepted environment in bytes; systems allow a few MiB */
+/* largest accepted environment in bytes; systems allow a few MiB */
+#define IPC_ENVIRONMENT_MAX (64u << 20)
 
 enum ipc_set { IPC_EVENTPIPE = 2, IPC_PROCESS = 4, IPC_SERVER = 0xff };
 
