@@ -1,4 +1,4 @@
-/* TTR_WRITE: writes an event whose fields are known at compile time.
+/* TTR_WRITE: writes an event with fields that are known at compile time.
  *
  *     TTR_WRITE(provider, "Name", PARTS...)
  *

@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "io/socket.h"
 
-/* pause before the next attempt to connect to a socket whose backlog is full */
+/* pause before the next attempt to connect to a socket with a full backlog */
 #define RETRY_MS 10u
 /* bytes reserved per recv(), so that a false size costs no memory */
 #define RECEIVE_PART_MAX 65536u

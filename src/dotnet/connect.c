@@ -1,5 +1,5 @@
-/* UNIX sockets whose path exceeds the 108 bytes of sockaddr_un. The directory is opened with O_PATH
- * and the address becomes /proc/self/fd/N/NAME. */
+/* UNIX sockets with a path that exceeds the 108 bytes of sockaddr_un. The directory is opened with
+ * O_PATH and the address becomes /proc/self/fd/N/NAME. */
 #include "dotnet/connect.h"
 
 #include <errno.h>

@@ -13,7 +13,7 @@
  * kind 0 ends the stream.
  *
  * Call order: framing_init, then framing_pass for each received buffer of any size. State: a small
- * automaton whose states are the values of framing_state; a field that is split over buffers is
+ * automaton; its states are the values of framing_state; a field that is split over buffers is
  * collected in `part`. Invariant: whole <= at. Cost: constant per block; payload bytes are
  * not read. Memory: sizeof(struct framing). Thread rule: none, plain data. */
 #ifndef TRACETTA_DOTNET_FRAMING_H

@@ -205,8 +205,8 @@ static ttr_status merge_provider(ttr_dotnet_provider *existing, const ttr_dotnet
     return TTR_OK;
 }
 
-/* Adds a provider whose strings are constant or in the set's arena. An explicit request replaces a
- * profile's request for the same provider; two of the same kind are merged. */
+/* Adds a provider with strings that are constant or in the set's arena. An explicit request
+ * replaces a profile's request for the same provider; two of the same kind are merged. */
 static ttr_status add_provider(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider,
                                bool is_from_profile, ttr_error *error)
 {

@@ -1,8 +1,8 @@
-/* Which events to record: names and globs become tracepoints with their numbers, or counters.
+/* Event selection: resolves names and globs to tracepoint ids and counters.
  *
- * "SYSTEM:NAME" is a tracepoint, with globs in both parts.  Without a colon: a counter (cpu-clock);
- * else a user event, whose system goes without saying
- * ("Provider_L5K*"); else a tracepoint of whatever system that has the name. */
+ * "SYSTEM:NAME" is a tracepoint; both parts may be globs. A word without colon is tried as a
+ * counter (cpu-clock), then as a user event in any user_events system ("Provider_L5K*"), then as a
+ * tracepoint name in any system. Unknown names fail with up to 3 similar names. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "perf_events/chosen.h"
 #include "perf_events/counters.h"
 
-#define WORD_ROOM 256u
-#define NAME_ROOM (TTR_EDITS_WORD + 1)
-#define NEAREST 3u /* so many names are offered */
+#define WORD_SIZE 256u
+#define SUGGESTION_SIZE (TTR_EDITS_WORD + 1)
+#define SUGGESTIONS_MAX 3u /* maximum number of suggestions */
 #define USER_SYSTEMS "user_events*"
 
 ttr_perf_events *ttr_perf_events_new(const char *tracefs)
@@ -46,9 +46,9 @@ bool ttr_perf_events_at(const ttr_perf_events *set, size_t i, ttr_perf_event *ev
     return i < set->n;
 }
 
-/* --- Adding one --- */
+/* --- Adding events --- */
 
-static bool is_there(const struct ttr_perf_events *set, const ttr_perf_event *event)
+static bool has_event(const struct ttr_perf_events *set, const ttr_perf_event *event)
 {
     for (size_t i = 0; i < set->n; i++)
         if (set->list[i].type == event->type && set->list[i].config == event->config)
@@ -56,10 +56,10 @@ static bool is_there(const struct ttr_perf_events *set, const ttr_perf_event *ev
     return false;
 }
 
-static bool add(struct ttr_perf_events *set, const ttr_perf_event *event)
+static bool add_unique_event(struct ttr_perf_events *set, const ttr_perf_event *event)
 {
     ttr_perf_event copy = *event;
-    if (is_there(set, event))
+    if (has_event(set, event))
         return true;
     copy.system = arena_copy(&set->texts, event->system, strlen(event->system));
     copy.name = arena_copy(&set->texts, event->name, strlen(event->name));
@@ -71,21 +71,21 @@ static bool add(struct ttr_perf_events *set, const ttr_perf_event *event)
     return true;
 }
 
-/* What a pattern found. */
+/* State of the search for one word. */
 struct search {
     struct ttr_perf_events *set;
     struct buffer text;
     size_t found;
     bool is_out_of_memory;
-    int reason;  /* errno of what could not be read, 0 = none */
-    bool is_cut; /* that was a folder, in which there may be more */
+    int reason;         /* errno of the last unreadable file, 0 if none */
+    bool is_incomplete; /* a directory listing failed, so matches may be missing */
 };
 
-/* A tracing_files_visit. */
-static bool add_tracepoint(void *own, const char *system, const char *name)
+/* Callback of tracing_files_each: reads the id of a tracepoint and adds it. */
+static bool add_found_tracepoint(void *ctx, const char *system, const char *name)
 {
-    struct search *search = own;
-    char path[2 * WORD_ROOM + 64];
+    struct search *search = ctx;
+    char path[2 * WORD_SIZE + 64];
     uint64_t id;
     (void)snprintf(path, sizeof path, "events/%s/%s/id", system, name);
     if (!tracing_files_read(&search->set->tracefs, path, &search->text)) {
@@ -96,7 +96,7 @@ static bool add_tracepoint(void *own, const char *system, const char *name)
     if (!number_get_u64(text, strspn(text, "0123456789"), &id))
         return true;
     search->found++;
-    search->is_out_of_memory = !add(
+    search->is_out_of_memory = !add_unique_event(
         search->set, &(ttr_perf_event){.system = system, .name = name, .type = 2, .config = id});
     return !search->is_out_of_memory;
 }
@@ -104,30 +104,30 @@ static bool add_tracepoint(void *own, const char *system, const char *name)
 static void search_tracepoints(struct search *search, const char *systems, const char *names)
 {
     if (search->set->has_tracefs &&
-        !tracing_files_each(&search->set->tracefs, systems, names, add_tracepoint, search)) {
+        !tracing_files_each(&search->set->tracefs, systems, names, add_found_tracepoint, search)) {
         search->reason = errno;
-        search->is_cut = search->reason != ENOENT;
+        search->is_incomplete = search->reason != ENOENT;
     }
 }
 
-static bool is_counter(const struct counter *counter, const char *word)
+static bool has_counter_name(const struct counter *counter, const char *word)
 {
     return strcmp(counter->name, word) == 0 ||
-           (counter->other && strcmp(counter->other, word) == 0);
+           (counter->alias && strcmp(counter->alias, word) == 0);
 }
 
 static void search_counters(struct search *search, const char *word)
 {
     const struct counter *counter;
     for (size_t i = 0; (counter = counter_at(i)); i++)
-        if (is_counter(counter, word)) {
+        if (has_counter_name(counter, word)) {
             search->found++;
             search->is_out_of_memory =
-                !add(search->set, &(ttr_perf_event){.system = "",
-                                                    .name = counter->name,
-                                                    .type = counter->type,
-                                                    .config = counter->config,
-                                                    .is_clock = counter->is_clock});
+                !add_unique_event(search->set, &(ttr_perf_event){.system = "",
+                                                                 .name = counter->name,
+                                                                 .type = counter->type,
+                                                                 .config = counter->config,
+                                                                 .is_clock = counter->is_clock});
         }
 }
 
@@ -147,81 +147,87 @@ static void search_word(struct search *search, char *word)
         search_tracepoints(search, "*", word);
 }
 
-/* --- Names that are near to one that is none --- */
+/* --- Suggestions for unknown names --- */
 
-struct near_name {
-    unsigned edits;
-    char name[NAME_ROOM];
+struct suggestion {
+    unsigned distance;
+    char name[SUGGESTION_SIZE];
 };
 
-struct nearest {
+struct suggestion_list {
     const char *word;
     bool has_colon;
-    struct near_name list[NEAREST]; /* the nearest first; edits 0 = none */
+    struct suggestion
+        list[SUGGESTIONS_MAX]; /* ascending edit distance; distance 0 marks a free slot */
 };
 
-static void consider(struct nearest *nearest, const char *name)
+static void rate_suggestion(struct suggestion_list *suggestion_list, const char *name)
 {
-    unsigned edits = ttr_edits(nearest->word, name);
-    size_t at = NEAREST;
-    if (edits > 2 + strlen(nearest->word) / 6)
+    unsigned distance = ttr_edits(suggestion_list->word, name);
+    size_t at = SUGGESTIONS_MAX;
+    if (distance > 2 + strlen(suggestion_list->word) / 6)
         return;
-    while (at > 0 && (!nearest->list[at - 1].edits || nearest->list[at - 1].edits > edits))
+    while (at > 0 && (!suggestion_list->list[at - 1].distance ||
+                      suggestion_list->list[at - 1].distance > distance))
         at--;
-    if (at == NEAREST)
+    if (at == SUGGESTIONS_MAX)
         return;
-    memmove(&nearest->list[at + 1], &nearest->list[at], (NEAREST - 1 - at) * sizeof *nearest->list);
-    nearest->list[at].edits = edits ? edits : 1;
-    (void)snprintf(nearest->list[at].name, NAME_ROOM, "%.*s", (int)(NAME_ROOM - 1), name);
+    memmove(&suggestion_list->list[at + 1], &suggestion_list->list[at],
+            (SUGGESTIONS_MAX - 1 - at) * sizeof *suggestion_list->list);
+    suggestion_list->list[at].distance = distance ? distance : 1;
+    (void)snprintf(suggestion_list->list[at].name, SUGGESTION_SIZE, "%.*s",
+                   (int)(SUGGESTION_SIZE - 1), name);
 }
 
-/* A tracing_files_visit. */
-static bool consider_tracepoint(void *own, const char *system, const char *name)
+/* Callback of tracing_files_each: rates a tracepoint as a suggestion. */
+static bool rate_tracepoint(void *ctx, const char *system, const char *name)
 {
-    struct nearest *nearest = own;
-    char whole[2 * WORD_ROOM];
-    (void)snprintf(whole, sizeof whole, "%s:%s", system, name);
-    consider(nearest, nearest->has_colon ? whole : name);
+    struct suggestion_list *suggestion_list = ctx;
+    char full_name[2 * WORD_SIZE];
+    (void)snprintf(full_name, sizeof full_name, "%s:%s", system, name);
+    rate_suggestion(suggestion_list, suggestion_list->has_colon ? full_name : name);
     return true;
 }
 
-/* Names that are near, as the end of a sentence. */
-static void offer(const struct ttr_perf_events *set, const char *word, char *to, size_t size)
+/* Formats the suggestions as the end of an error text, "" if no name is similar. */
+static void format_suggestions(const struct ttr_perf_events *set, const char *word, char *to,
+                               size_t size)
 {
-    struct nearest nearest = {.word = word, .has_colon = strchr(word, ':') != NULL};
+    struct suggestion_list suggestion_list = {.word = word, .has_colon = strchr(word, ':') != NULL};
     const struct counter *counter;
     size_t n = 0;
     to[0] = '\0';
     for (size_t i = 0; (counter = counter_at(i)); i++)
-        consider(&nearest, counter->name);
+        rate_suggestion(&suggestion_list, counter->name);
     if (set->has_tracefs)
-        (void)tracing_files_each(&set->tracefs, "*", "*", consider_tracepoint, &nearest);
-    for (size_t i = 0; i < NEAREST && nearest.list[i].edits && n < size; i++)
+        (void)tracing_files_each(&set->tracefs, "*", "*", rate_tracepoint, &suggestion_list);
+    for (size_t i = 0; i < SUGGESTIONS_MAX && suggestion_list.list[i].distance && n < size; i++)
         n += (size_t)snprintf(to + n, size - n, "%s%s",
-                              i ? ", " : "; near to it: ", nearest.list[i].name);
+                              i ? ", " : "; near to it: ", suggestion_list.list[i].name);
 }
 
 static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word,
                                ttr_error *error)
 {
-    char offers[NEAREST * (NAME_ROOM + 2) + 16];
+    char suggestions[SUGGESTIONS_MAX * (SUGGESTION_SIZE + 2) + 16];
     int reason = set->tracefs_reason;
-    offer(set, word, offers, sizeof offers);
+    format_suggestions(set, word, suggestions, sizeof suggestions);
     if (set->has_tracefs)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word,
-                    offers);
-    return fail_sys(
-        error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s", word, offers,
-        reason == EACCES || reason == EPERM
-            ? "that is root's to look into, or of a group that root lets in (mount -o "
-              "remount,gid=GROUP /sys/kernel/tracing)"
-        : reason == ENOENT ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)"
-                           : "it cannot be looked into");
+                    suggestions);
+    return fail_sys(error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s",
+                    word, suggestions,
+                    reason == EACCES || reason == EPERM
+                        ? "that is root's to look into, or of a group that root lets in (mount -o "
+                          "remount,gid=GROUP /sys/kernel/tracing)"
+                    : reason == ENOENT
+                        ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)"
+                        : "it cannot be looked into");
 }
 
-/* --- Lists --- */
+/* --- Lists of words --- */
 
-static ttr_status add_word(struct ttr_perf_events *set, char *word, ttr_error *error)
+static ttr_status resolve_and_add_word(struct ttr_perf_events *set, char *word, ttr_error *error)
 {
     struct search search = {.set = set};
     buffer_init(&search.text, alloc_default());
@@ -229,13 +235,13 @@ static ttr_status add_word(struct ttr_perf_events *set, char *word, ttr_error *e
     buffer_free(&search.text);
     if (search.is_out_of_memory)
         return fail_memory(error);
-    if (search.found && !search.is_cut)
+    if (search.found && !search.is_incomplete)
         return TTR_OK;
     if (search.reason == EACCES || search.reason == EPERM)
         return fail_sys(error, search.reason, NO_OFFSET,
                         "tracepoint \"%s\" cannot be looked up in %s; root can", word,
                         set->tracefs.root);
-    if (search.is_cut)
+    if (search.is_incomplete)
         return fail_sys(error, search.reason, NO_OFFSET,
                         "the tracepoints in %s/events cannot be listed to their end",
                         set->tracefs.root);
@@ -246,7 +252,7 @@ ttr_status ttr_perf_events_add(ttr_perf_events *set, const char *text, ttr_error
 {
     ttr_status status = TTR_OK;
     while (status == TTR_OK && *text) {
-        char word[WORD_ROOM];
+        char word[WORD_SIZE];
         size_t n = strcspn(text, ",");
         if (n >= sizeof word)
             return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -255,7 +261,7 @@ ttr_status ttr_perf_events_add(ttr_perf_events *set, const char *text, ttr_error
         word[n] = '\0';
         text += n + (text[n] == ',');
         if (n)
-            status = add_word(set, word, error);
+            status = resolve_and_add_word(set, word, error);
     }
     return status;
 }

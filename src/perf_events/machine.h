@@ -1,11 +1,13 @@
-/* What a perf.data says of the machine, of the formats of its events, and of the clock. */
+/* Feature sections of a perf.data file: machine, command line, clock and tracepoint formats. */
 #ifndef TRACETTA_PERF_EVENTS_MACHINE_H
 #define TRACETTA_PERF_EVENTS_MACHINE_H
 
 #include "perf_events/chosen.h"
 #include "encodings/perf_data/perf_data_write.h"
 
-/* Sets the feature sections; false with `error` where the format of a tracepoint cannot be read. */
-TTR_MUST bool machine_tell(struct perf_put *put, const ttr_perf_wish *wish, ttr_error *error);
+/* Adds the feature sections. Returns false if a tracepoint format cannot be read or memory is
+ * exhausted. */
+TTR_MUST bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish,
+                                   ttr_error *error);
 
 #endif

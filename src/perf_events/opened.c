@@ -1,4 +1,4 @@
-/* Opening events; see the header and perf_event_open(2). */
+/* Opening of events and rings, see perf_event_open(2). */
 #include "perf_events/opened.h"
 
 #include <dirent.h>
@@ -17,23 +17,23 @@
 #include "base/status.h"
 #include "encodings/perf_data/perf_layout.h"
 
-#define FREQUENCY 1000u
-#define BUFFER_KB 1024u
+#define FREQUENCY_DEFAULT 1000u
+#define BUFFER_KB_DEFAULT 1024u
 #define ALL_THREADS UINT64_MAX
 
-/* What opening needs to know. */
+/* Parameters and thread list while opening. */
 struct opening {
-    struct opened *opened;
+    struct opened_events *opened_events;
     const ttr_perf_wish *wish;
-    uint64_t *threads; /* ALL_THREADS alone: whatever runs on the processor */
+    uint64_t *threads; /* thread ids, or only ALL_THREADS for a system-wide recording */
     size_t threads_n, threads_capacity;
     ttr_error *error;
 };
 
 /* --- Attributes --- */
 
-static void set_attr(struct opening *opening, struct opened_event *event,
-                     const ttr_perf_event *chosen)
+static void set_common_attr(struct opening *opening, struct opened_event *event,
+                            const ttr_perf_event *chosen)
 {
     const ttr_perf_wish *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
@@ -49,35 +49,36 @@ static void set_attr(struct opening *opening, struct opened_event *event,
         .enable_on_exec = (wish->flags & TTR_PERF_AT_EXEC) != 0,
         .sample_id_all = 1,
         .watermark = 1,
-        .wakeup_watermark = (uint32_t)(opening->opened->rings_bytes / 4),
+        .wakeup_watermark = (uint32_t)(opening->opened_events->rings_bytes / 4),
         .use_clockid = 1,
         .clockid = CLOCK_MONOTONIC,
     };
 }
 
-static void set_chosen(struct opening *opening, struct opened_event *event,
-                       const ttr_perf_event *chosen)
+static void set_requested_attr(struct opening *opening, struct opened_event *event,
+                               const ttr_perf_event *chosen)
 {
     const ttr_perf_wish *wish = opening->wish;
     struct perf_event_attr *attr = &event->attr;
-    set_attr(opening, event, chosen);
+    set_common_attr(opening, event, chosen);
     event->system = chosen->system;
     event->name = chosen->name;
     attr->sample_type |= PERF_SAMPLE_PERIOD;
     attr->sample_type |= chosen->type == PERF_TYPE_TRACEPOINT ? (uint64_t)PERF_SAMPLE_RAW : 0;
     attr->sample_type |= wish->flags & TTR_PERF_STACKS ? (uint64_t)PERF_SAMPLE_CALLCHAIN : 0;
     attr->freq = chosen->is_clock;
-    attr->sample_period = chosen->is_clock ? (wish->frequency ? wish->frequency : FREQUENCY) : 1;
+    attr->sample_period =
+        chosen->is_clock ? (wish->frequency ? wish->frequency : FREQUENCY_DEFAULT) : 1;
     attr->write_backward = (wish->flags & TTR_PERF_SNAPSHOT) != 0;
     attr->exclude_kernel = (wish->flags & TTR_PERF_USER_ONLY) != 0;
     attr->exclude_callchain_kernel = attr->exclude_kernel;
 }
 
-/* The event that never happens itself; its records tell what processes do. */
-static void set_dummy(struct opening *opening, struct opened_event *event)
+/* Sets up the dummy event, which requests the process and mapping records. */
+static void set_dummy_attr(struct opening *opening, struct opened_event *event)
 {
     const ttr_perf_event dummy = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
-    set_attr(opening, event, &dummy);
+    set_common_attr(opening, event, &dummy);
     event->system = "";
     event->name = "dummy";
     event->attr.sample_period = 1;
@@ -98,7 +99,7 @@ static int paranoid_level(void)
     return (int)strtol(text, NULL, 10);
 }
 
-static void name_event(const struct opened_event *event, char *to, size_t size)
+static void format_event_name(const struct opened_event *event, char *to, size_t size)
 {
     (void)snprintf(to, size, "%s%s%s", event->system, event->system[0] ? ":" : "", event->name);
 }
@@ -106,11 +107,11 @@ static void name_event(const struct opened_event *event, char *to, size_t size)
 static bool fail_permission(const struct opening *opening, const struct opened_event *event)
 {
     char name[160];
-    event = event == opening->opened->events
+    event = event == opening->opened_events->events
                 ? event + 1
-                : event; /* what was asked for, not what we need beside it */
+                : event; /* report the first requested event, not our dummy */
     bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
-    name_event(event, name, sizeof name);
+    format_event_name(event, name, sizeof name);
     (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
                "%s may not be recorded%s: /proc/sys/kernel/perf_event_paranoid is %d, which leaves "
                "%s to root and CAP_PERFMON; be one of them, "
@@ -126,7 +127,7 @@ static bool fail_permission(const struct opening *opening, const struct opened_e
 static bool fail_open(const struct opening *opening, const struct opened_event *event, int reason)
 {
     char name[160];
-    name_event(event, name, sizeof name);
+    format_event_name(event, name, sizeof name);
     switch (reason) {
     case EACCES:
     case EPERM:
@@ -157,41 +158,42 @@ static bool fail_open(const struct opening *opening, const struct opened_event *
 
 /* --- Opening --- */
 
-static int open_one(struct perf_event_attr *attr, uint64_t thread, int cpu)
+static int perf_event_open_call(struct perf_event_attr *attr, uint64_t thread, int cpu)
 {
     pid_t pid = thread == ALL_THREADS ? -1 : (pid_t)thread;
     return (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Opens an event, with less where this kernel, or we, cannot have all; -1 with errno. */
-static int open_as_possible(struct opened *opened, struct opened_event *event, uint64_t thread,
-                            int cpu)
+/* Opens an event and drops attributes that this kernel or our permissions do not allow. Returns a
+ * descriptor, or -1 with errno. */
+static int open_with_fallbacks(struct opened_events *opened_events, struct opened_event *event,
+                               uint64_t thread, int cpu)
 {
     struct perf_event_attr *attr = &event->attr;
-    int fd = open_one(attr, thread, cpu);
+    int fd = perf_event_open_call(attr, thread, cpu);
     if (fd < 0 && errno == EINVAL && attr->read_format & PERF_READ_LOST) {
-        attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* kernels before 6.0 */
-        opened->counts_lost = false;
-        fd = open_one(attr, thread, cpu);
+        attr->read_format &= ~(uint64_t)PERF_READ_LOST; /* needs Linux 6.0 */
+        opened_events->counts_lost = false;
+        fd = perf_event_open_call(attr, thread, cpu);
     }
     if (fd < 0 && errno == EINVAL && attr->build_id) {
-        attr->build_id = 0; /* kernels before 5.12 */
-        fd = open_one(attr, thread, cpu);
+        attr->build_id = 0; /* needs Linux 5.12 */
+        fd = perf_event_open_call(attr, thread, cpu);
     }
     if (fd < 0 && (errno == EACCES || errno == EPERM) && attr->type != PERF_TYPE_TRACEPOINT &&
         !attr->exclude_kernel) {
         attr->exclude_kernel = attr->exclude_callchain_kernel = 1;
-        opened->is_user_only |=
+        opened_events->is_user_only |=
             attr->config != PERF_COUNT_SW_DUMMY || attr->type != PERF_TYPE_SOFTWARE;
-        fd = open_one(attr, thread, cpu);
+        fd = perf_event_open_call(attr, thread, cpu);
     }
     return fd;
 }
 
-static bool keep(struct opened *opened, struct opened_event *event, int fd)
+static bool add_descriptor(struct opened_events *opened_events, struct opened_event *event, int fd)
 {
-    struct opened_one one = {.fd = fd};
-    if (!alloc_reserve(opened->alloc, (void **)&event->list, &event->capacity, event->n + 1,
+    struct opened_descriptor one = {.fd = fd};
+    if (!alloc_reserve(opened_events->alloc, (void **)&event->list, &event->capacity, event->n + 1,
                        sizeof *event->list)) {
         (void)close(fd);
         return false;
@@ -203,41 +205,43 @@ static bool keep(struct opened *opened, struct opened_event *event, int fd)
 
 static bool add_ring(const struct opening *opening, int fd, bool is_backward)
 {
-    struct opened *opened = opening->opened;
-    if (!alloc_reserve(opened->alloc, (void **)&opened->rings, &opened->rings_capacity,
-                       opened->rings_n + 1, sizeof *opened->rings)) {
+    struct opened_events *opened_events = opening->opened_events;
+    if (!alloc_reserve(opened_events->alloc, (void **)&opened_events->rings,
+                       &opened_events->rings_capacity, opened_events->rings_n + 1,
+                       sizeof *opened_events->rings)) {
         (void)fail_memory(opening->error);
         return false;
     }
-    size_t bytes = opened->rings_bytes,
-           least = opening->wish->buffer_kb ? bytes : (size_t)sysconf(_SC_PAGESIZE);
-    bool is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
+    size_t bytes = opened_events->rings_bytes,
+           bytes_min = opening->wish->buffer_kb ? bytes : (size_t)sysconf(_SC_PAGESIZE);
+    bool is_open = ring_open(&opened_events->rings[opened_events->rings_n], fd, bytes, is_backward);
     while (!is_open && errno == EPERM &&
-           bytes > least) { /* what a user may have without being asked for a number */
+           /* the default size may exceed the unprivileged mlock limit; halve it down to one page */
+           bytes > bytes_min) {
         bytes /= 2;
-        is_open = ring_open(&opened->rings[opened->rings_n], fd, bytes, is_backward);
+        is_open = ring_open(&opened_events->rings[opened_events->rings_n], fd, bytes, is_backward);
     }
-    opened->rings_n += is_open;
+    opened_events->rings_n += is_open;
     if (is_open)
         return true;
     (void)fail_sys(opening->error, errno, NO_OFFSET, "no buffer of %zu KiB a processor%s",
-                   opened->rings_bytes / 1024,
+                   opened_events->rings_bytes / 1024,
                    errno == EPERM ? ": /proc/sys/kernel/perf_event_mlock_kb limits what one user "
                                     "may have; ask for a smaller one"
                                   : "");
     return false;
 }
 
-/* The rings of one processor: of the dummy, and of what overwrites. */
-struct owners {
-    int forward, backward; /* -1 = none yet */
+/* Descriptors that own the rings of one CPU; later events join them. */
+struct ring_owners {
+    int forward, backward; /* -1 if not open yet */
 };
 
-static bool join_ring(const struct opening *opening, const struct opened_event *event,
-                      struct owners *owners)
+static bool open_or_join_ring(const struct opening *opening, const struct opened_event *event,
+                              struct ring_owners *ring_owners)
 {
     int fd = event->list[event->n - 1].fd,
-        *owner = event->attr.write_backward ? &owners->backward : &owners->forward;
+        *owner = event->attr.write_backward ? &ring_owners->backward : &ring_owners->forward;
     if (*owner < 0) {
         *owner = fd;
         return add_ring(opening, fd, event->attr.write_backward);
@@ -249,28 +253,28 @@ static bool join_ring(const struct opening *opening, const struct opened_event *
     return false;
 }
 
-static bool open_event(const struct opening *opening, struct opened_event *event, int cpu,
-                       struct owners *owners)
+static bool open_event_on_cpu(const struct opening *opening, struct opened_event *event, int cpu,
+                              struct ring_owners *ring_owners)
 {
-    size_t gone = 0;
+    size_t ended_n = 0;
     for (size_t i = 0; i < opening->threads_n; i++) {
-        int fd = open_as_possible(opening->opened, event, opening->threads[i], cpu);
-        if (fd < 0 && errno == ESRCH && ++gone < opening->threads_n)
-            continue; /* a thread that ended meanwhile */
+        int fd = open_with_fallbacks(opening->opened_events, event, opening->threads[i], cpu);
+        if (fd < 0 && errno == ESRCH && ++ended_n < opening->threads_n)
+            continue; /* the thread has ended since it was listed */
         if (fd < 0)
             return fail_open(opening, event, errno);
-        if (!keep(opening->opened, event, fd)) {
+        if (!add_descriptor(opening->opened_events, event, fd)) {
             (void)fail_memory(opening->error);
             return false;
         }
-        if (!join_ring(opening, event, owners))
+        if (!open_or_join_ring(opening, event, ring_owners))
             return false;
     }
     return true;
 }
 
-/* The processors in "0-3,8". */
-static bool is_online(const char *list, unsigned cpu)
+/* Returns whether a list such as "0-3,8" contains a CPU. */
+static bool cpu_list_contains(const char *list, unsigned cpu)
 {
     while (*list) {
         char *end;
@@ -284,20 +288,20 @@ static bool is_online(const char *list, unsigned cpu)
     return false;
 }
 
-static bool open_all(const struct opening *opening)
+static bool open_events_on_all_cpus(const struct opening *opening)
 {
-    struct opened *opened = opening->opened;
+    struct opened_events *opened_events = opening->opened_events;
     struct buffer online;
-    buffer_init(&online, opened->alloc);
+    buffer_init(&online, opened_events->alloc);
     bool has_list = tracing_files_read_path("/sys/devices/system/cpu/online", &online),
          is_good = true;
     long cpus = sysconf(_SC_NPROCESSORS_CONF);
     for (int cpu = 0; cpu < cpus && is_good; cpu++) {
-        struct owners owners = {-1, -1};
-        if (has_list && !is_online((const char *)online.bytes, (unsigned)cpu))
+        struct ring_owners ring_owners = {-1, -1};
+        if (has_list && !cpu_list_contains((const char *)online.bytes, (unsigned)cpu))
             continue;
-        for (size_t i = 0; i < opened->events_n && is_good; i++)
-            is_good = open_event(opening, &opened->events[i], cpu, &owners);
+        for (size_t i = 0; i < opened_events->events_n && is_good; i++)
+            is_good = open_event_on_cpu(opening, &opened_events->events[i], cpu, &ring_owners);
     }
     buffer_free(&online);
     return is_good;
@@ -305,7 +309,7 @@ static bool open_all(const struct opening *opening)
 
 static bool add_thread(struct opening *opening, uint64_t thread)
 {
-    if (!alloc_reserve(opening->opened->alloc, (void **)&opening->threads,
+    if (!alloc_reserve(opening->opened_events->alloc, (void **)&opening->threads,
                        &opening->threads_capacity, opening->threads_n + 1,
                        sizeof *opening->threads)) {
         (void)fail_memory(opening->error);
@@ -315,7 +319,7 @@ static bool add_thread(struct opening *opening, uint64_t thread)
     return true;
 }
 
-static bool find_threads(struct opening *opening)
+static bool list_threads(struct opening *opening)
 {
     char path[64];
     uint64_t tid;
@@ -330,7 +334,7 @@ static bool find_threads(struct opening *opening)
             is_good = add_thread(opening, tid);
     const int sys = folder && is_good && errno != ENOENT && errno != ESRCH
                         ? errno
-                        : 0; /* those two: it has ended */
+                        : 0; /* ENOENT and ESRCH: the process has ended */
     if (folder)
         (void)closedir(folder);
     if (sys) {
@@ -346,8 +350,9 @@ static bool find_threads(struct opening *opening)
     return is_good;
 }
 
-/* The least power of two of whole pages that has so many KiB. */
-static size_t ring_bytes(uint32_t kb)
+/* Returns the smallest power of two of bytes that is at least one page and `kb` KiB, at most 1 GiB.
+ */
+static size_t ring_size_from_kb(uint32_t kb)
 {
     size_t n = (size_t)sysconf(_SC_PAGESIZE);
     while (n < (size_t)kb * 1024 && n < (size_t)1 << 30)
@@ -355,57 +360,64 @@ static size_t ring_bytes(uint32_t kb)
     return n;
 }
 
-bool opened_open(struct opened *opened, const ttr_perf_wish *wish, ttr_error *error)
+bool opened_events_open(struct opened_events *opened_events, const ttr_perf_wish *wish,
+                        ttr_error *error)
 {
-    struct opening opening = {.opened = opened, .wish = wish, .error = error};
+    struct opening opening = {.opened_events = opened_events, .wish = wish, .error = error};
     ttr_perf_event chosen;
-    *opened = (struct opened){.alloc = alloc_default(), .counts_lost = true};
-    opened->rings_bytes = ring_bytes(wish->buffer_kb ? wish->buffer_kb : BUFFER_KB);
-    opened->events = alloc_zero(opened->alloc, wish->events->n + 1, sizeof *opened->events);
-    if (!opened->events) {
+    *opened_events = (struct opened_events){.alloc = alloc_default(), .counts_lost = true};
+    opened_events->rings_bytes =
+        ring_size_from_kb(wish->buffer_kb ? wish->buffer_kb : BUFFER_KB_DEFAULT);
+    opened_events->events =
+        alloc_zero(opened_events->alloc, wish->events->n + 1, sizeof *opened_events->events);
+    if (!opened_events->events) {
         (void)fail_memory(error);
         return false;
     }
-    opened->events_n = wish->events->n + 1;
-    set_dummy(&opening, &opened->events[0]);
+    opened_events->events_n = wish->events->n + 1;
+    set_dummy_attr(&opening, &opened_events->events[0]);
     for (size_t i = 0; ttr_perf_events_at(wish->events, i, &chosen); i++)
-        set_chosen(&opening, &opened->events[i + 1], &chosen);
-    bool is_good = find_threads(&opening) && open_all(&opening);
-    alloc_free(opened->alloc, opening.threads, opening.threads_capacity, sizeof *opening.threads);
+        set_requested_attr(&opening, &opened_events->events[i + 1], &chosen);
+    bool is_good = list_threads(&opening) && open_events_on_all_cpus(&opening);
+    alloc_free(opened_events->alloc, opening.threads, opening.threads_capacity,
+               sizeof *opening.threads);
     return is_good;
 }
 
-void opened_free(struct opened *opened)
+void opened_events_free(struct opened_events *opened_events)
 {
-    for (size_t i = 0; i < opened->rings_n; i++)
-        ring_close(&opened->rings[i]);
-    for (size_t i = 0; i < opened->events_n; i++) {
-        struct opened_event *event = &opened->events[i];
+    for (size_t i = 0; i < opened_events->rings_n; i++)
+        ring_close(&opened_events->rings[i]);
+    for (size_t i = 0; i < opened_events->events_n; i++) {
+        struct opened_event *event = &opened_events->events[i];
         for (size_t k = 0; k < event->n; k++)
             (void)close(event->list[k].fd);
-        alloc_free(opened->alloc, event->list, event->capacity, sizeof *event->list);
+        alloc_free(opened_events->alloc, event->list, event->capacity, sizeof *event->list);
     }
-    if (opened->alloc) {
-        alloc_free(opened->alloc, opened->rings, opened->rings_capacity, sizeof *opened->rings);
-        alloc_free(opened->alloc, opened->events, opened->events_n, sizeof *opened->events);
+    if (opened_events->alloc) {
+        alloc_free(opened_events->alloc, opened_events->rings, opened_events->rings_capacity,
+                   sizeof *opened_events->rings);
+        alloc_free(opened_events->alloc, opened_events->events, opened_events->events_n,
+                   sizeof *opened_events->events);
     }
 }
 
-void opened_enable(const struct opened *opened, bool is_on)
+void opened_events_enable(const struct opened_events *opened_events, bool is_on)
 {
-    for (size_t i = 0; i < opened->events_n; i++)
-        for (size_t k = 0; k < opened->events[i].n; k++)
-            (void)ioctl(opened->events[i].list[k].fd,
+    for (size_t i = 0; i < opened_events->events_n; i++)
+        for (size_t k = 0; k < opened_events->events[i].n; k++)
+            (void)ioctl(opened_events->events[i].list[k].fd,
                         is_on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
 }
 
-uint64_t opened_lost(const struct opened *opened)
+uint64_t opened_events_lost_count(const struct opened_events *opened_events)
 {
-    uint64_t lost = 0, values[3]; /* value, id, lost: see "struct read_format" */
-    for (size_t i = 0; i < opened->events_n && opened->counts_lost; i++)
-        for (size_t k = 0; k < opened->events[i].n; k++)
-            if (!opened->events[i].attr.write_backward &&
-                read(opened->events[i].list[k].fd, values, sizeof values) == (ssize_t)sizeof values)
+    uint64_t lost = 0, values[3]; /* layout of struct read_format: value, id, lost */
+    for (size_t i = 0; i < opened_events->events_n && opened_events->counts_lost; i++)
+        for (size_t k = 0; k < opened_events->events[i].n; k++)
+            if (!opened_events->events[i].attr.write_backward &&
+                read(opened_events->events[i].list[k].fd, values, sizeof values) ==
+                    (ssize_t)sizeof values)
                 lost += values[2];
     return lost;
 }

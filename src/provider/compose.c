@@ -1,6 +1,6 @@
-/* Composer: events whose fields are only known at run time. Metadata and payload are collected in
- * two buffers and joined by ttr_compose_write. An invalid call makes that write fail; the status is
- * reset by the next ttr_compose. */
+/* Composer: events with fields that are only known at run time. Metadata and payload are collected
+ * in two buffers and joined by ttr_compose_write. An invalid call makes that write fail; the status
+ * is reset by the next ttr_compose. */
 #include <string.h>
 
 #include "base/buffer.h"

@@ -7,7 +7,7 @@
  * ms, and after a new tracepoint. Each piece ends with an updated file header, so the file of a
  * killed program is readable up to its last piece. Features are added at the end.
  *
- * Left out: signal handlers, because of the mutex, and fork children, whose events are refused with
+ * Left out: signal handlers, because of the mutex, and fork children; their events are refused with
  * ECHILD. */
 #include <errno.h>
 #include <fcntl.h>

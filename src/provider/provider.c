@@ -361,8 +361,8 @@ ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint6
     ttr_tracepoint *existing = state->points;
     while (existing && (existing->level != level || existing->keyword != keyword))
         existing = existing->next;
-    /* A tracepoint whose registration failed is kept, because the next ttr_provider_open tries
-     * again. */
+    /* A tracepoint stays in the list if its registration failed, because the next ttr_provider_open
+     * tries again. */
     ttr_status status = existing ? TTR_OK : add_point_to_list(state, point, error);
     (void)pthread_mutex_unlock(&state->lock);
     if (existing)

@@ -58,7 +58,7 @@ struct provider_state {
     pthread_mutex_t lock; /* protects `points`, `backends` and registration */
     /* linked list: tracepoints from ttr_provider_point and from executed TTR_WRITE_LATE sites */
     ttr_tracepoint *points;
-    pid_t pid; /* process whose writers the shards count */
+    pid_t pid; /* process of the writers that the shards count */
     int last_errno;
     void *block; /* allocation that contains this state at a 64-byte boundary */
 };
@@ -77,7 +77,7 @@ struct ttr_backend {
  * if the provider was never opened. */
 void provider_register_late(ttr_tracepoint *point);
 
-/* Writes an event of n bytes to every backend whose bit is set. `event` must have BLOCK_FRONT
+/* Writes an event of n bytes to every backend that has its bit set. `event` must have BLOCK_FRONT
  * writable bytes before it. Returns TTR_E_IO if a backend failed; the others still got the event.
  */
 ttr_status provider_send(ttr_tracepoint *point, uint8_t *event, size_t n);
