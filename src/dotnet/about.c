@@ -40,9 +40,10 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
         struct cursor from = call_payload(&call);
         uint32_t bytes = cursor_u32le(&from);
         if (from.failed || bytes > IPC_ENVIRONMENT_MAX)
-            status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
-                          "the runtime announces an environment of %u bytes; at most %u are taken",
-                          bytes, IPC_ENVIRONMENT_MAX);
+            status =
+                fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                     "the runtime declares an environment of %u bytes; at most %u are accepted",
+                     bytes, IPC_ENVIRONMENT_MAX);
         else
             status = call_receive_extra(&call, bytes, error);
     }

@@ -57,7 +57,7 @@ static ttr_status call_send(struct call *call, ttr_error *error)
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return TTR_AGAIN;
         if (n < 0)
-            return fail_sys(error, errno, NO_OFFSET, "the runtime took no %s", call->what);
+            return fail_sys(error, errno, NO_OFFSET, "cannot send %s to the runtime", call->what);
         call->sent += (size_t)n;
     }
     return TTR_OK;
@@ -96,11 +96,11 @@ static ttr_status call_parse_result(const struct call *call, ttr_error *error)
     if (!call->answer.is_error)
         return TTR_OK;
     if (from.failed)
-        return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime refuses %s without saying why",
+        return fail(error, TTR_E_MALFORMED, NO_OFFSET, "the runtime refused %s without a reason",
                     call->what);
     ttr_status status =
         result == IPC_UNKNOWN_COMMAND || result == IPC_NOT_SUPPORTED ? TTR_E_UNSUPPORTED : TTR_E_IO;
-    return fail(error, status, NO_OFFSET, "the runtime refuses %s: %s (0x%08X)", call->what,
+    return fail(error, status, NO_OFFSET, "the runtime refused %s: %s (0x%08X)", call->what,
                 ipc_result_text(result), result);
 }
 
@@ -117,7 +117,7 @@ static ttr_status advance_states(struct call *call, ttr_error *error)
         status = call_receive(call, IPC_HEADER, error);
         if (status == TTR_OK && !ipc_read_answer(call->in.bytes, &call->answer))
             return fail(error, TTR_E_MALFORMED, NO_OFFSET,
-                        "the answer to %s is not one of a .NET runtime (is the socket one?)",
+                        "the answer to %s is not from a .NET runtime; check the path of the socket",
                         call->what);
         call->has_answer = status == TTR_OK;
         if (call->has_answer)
@@ -160,7 +160,7 @@ ttr_status call_run_blocking(struct call *call, ttr_error *error)
         if (status != TTR_AGAIN)
             return status;
         if (target_is_woken(call->target))
-            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
+            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was cancelled", call->what);
         call_poll(call);
     }
 }
@@ -174,7 +174,7 @@ ttr_status call_receive_extra(struct call *call, size_t n, ttr_error *error)
         if (status != TTR_AGAIN)
             return status;
         if (target_is_woken(call->target))
-            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was ended on request", call->what);
+            return fail(error, TTR_AGAIN, NO_OFFSET, "%s was cancelled", call->what);
         if (socket_now_ms() >= call->deadline)
             return fail(error, TTR_E_IO, NO_OFFSET,
                         "the runtime's answer to %s stopped after %zu of %zu bytes", call->what,

@@ -99,7 +99,7 @@ ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
     if (to->failed)
         return fail_memory(error);
     return fail(error, TTR_E_LIMIT, NO_OFFSET,
-                "the providers take %zu bytes in a command, %u are possible: ask for fewer",
+                "the providers need %zu bytes in a command, at most %u are possible; request fewer",
                 to->n - at, MESSAGE_MAX);
 }
 
@@ -151,7 +151,7 @@ ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct ar
     }
     if (from.failed)
         return fail(error, TTR_E_MALFORMED, from.offset,
-                    "the runtime's answer on what it is ends early, at byte %llu",
+                    "the runtime's answer to ProcessInfo ends early, at byte %llu",
                     (unsigned long long)from.offset);
     return TTR_OK;
 }
@@ -164,7 +164,7 @@ ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const c
      * allocation. */
     if (from.failed || count > cursor_left(&from) / 4)
         return fail(error, TTR_E_MALFORMED, from.offset,
-                    "the runtime speaks of %u variables in %zu bytes", count, cursor_left(&from));
+                    "the runtime declares %u variables in %zu bytes", count, cursor_left(&from));
     const char **all = arena_take(texts, ((size_t)count + 1) * sizeof *all);
     if (!all)
         return fail_memory(error);
@@ -190,13 +190,13 @@ const char *ipc_result_text(uint32_t result)
     } known[] = {
         {IPC_BAD_ENCODING, "it cannot read the command: a value in it is out of range"},
         {IPC_UNKNOWN_COMMAND, "it does not know the command"},
-        {IPC_UNKNOWN_MAGIC, "it speaks another protocol"},
+        {IPC_UNKNOWN_MAGIC, "it uses another protocol"},
         {IPC_NOT_SUPPORTED, "it does not support this"},
-        {IPC_FAIL, "it failed; 64 sessions at once are the most"},
+        {IPC_FAIL, "it failed; at most 64 sessions can run at once"},
         {IPC_INVALID_ARGUMENT, "an argument is wrong"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].result == result)
             return known[i].text;
-    return "for a reason of its own";
+    return "unknown reason";
 }

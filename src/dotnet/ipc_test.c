@@ -84,7 +84,7 @@ static void command_above_64k_is_refused(void **state)
     assert_int_equal(ttr_dotnet_providers_add(set, text, NULL), TTR_OK);
     const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
     assert_int_equal(ipc_write_collect(&out, IPC_COLLECT, &wish, &error), TTR_E_LIMIT);
-    assert_non_null(strstr(error.text, "ask for fewer"));
+    assert_non_null(strstr(error.text, "request fewer"));
     ttr_dotnet_providers_free(set);
     buffer_free(&out);
 }

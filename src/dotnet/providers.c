@@ -125,7 +125,7 @@ static const struct {
      {{"System.Threading.Tasks.TplEventSource", 0x80, LEVEL_INFORMATIONAL, ""},
       {"Microsoft-Diagnostics-DiagnosticSource", 0x3, LEVEL_VERBOSE, DATABASE_FILTER}}},
     {"cpu-sampling",
-     "stacks of all threads with what the runtime itself tells",
+     "stacks of all threads, and events of the runtime",
      TTR_DOTNET_RUNDOWN,
      {{"Microsoft-DotNETCore-SampleProfiler", 0, LEVEL_INFORMATIONAL, ""},
       {RUNTIME, 0x14c14fccbd, LEVEL_INFORMATIONAL, ""}}},
@@ -273,15 +273,15 @@ static ttr_status parse_provider(ttr_dotnet_providers *set, char *text, ttr_erro
      * runtime provider would force garbage collections, so it has a smaller default. */
     provider.keywords = strcasecmp(text, RUNTIME) == 0 ? KEYWORDS_COMMON : UINT64_MAX;
     if (keywords && keywords[0] && !parse_hexadecimal(keywords, &provider.keywords))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "keywords \"%.60s\" of provider %.100s are no hexadecimal number like 0x1C",
-                    keywords, text);
+        return fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "keywords \"%.60s\" of provider %.100s are not a hexadecimal number such as 0x1C",
+            keywords, text);
     uint32_t number = UINT32_MAX;
     if (level && level[0] && !parse_level(level, &number))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "level \"%.60s\" of provider %.100s is none of 0 to 5, logalways, critical, "
-                    "error, warning, "
-                    "informational, verbose",
+                    "level \"%.60s\" of provider %.100s is unknown: expected 0 to 5, logalways, "
+                    "critical, error, warning, informational or verbose",
                     level, text);
     if (number != UINT32_MAX)
         provider.level = number;
@@ -348,9 +348,8 @@ ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *k
         uint64_t bit = clr_keyword_bit(at, n);
         if (!bit)
             return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                        "the runtime has no keyword \"%.*s\"; there are gc, jit, loader, "
-                        "exception, threading, contention "
-                        "and more",
+                        "the runtime has no keyword \"%.*s\": expected gc, jit, loader, exception, "
+                        "threading, contention or another CLR keyword",
                         (int)(n < 60 ? n : 60), at);
         provider.keywords |= bit;
         at += n;
@@ -359,8 +358,8 @@ ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *k
     }
     if (level && level[0] && !parse_level(level, &number))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "level \"%.60s\" is none of 0 to 5, logalways, critical, error, warning, "
-                    "informational, verbose",
+                    "level \"%.60s\" is unknown: expected 0 to 5, logalways, critical, error, "
+                    "warning, informational or verbose",
                     level);
     if (number != UINT32_MAX)
         provider.level = number;
@@ -373,8 +372,8 @@ static ttr_status fail_unknown_profile(const char *profile, ttr_error *error)
     size_t n = 0;
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles && n < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", profiles[i].name);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no profile \"%.60s\"; there are %s",
-                profile, names);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "unknown profile \"%.60s\": expected %s", profile,
+                names);
 }
 
 ttr_status ttr_dotnet_providers_add_profile(ttr_dotnet_providers *set, const char *profile,

@@ -57,7 +57,7 @@ static ttr_status try_collect_version(struct ttr_dotnet_session *session,
         session->id = cursor_u64le(&from);
         if (from.failed)
             status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
-                          "the runtime started a session without saying which");
+                          "the runtime started a session without returning its id");
     }
     if (status == TTR_OK)
         session->fd = call_take_fd(&call);
@@ -70,9 +70,8 @@ ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish
 {
     ttr_dotnet_provider provider;
     if (wish->size != sizeof *wish || !ttr_dotnet_providers_at(wish->providers, 0, &provider)) {
-        (void)fail(
-            error, TTR_E_MISUSE, NO_OFFSET,
-            "a session wants wish->size to be sizeof(ttr_dotnet_wish), and one provider at least");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "size must be sizeof(ttr_dotnet_wish), and at least one provider is required");
         return NULL;
     }
     struct ttr_dotnet_session *session = alloc_zero(target->alloc, 1, sizeof *session);

@@ -47,9 +47,10 @@ ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error)
         return target;
     if (errno == EADDRINUSE)
         (void)fail_sys(error, errno, NO_OFFSET,
-                       "cannot make the socket %s (somebody serves it, or it is no socket)", path);
+                       "cannot create the socket %s (it is in use, or the file is not a socket)",
+                       path);
     else
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot make the socket %s", path);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create the socket %s", path);
     ttr_dotnet_free(target);
     return NULL;
 }
@@ -218,20 +219,19 @@ size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
 static const char *refusal_reason(const char *path)
 {
     struct stat about;
-    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode)
-               ? "it is no socket"
-               : "nobody serves it: the process is gone";
+    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode) ? "it is not a socket"
+                                                               : "its process has ended";
 }
 
 static ttr_status fail_connect(const char *path, int reason, ttr_error *error)
 {
     if (reason == EACCES || reason == EPERM)
-        return fail_sys(error, reason, NO_OFFSET,
-                        "cannot connect to %s (it is another user's: try as that user, or as root)",
-                        path);
+        return fail_sys(
+            error, reason, NO_OFFSET,
+            "cannot connect to %s (it belongs to another user; run as that user or as root)", path);
     if (reason == ENOENT)
         return fail_sys(error, reason, NO_OFFSET,
-                        "cannot connect to %s (the process is gone, or the name is another)", path);
+                        "cannot connect to %s (the process has ended, or the path is wrong)", path);
     if (reason == ECONNREFUSED)
         return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (%s)", path,
                         refusal_reason(path));

@@ -203,7 +203,7 @@ static void format_suggestions(const struct ttr_perf_events *set, const char *wo
         (void)tracing_files_each(&set->tracefs, "*", "*", rate_tracepoint, &suggestion_list);
     for (size_t i = 0; i < SUGGESTIONS_MAX && suggestion_list.list[i].distance && n < size; i++)
         n += (size_t)snprintf(to + n, size - n, "%s%s",
-                              i ? ", " : "; near to it: ", suggestion_list.list[i].name);
+                              i ? ", " : "; similar: ", suggestion_list.list[i].name);
 }
 
 static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *word,
@@ -215,14 +215,14 @@ static ttr_status fail_unknown(const struct ttr_perf_events *set, const char *wo
     if (set->has_tracefs)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "the kernel has no event \"%s\"%s", word,
                     suggestions);
-    return fail_sys(error, reason, NO_OFFSET, "no event \"%s\" is known without tracefs%s; %s",
-                    word, suggestions,
-                    reason == EACCES || reason == EPERM
-                        ? "that is root's to look into, or of a group that root lets in (mount -o "
-                          "remount,gid=GROUP /sys/kernel/tracing)"
-                    : reason == ENOENT
-                        ? "it is not mounted (mount -t tracefs none /sys/kernel/tracing)"
-                        : "it cannot be looked into");
+    return fail_sys(
+        error, reason, NO_OFFSET, "event \"%s\" is unknown without tracefs%s; %s", word,
+        suggestions,
+        reason == EACCES || reason == EPERM ? "tracefs is only readable by root; to admit a group: "
+                                              "mount -o remount,gid=GROUP /sys/kernel/tracing"
+        : reason == ENOENT
+            ? "tracefs is not mounted; as root: mount -t tracefs none /sys/kernel/tracing"
+            : "tracefs cannot be read");
 }
 
 /* --- Lists of words --- */
@@ -239,11 +239,10 @@ static ttr_status resolve_and_add_word(struct ttr_perf_events *set, char *word, 
         return TTR_OK;
     if (search.reason == EACCES || search.reason == EPERM)
         return fail_sys(error, search.reason, NO_OFFSET,
-                        "tracepoint \"%s\" cannot be looked up in %s; root can", word,
+                        "cannot look up tracepoint \"%s\" in %s; run as root", word,
                         set->tracefs.root);
     if (search.is_incomplete)
-        return fail_sys(error, search.reason, NO_OFFSET,
-                        "the tracepoints in %s/events cannot be listed to their end",
+        return fail_sys(error, search.reason, NO_OFFSET, "cannot list all tracepoints in %s/events",
                         set->tracefs.root);
     return fail_unknown(set, word, error);
 }
@@ -255,8 +254,8 @@ ttr_status ttr_perf_events_add(ttr_perf_events *set, const char *text, ttr_error
         char word[WORD_SIZE];
         size_t n = strcspn(text, ",");
         if (n >= sizeof word)
-            return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                        "\"%.40s...\" is too long for the name of an event", text);
+            return fail(error, TTR_E_MISUSE, NO_OFFSET, "event name \"%.40s...\" is too long",
+                        text);
         memcpy(word, text, n);
         word[n] = '\0';
         text += n + (text[n] == ',');

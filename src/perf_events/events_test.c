@@ -135,11 +135,11 @@ static void unknown_name_error_suggests_similar_names(void **state)
 {
     const char *root = *state;
     expect_refusal(root, "sched:sched_swich",
-                   "the kernel has no event \"sched:sched_swich\"; near to it: sched:sched_switch");
-    expect_refusal(root, "cpu-clok", "the kernel has no event \"cpu-clok\"; near to it: cpu-clock");
+                   "the kernel has no event \"sched:sched_swich\"; similar: sched:sched_switch");
+    expect_refusal(root, "cpu-clok", "the kernel has no event \"cpu-clok\"; similar: cpu-clock");
     expect_refusal(
         root, "Shop_L5K2",
-        "the kernel has no event \"Shop_L5K2\"; near to it: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
+        "the kernel has no event \"Shop_L5K2\"; similar: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
     expect_refusal(root, "nothing:like_it", "the kernel has no event \"nothing:like_it\"");
 }
 
@@ -155,7 +155,7 @@ static void failed_tracepoint_listing_is_an_error(void **state)
         const ttr_status status = ttr_perf_events_add(set, "sched:*,irq:*", &error);
         ttr_perf_events_free(set);
         assert_int_equal(status, TTR_E_IO);
-        assert_non_null(strstr(error.text, "/events cannot be listed to their end"));
+        assert_non_null(strstr(error.text, "cannot list all tracepoints in "));
     }
     fails_at = 0;
 }
@@ -171,7 +171,7 @@ static void failed_thread_listing_is_an_error(void **state)
     assert_null(ttr_perf_open(&wish, &error));
     fails_at = 0;
     assert_int_equal(error.status, TTR_E_IO);
-    assert_non_null(strstr(error.text, "cannot be listed"));
+    assert_non_null(strstr(error.text, "cannot list the threads of process "));
     ttr_perf_events_free(set);
 }
 
@@ -182,12 +182,12 @@ static void missing_tracefs_leaves_counters_usable(void **state)
     ttr_error error = {.text = ""};
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
     assert_int_not_equal(ttr_perf_events_add(set, "sched:sched_switch", &error), TTR_OK);
-    assert_non_null(strstr(error.text,
-                           "no event \"sched:sched_switch\" is known without tracefs; it is not "
-                           "mounted (mount -t tracefs none /sys/kernel/tracing)"));
+    assert_non_null(
+        strstr(error.text, "event \"sched:sched_switch\" is unknown without tracefs; tracefs is "
+                           "not mounted; as root: mount -t tracefs none /sys/kernel/tracing"));
     assert_int_not_equal(ttr_perf_events_add(set, "cpu-clok", &error), TTR_OK);
-    assert_non_null(strstr(error.text, "no event \"cpu-clok\" is known without tracefs; near to "
-                                       "it: cpu-clock; it is not mounted"));
+    assert_non_null(strstr(error.text, "event \"cpu-clok\" is unknown without tracefs; similar: "
+                                       "cpu-clock; tracefs is not mounted"));
     ttr_perf_events_free(set);
     ttr_perf_events_free(NULL);
 }

@@ -124,9 +124,8 @@ static ttr_status read_formats(struct tracing_put *tracing, struct tracefs_texts
             continue;
         (void)snprintf(path, sizeof path, "events/%s/%s/format", event.system, event.name);
         if (!tracing_files_read(&events->tracefs, path, &tracefs_texts->one))
-            return fail_sys(error, errno, NO_OFFSET,
-                            "how events of %s:%s are laid out cannot be read", event.system,
-                            event.name);
+            return fail_sys(error, errno, NO_OFFSET, "cannot read the format of tracepoint %s:%s",
+                            event.system, event.name);
         tracing_put_format(
             tracing, text_from_string(event.system),
             (ttr_text){(const char *)tracefs_texts->one.bytes, tracefs_texts->one.n});

@@ -113,11 +113,11 @@ static bool fail_permission(const struct opening *opening, const struct opened_e
     bool is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
     format_event_name(event, name, sizeof name);
     (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
-               "%s may not be recorded%s: /proc/sys/kernel/perf_event_paranoid is %d, which leaves "
-               "%s to root and CAP_PERFMON; be one of them, "
-               "or have root run \"sysctl kernel.perf_event_paranoid=%d\"",
+               "no permission to record %s%s: /proc/sys/kernel/perf_event_paranoid is %d, which "
+               "reserves %s for root and CAP_PERFMON; run as root, or as root: sysctl "
+               "kernel.perf_event_paranoid=%d",
                name, opening->wish->pid ? "" : " on all processors", paranoid_level(),
-               is_tracepoint ? "tracepoints" : "that",
+               is_tracepoint ? "tracepoints" : "this",
                is_tracepoint        ? -1
                : opening->wish->pid ? 1
                                     : 0);
@@ -139,7 +139,7 @@ static bool fail_open(const struct opening *opening, const struct opened_event *
     case EMFILE:
     case ENFILE:
         (void)fail(opening->error, TTR_E_IO, NO_OFFSET,
-                   "too many events: each takes a descriptor for each thread and processor; choose "
+                   "too many events: each needs one descriptor per thread and processor; select "
                    "fewer, or raise ulimit -n");
         break;
     case ENOENT:
@@ -147,11 +147,11 @@ static bool fail_open(const struct opening *opening, const struct opened_event *
     case EOPNOTSUPP:
         (void)fail(opening->error, TTR_E_UNSUPPORTED, NO_OFFSET, "this machine has no %s%s", name,
                    event->attr.type == PERF_TYPE_HARDWARE
-                       ? " to be counted; cpu-clock samples by time instead"
+                       ? " counter; use cpu-clock to sample by time"
                        : "");
         break;
     default:
-        (void)fail_sys(opening->error, reason, NO_OFFSET, "the kernel does not open %s", name);
+        (void)fail_sys(opening->error, reason, NO_OFFSET, "the kernel cannot open %s", name);
     }
     return false;
 }
@@ -224,11 +224,12 @@ static bool add_ring(const struct opening *opening, int fd, bool is_backward)
     opened_events->rings_n += is_open;
     if (is_open)
         return true;
-    (void)fail_sys(opening->error, errno, NO_OFFSET, "no buffer of %zu KiB a processor%s",
-                   opened_events->rings_bytes / 1024,
-                   errno == EPERM ? ": /proc/sys/kernel/perf_event_mlock_kb limits what one user "
-                                    "may have; ask for a smaller one"
-                                  : "");
+    (void)fail_sys(
+        opening->error, errno, NO_OFFSET, "cannot allocate a buffer of %zu KiB per processor%s",
+        opened_events->rings_bytes / 1024,
+        errno == EPERM
+            ? ": over the limit of /proc/sys/kernel/perf_event_mlock_kb; request a smaller one"
+            : "");
     return false;
 }
 
@@ -339,7 +340,7 @@ static bool list_threads(struct opening *opening)
         (void)closedir(folder);
     if (sys) {
         (void)fail_sys(opening->error, sys, NO_OFFSET,
-                       "the threads of process %" PRIu64 " cannot be listed", opening->wish->pid);
+                       "cannot list the threads of process %" PRIu64, opening->wish->pid);
         return false;
     }
     if (is_good && opening->threads_n == 0) {

@@ -150,9 +150,8 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
 {
     ttr_perf_event event;
     if (wish->size != sizeof *wish || !ttr_perf_events_at(wish->events, 0, &event)) {
-        (void)fail(
-            error, TTR_E_MISUSE, NO_OFFSET,
-            "a recording wants wish->size to be sizeof(ttr_perf_wish), and one event at least");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "size must be sizeof(ttr_perf_wish), and at least one event is required");
         return NULL;
     }
     struct ttr_perf *perf = alloc_zero(alloc_default(), 1, sizeof *perf);
@@ -191,8 +190,7 @@ void ttr_perf_close(ttr_perf *perf)
 ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error)
 {
     if (perf->is_stopping)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "a recording that was stopped cannot begin again");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a stopped recording cannot be started again");
     if (!perf->at_exec)
         opened_events_enable(&perf->opened_events, true);
     return TTR_OK;

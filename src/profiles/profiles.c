@@ -134,7 +134,7 @@ ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const
     const struct profile_writer *writer = find_profile_format(format);
     if (!writer)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "no format \"%s\" for profiles: ttr_profile_format_get lists them", format);
+                    "unknown profile format \"%s\"; ttr_profile_format_get lists them", format);
     struct profile_out out = {
         .profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
     out.frames_n = ttr_profile_frames(profile, &out.frame);

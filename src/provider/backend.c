@@ -19,8 +19,8 @@ ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *ctx, 
 {
     if (functions->size != sizeof *functions || !functions->add || !functions->write) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "a backend needs functions to add tracepoints and to write, and the size of "
-                   "their table");
+                   "a backend needs the functions add and write, and size must be "
+                   "sizeof(ttr_backend_functions)");
         return NULL;
     }
     return backend_new(functions, ctx, NULL, error);

@@ -199,8 +199,8 @@ ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
     if (sys == ENOMEM)
         (void)fail_memory(error);
     else
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s/available_events cannot be read%s", path,
-                       sys == EACCES ? "; root can" : "");
+        (void)fail_sys(error, sys, NO_OFFSET, "cannot read %.128s/available_events%s", path,
+                       sys == EACCES ? "; run as root" : "");
     return NULL;
 }
 
@@ -251,17 +251,17 @@ static ttr_status fail_register(int sys, const char *name, ttr_error *error)
 {
     int n = (int)strcspn(name, " ");
     if (sys == EADDRINUSE)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s is registered with other fields already; \"tracetta events delete\" "
-                        "takes it away",
-                        n, name);
+        return fail_sys(
+            error, sys, NO_OFFSET,
+            "%.*s is already registered with other fields; \"tracetta events delete\" removes it",
+            n, name);
     if (sys == EPERM || sys == EACCES)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s cannot be registered for good: that needs CAP_PERFMON; run as root",
-                        n, name);
+        return fail_sys(
+            error, sys, NO_OFFSET,
+            "%.*s cannot be registered permanently: this needs CAP_PERFMON; run as root", n, name);
     if (sys == EINVAL)
         return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s cannot be registered: the kernel does not take its name or fields", n,
+                        "%.*s cannot be registered: the kernel rejects its name or fields", n,
                         name);
     return fail_sys(error, sys, NO_OFFSET, "%.*s cannot be registered", n, name);
 }
@@ -274,9 +274,9 @@ ttr_status ttr_kernel_events_register(const char *tracefs, const char *name, ttr
     bool has_fields = strchr(name, ' ') != NULL;
     if (!has_fields && !event_header_name_take((ttr_text){name, strlen(name)}, &parts))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "\"%.128s\" is no name of an EventHeader tracepoint, as Provider_L4K1f is: "
-                    "level and keyword in lower-case "
-                    "hexadecimal; other user events need their fields behind the name",
+                    "\"%.128s\" is not the name of an EventHeader tracepoint: expected "
+                    "Provider_L4K1f with level and keyword in lower-case hexadecimal; other user "
+                    "events need their fields after the name",
                     name);
     int n = snprintf(command, sizeof command, "%s%s", name, has_fields ? "" : TRACEFS_EVENT_HEADER);
     if (n < 0 || (size_t)n >= sizeof command || strcspn(name, " ") > 255)
@@ -322,8 +322,7 @@ ttr_status ttr_kernel_events_delete(const char *tracefs, const char *name, ttr_e
     if (sys == ENOENT)
         return fail_sys(error, sys, NO_OFFSET, "there is no user event %.128s", name);
     if (sys == EBUSY)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.128s is in use: a program has it registered, or somebody records it",
+        return fail_sys(error, sys, NO_OFFSET, "%.128s is in use by a program or a recording",
                         name);
-    return sys ? fail_sys(error, sys, NO_OFFSET, "%.128s cannot be deleted", name) : TTR_OK;
+    return sys ? fail_sys(error, sys, NO_OFFSET, "cannot delete %.128s", name) : TTR_OK;
 }

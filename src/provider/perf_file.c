@@ -313,7 +313,7 @@ ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options
         path, O_WRONLY | O_CREAT | O_CLOEXEC | (options && options->overwrite ? O_TRUNC : O_EXCL),
         0666);
     if (file->fd < 0) {
-        (void)fail_sys(error, errno, NO_OFFSET, "%.256s cannot be made", path);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %.256s", path);
         perf_file_free(file);
         return NULL;
     }

@@ -52,11 +52,10 @@ static ttr_status check_provider_name(const char *name, const char *group, ttr_e
 {
     if (!is_valid_provider_name(name))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "\"%.64s\" cannot be the name of a provider: letters, digits and _ can", name);
+                    "\"%.64s\" is not a valid provider name: use letters, digits and _", name);
     if (!is_valid_group_name(group))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "\"%.64s\" cannot be the name of a group of providers: lower-case letters and "
-                    "digits can",
+                    "\"%.64s\" is not a valid group name: use lower-case letters and digits",
                     group);
     if (strlen(name) + strlen(group) + (group[0] != '\0') + sizeof "_L1K0" > PROVIDER_NAME_MAX)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -133,7 +132,7 @@ static ttr_status register_point(struct provider_state *state, ttr_tracepoint *p
         return TTR_OK;
     }
     if (sys == EADDRINUSE)
-        return fail_sys(error, sys, NO_OFFSET, "%.128s is registered with other fields already",
+        return fail_sys(error, sys, NO_OFFSET, "%.128s is already registered with other fields",
                         name);
     return fail_sys(error, sys, NO_OFFSET, "%.128s cannot be registered", name);
 }
@@ -203,11 +202,11 @@ ttr_status ttr_provider_open(ttr_provider *provider, ttr_backend *backend, ttr_e
         return fail_memory(error);
     if (backend && find_backend_index(state, backend) < TTR_BACKENDS_MAX)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "the provider %.64s is open with this backend already", provider->name);
+                    "provider %.64s is already open with this backend", provider->name);
     unsigned i = find_backend_index(state, NULL);
     if (i == TTR_BACKENDS_MAX)
         return fail(error, TTR_E_LIMIT, NO_OFFSET,
-                    "the provider %.64s is open with %u backends already", provider->name,
+                    "provider %.64s is already open with %u backends, the maximum", provider->name,
                     TTR_BACKENDS_MAX);
     if (is_own) {
         ttr_error of_backend = {0};
@@ -344,7 +343,7 @@ ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint6
     char name[PROVIDER_NAME_MAX];
     if (level < 1 || level > 255 || !format_point_name(name, provider, level, keyword)) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   level < 1 || level > 255 ? "levels are 1 to 255"
+                   level < 1 || level > 255 ? "level must be 1 to 255"
                                             : "the tracepoint's name would be too long");
         return NULL;
     }

@@ -271,7 +271,7 @@ static void open_with_wrong_argument_fails_with_reason(void **state)
     recorded.add_fails = EADDRINUSE;
     assert_int_equal(ttr_provider_open(&shop, backend, &error), TTR_E_IO);
     assert_int_equal(error.sys, EADDRINUSE);
-    assert_non_null(strstr(error.text, "is registered with other fields already"));
+    assert_non_null(strstr(error.text, "is already registered with other fields"));
     assert_int_equal(TTR_WRITE(shop, "nowhere"), TTR_OK);
     assert_int_equal(recorded.written, 0);
     close_shop(backend);

@@ -92,18 +92,17 @@ int tracefs_open(const char *tracefs, const char *name, ttr_error *error)
     if (fd >= 0)
         return fd;
     if (sys == ENOENT)
-        (void)fail(
-            error, TTR_E_UNSUPPORTED, NO_OFFSET,
-            "%.128s is not there: this kernel has no user_events (Linux 6.4 and later built with "
-            "CONFIG_USER_EVENTS do)",
-            path);
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                   "%.128s does not exist: this kernel lacks user_events (Linux 6.4 or later with "
+                   "CONFIG_USER_EVENTS)",
+                   path);
     else if (sys == EACCES || sys == EPERM)
         (void)fail_sys(error, sys, NO_OFFSET,
-                       "%.128s may not be written; as root, let a group in: chgrp GROUP on it and "
-                       "chmod g+x on %.64s, or run as root",
+                       "no write access to %.128s; run as root, or as root admit a group: chgrp "
+                       "GROUP on it and chmod g+x on %.64s",
                        path, tracefs);
     else
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s cannot be opened", path);
+        (void)fail_sys(error, sys, NO_OFFSET, "cannot open %.128s", path);
     return -1;
 }
 

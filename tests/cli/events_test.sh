@@ -46,7 +46,7 @@ refuses what_is_not_there_is_told 1 'no tracepoint has such a name' "$tracetta" 
 refuses registering_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events register --tracefs="$fs" Shop_L4K1
 refuses deleting_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events delete --tracefs="$fs" Shop_L4K1
 for name in Shop Shop_4K1 Shop_L4 Shop_L4KX Shop_L4K1g; do
-    refuses "${name}_is_no_name" 2 'is no name of an EventHeader tracepoint' "$tracetta" events register --tracefs="$fs" "$name"
+    refuses "${name}_is_no_name" 2 'is not the name of an EventHeader tracepoint' "$tracetta" events register --tracefs="$fs" "$name"
 done
 : >"$fs/user_events_data"
 refuses a_file_that_is_none_of_the_kernel_is_told 4 'ioctl' "$tracetta" events register --tracefs="$fs" Shop_L4K1
