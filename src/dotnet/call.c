@@ -13,7 +13,7 @@
 /* bytes reserved per recv(), so that a false size costs no memory */
 #define RECEIVE_PART_MAX 65536u
 
-void call_begin(struct call *call, ttr_dotnet *target, const char *what)
+void call_init(struct call *call, ttr_dotnet *target, const char *what)
 {
     *call = (struct call){
         .target = target, .what = what, .fd = -1, .deadline = socket_now_ms() + target->limit_ms};
@@ -21,7 +21,7 @@ void call_begin(struct call *call, ttr_dotnet *target, const char *what)
     buffer_init(&call->in, target->alloc);
 }
 
-void call_end(struct call *call)
+void call_free(struct call *call)
 {
     if (call->fd >= 0)
         (void)close(call->fd);
@@ -110,7 +110,7 @@ static ttr_status advance_states(struct call *call, ttr_error *error)
     if (call->out.failed)
         return fail_memory(error);
     if (call->fd < 0)
-        status = target_dial(call->target, &call->fd, error);
+        status = target_connect(call->target, &call->fd, error);
     if (status == TTR_OK)
         status = call_send(call, error);
     if (status == TTR_OK && !call->has_answer) {
@@ -144,7 +144,7 @@ ttr_status call_advance(struct call *call, ttr_error *error)
 static void call_poll(const struct call *call)
 {
     struct pollfd waits[TARGET_WAITS + 1];
-    size_t n = target_waits(call->target, waits);
+    size_t n = target_poll_entries(call->target, waits);
     uint64_t now = socket_now_ms(), left = now < call->deadline ? call->deadline - now : 0;
     waits[n] = call_poll_entry(call);
     if (waits[n].fd < 0 && call->target->listener < 0 && left > RETRY_MS)

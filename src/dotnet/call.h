@@ -1,7 +1,7 @@
 /* One command and its answer on a connection of its own, as a state machine that never blocks.
  *
  * The runtime closes a connection after one command, so each call connects again. Ownership: the
- * call closes the connection in call_end, unless call_take_fd moved it to the caller. Memory: the
+ * call closes the connection in call_free, unless call_take_fd moved it to the caller. Memory: the
  * answer of a call is at most 65,535 bytes; only call_receive_extra receives more. */
 #ifndef TRACETTA_DOTNET_CALL_H
 #define TRACETTA_DOTNET_CALL_H
@@ -21,7 +21,7 @@ struct call {
 
 /* Starts the time limit and empties the buffers. The caller then appends one command to call->out.
  */
-void call_begin(struct call *call, ttr_dotnet *target, const char *what);
+void call_init(struct call *call, ttr_dotnet *target, const char *what);
 
 /* Connects, sends and receives as far as possible without blocking. Returns TTR_OK after a complete
  * success answer, TTR_AGAIN if data is missing, TTR_E_UNSUPPORTED if the runtime does not know the
@@ -41,7 +41,7 @@ TTR_MUST ttr_status call_run_blocking(struct call *call, ttr_error *error);
 TTR_MUST ttr_status call_receive_extra(struct call *call, size_t n, ttr_error *error);
 
 /* Returns the bytes after the header of the answer. They are valid until call_receive_extra or
- * call_end.
+ * call_free.
  */
 struct cursor call_payload(const struct call *call);
 
@@ -49,6 +49,6 @@ struct cursor call_payload(const struct call *call);
  * connection of the command that started the session. */
 int call_take_fd(struct call *call);
 
-void call_end(struct call *call);
+void call_free(struct call *call);
 
 #endif

@@ -6,8 +6,9 @@
  *
  * FastSerialization (netperf and nettrace 4) has objects:
  *
- * | [tag][tag][1][version 4][min. reader version 4][name length 4][name][6] [size
- * 4][pad][payload][6] |  5 in nettrace, 4 in netperf \ absent for "Trace" /
+ *     [tag][tag][1][version 4][oldest reader 4][name length 4][name][6] [size
+ * 4][padding][payload][6] 5 in nettrace, 4 in netperf            the object "Trace" has no size and
+ * no padding
  *
  * The stream ends with tag 1. nettrace 6 has only [size 24 bits | kind 8 bits][payload] blocks;
  * kind 0 ends the stream.

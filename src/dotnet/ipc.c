@@ -11,22 +11,22 @@
 static const uint8_t magic[14] = "DOTNET_IPC_V1";
 static const uint8_t advertise_magic[8] = "ADVR_V1";
 
-static void write_u32(struct buffer *to, uint32_t value)
+static void append_u32(struct buffer *to, uint32_t value)
 {
     uint8_t bytes[4];
     store_u32le(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static void write_u64(struct buffer *to, uint64_t value)
+static void append_u64(struct buffer *to, uint64_t value)
 {
     uint8_t bytes[8];
     store_u64le(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-/* Appends a message header and returns its offset. end_message stores the size. */
-static size_t begin_message(struct buffer *to, enum ipc_set set, enum ipc_command command)
+/* Appends a message header and returns its offset. store_message_size stores the size. */
+static size_t append_message_head(struct buffer *to, enum ipc_set set, enum ipc_command command)
 {
     size_t at = to->n;
     buffer_add(to, magic, sizeof magic);
@@ -37,7 +37,7 @@ static size_t begin_message(struct buffer *to, enum ipc_set set, enum ipc_comman
     return at;
 }
 
-static bool end_message(struct buffer *to, size_t at)
+static bool store_message_size(struct buffer *to, size_t at)
 {
     if (to->failed || to->n - at > MESSAGE_MAX)
         return false;
@@ -47,27 +47,27 @@ static bool end_message(struct buffer *to, size_t at)
 
 void ipc_write_plain(struct buffer *to, enum ipc_set set, enum ipc_command command)
 {
-    (void)end_message(to, begin_message(to, set, command));
+    (void)store_message_size(to, append_message_head(to, set, command));
 }
 
 void ipc_write_stop(struct buffer *to, uint64_t session)
 {
-    size_t at = begin_message(to, IPC_EVENTPIPE, IPC_STOP);
-    write_u64(to, session);
-    (void)end_message(to, at);
+    size_t at = append_message_head(to, IPC_EVENTPIPE, IPC_STOP);
+    append_u64(to, session);
+    (void)store_message_size(to, at);
 }
 
-static void write_providers(struct buffer *to, enum ipc_command command,
-                            const ttr_dotnet_providers *set)
+static void append_providers(struct buffer *to, enum ipc_command command,
+                             const ttr_dotnet_providers *set)
 {
     ttr_dotnet_provider provider;
     uint32_t n = 0;
     while (ttr_dotnet_providers_at(set, n, &provider))
         n++;
-    write_u32(to, n);
+    append_u32(to, n);
     for (uint32_t i = 0; ttr_dotnet_providers_at(set, i, &provider); i++) {
-        write_u64(to, provider.keywords);
-        write_u32(to, provider.level);
+        append_u64(to, provider.keywords);
+        append_u32(to, provider.level);
         utf16_append(to, provider.name);
         utf16_append(to, provider.arguments);
         if (command >= IPC_COLLECT_FILTER)
@@ -80,21 +80,22 @@ static void write_providers(struct buffer *to, enum ipc_command command,
 ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
                              const ttr_dotnet_wish *wish, ttr_error *error)
 {
-    size_t at = begin_message(to, IPC_EVENTPIPE, command);
+    size_t at = append_message_head(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
-        write_u32(to, 0); /* output format 0: stream over this connection, instead of user_events */
-    write_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
-    write_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
+        append_u32(to,
+                   0); /* output format 0: stream over this connection, instead of user_events */
+    append_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
+    append_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
     if (command >= IPC_COLLECT_KEYWORD)
-        write_u64(to, wish->rundown);
+        append_u64(to, wish->rundown);
     else if (command >= IPC_COLLECT_RUNDOWN)
         buffer_add_byte(to, wish->rundown != 0);
     if (command >= IPC_COLLECT_STACKS)
         buffer_add_byte(to, !(wish->flags & TTR_DOTNET_NO_STACKS));
-    write_providers(to, command, wish->providers);
+    append_providers(to, command, wish->providers);
     if (command >= IPC_COLLECT_BLOCK)
-        write_u32(to, wish->flags & TTR_DOTNET_BLOCK ? 1 : 0);
-    if (end_message(to, at))
+        append_u32(to, wish->flags & TTR_DOTNET_BLOCK ? 1 : 0);
+    if (store_message_size(to, at))
         return TTR_OK;
     if (to->failed)
         return fail_memory(error);

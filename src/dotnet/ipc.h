@@ -12,7 +12,7 @@
  * DOTNET_DiagnosticPorts names a socket of ours, the runtime connects and sends "advertise"; it
  * then accepts one command on that connection and connects again (see target.h).
  *
- * A session: CollectTracing n has the providers and options. Each version adds a field (table in
+ * A session: CollectTracing n has the providers and options. Each version adds a field (see
  * ipc_write_collect); an old runtime answers UNKNOWN_COMMAND, and session.c retries with the
  * version before. The answer has a u64 session id; after it the same connection carries the event
  * stream (framing.h). StopTracing with the id goes over a second connection. The runtime answers it

@@ -48,7 +48,7 @@ static ttr_status try_collect_version(struct ttr_dotnet_session *session,
                                       const ttr_dotnet_wish *wish, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, session->target, "CollectTracing");
+    call_init(&call, session->target, "CollectTracing");
     ttr_status status = ipc_write_collect(&call.out, session->command, wish, error);
     if (status == TTR_OK)
         status = call_run_blocking(&call, error);
@@ -61,7 +61,7 @@ static ttr_status try_collect_version(struct ttr_dotnet_session *session,
     }
     if (status == TTR_OK)
         session->fd = call_take_fd(&call);
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -102,7 +102,7 @@ void ttr_dotnet_close(ttr_dotnet_session *session)
     if (!session)
         return;
     if (session->is_stopping)
-        call_end(&session->stop);
+        call_free(&session->stop);
     if (session->fd >= 0)
         (void)close(session->fd);
     alloc_free(session->target->alloc, session, 1, sizeof *session);
@@ -112,7 +112,7 @@ ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
 {
     if (session->is_stopping || session->was_answered || session->has_ended)
         return TTR_OK;
-    call_begin(&session->stop, session->target, "StopTracing");
+    call_init(&session->stop, session->target, "StopTracing");
     session->stop.deadline = socket_now_ms() + STOP_MS;
     ipc_write_stop(&session->stop.out, session->id);
     session->is_stopping = true;
@@ -128,7 +128,7 @@ static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *er
     ttr_status status = call_advance(&session->stop, error);
     if (status == TTR_AGAIN)
         return TTR_OK;
-    call_end(&session->stop);
+    call_free(&session->stop);
     session->is_stopping = false;
     session->was_answered = status == TTR_OK;
     return status;
@@ -157,7 +157,7 @@ static ttr_status receive_stream(struct ttr_dotnet_session *session, void *to, s
 static void poll_stream_and_stop(const struct ttr_dotnet_session *session, uint64_t left)
 {
     struct pollfd waits[TARGET_WAITS + 2];
-    size_t n = target_waits(session->target, waits);
+    size_t n = target_poll_entries(session->target, waits);
     waits[n++] = (struct pollfd){.fd = session->fd, .events = POLLIN};
     if (session->is_stopping)
         waits[n++] = call_poll_entry(&session->stop);

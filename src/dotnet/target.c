@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "dotnet/connect.h"
+#include "dotnet/unix_socket.h"
 #include "io/socket.h"
 
 #define REPLY_MS 10000u
@@ -198,7 +198,7 @@ void target_serve(ttr_dotnet *target)
             read_guest(target, &target->guests[i]);
 }
 
-size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
+size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits)
 {
     size_t n = 0;
     waits[n++] = (struct pollfd){.fd = target->wake, .events = POLLIN};
@@ -238,7 +238,7 @@ static ttr_status fail_connect(const char *path, int reason, ttr_error *error)
     return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s", path);
 }
 
-ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error)
+ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error)
 {
     if (target->listener >= 0) {
         target_serve(target);
@@ -264,7 +264,7 @@ ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *er
             break;
         if (now >= deadline || target_is_woken(target))
             return TTR_AGAIN;
-        (void)poll(waits, (nfds_t)target_waits(target, waits),
+        (void)poll(waits, (nfds_t)target_poll_entries(target, waits),
                    (int)(deadline - now < INT32_MAX ? deadline - now : INT32_MAX));
     }
     return TTR_OK;

@@ -1,10 +1,10 @@
 /* Connections to one runtime. Each command uses a new connection.
  *
- * If the runtime listens, target_dial connects to its socket. If the socket is ours
+ * If the runtime listens, target_connect connects to its socket. If the socket is ours
  * (DOTNET_DiagnosticPorts), runtimes connect to it and send an advertise message; each then waits
  * for one command and reconnects afterwards:
  *
- * |  accept -> guest, reads advertise --cookie of the target--> spare --target_dial--> a command
+ * |  accept -> guest, reads advertise --cookie of the target--> spare --target_connect--> a command
  * |                                   --another runtime------> ResumeRuntime, then kept open
  *
  * The first runtime that advertises becomes the target. Child processes inherit
@@ -47,7 +47,7 @@ struct ttr_dotnet {
 
 /* Opens a connection for one command. Returns TTR_OK with *fd, owned by the caller, or TTR_AGAIN if
  * no connection is available yet. */
-TTR_MUST ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error);
+TTR_MUST ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error);
 
 /* Accepts connections to our socket and reads their advertise messages without blocking. Does
  * nothing if the runtime listens. */
@@ -55,7 +55,7 @@ void target_serve(ttr_dotnet *target);
 
 /* Fills `waits` (TARGET_WAITS entries) with the wake descriptor and all sockets that target_serve
  * handles. Returns their number. */
-size_t target_waits(const ttr_dotnet *target, struct pollfd *waits);
+size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits);
 
 /* Returns true if the caller's wake descriptor is readable. */
 bool target_is_woken(const ttr_dotnet *target);

@@ -79,34 +79,34 @@ static uint64_t ring_record_size(const struct ring *ring, uint64_t at, uint64_t 
 #define MMAP2_RECORD_MAX 8192u
 
 static void pass_mapping(const struct ring *ring, uint64_t at, uint64_t n,
-                         const struct ring_stats *sums)
+                         const struct ring_stats *stats)
 {
     uint8_t bytes[MMAP2_RECORD_MAX];
-    if (!sums->mapped || n > sizeof bytes)
+    if (!stats->mapped || n > sizeof bytes)
         return;
     ring_copy_bytes(ring, at, bytes, (size_t)n);
-    sums->mapped(sums->ctx, bytes, (size_t)n);
+    stats->mapped(stats->ctx, bytes, (size_t)n);
 }
 
 static void count_record(const struct ring *ring, uint64_t at, const uint8_t *header, uint64_t n,
-                         struct ring_stats *sums)
+                         struct ring_stats *stats)
 {
     uint8_t bytes[24];
     uint32_t type = load_u32(header);
-    sums->records++;
-    sums->samples += type == PERF_SAMPLE;
+    stats->records++;
+    stats->samples += type == PERF_SAMPLE;
     if (type == PERF_LOST && n >= sizeof bytes) {
         ring_copy_bytes(ring, at, bytes, sizeof bytes);
-        sums->lost += load_u64(bytes + 16);
+        stats->lost += load_u64(bytes + 16);
     } else if (type == PERF_LOST_SAMPLES && n >= 16) {
         ring_copy_bytes(ring, at, bytes, 16);
-        sums->lost += load_u64(bytes + 8);
+        stats->lost += load_u64(bytes + 8);
     } else if (type == PERF_MMAP2) {
-        pass_mapping(ring, at, n, sums);
+        pass_mapping(ring, at, n, stats);
     }
 }
 
-static uint64_t read_forward(struct ring *ring, struct ring_stats *sums, ring_receive_fn receive,
+static uint64_t read_forward(struct ring *ring, struct ring_stats *stats, ring_receive_fn receive,
                              void *ctx)
 {
     uint8_t header[PERF_RECORD_HEADER];
@@ -116,10 +116,10 @@ static uint64_t read_forward(struct ring *ring, struct ring_stats *sums, ring_re
         at = head - ring->size;
     uint64_t begin = at;
     while (at < head && (n = ring_record_size(ring, at, head - at, header)) > 0) {
-        count_record(ring, at, header, n, sums);
+        count_record(ring, at, header, n, stats);
         at += n;
     }
-    sums->broken += at < head;
+    stats->broken += at < head;
     ring_pass_bytes(ring, begin, at - begin, receive, ctx);
     ring->at = head;
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
@@ -153,8 +153,8 @@ static bool find_record_offsets(const struct ring *ring, uint64_t head, uint64_t
 
 /* Reads a paused backward ring. Its offsets count down from 0: the newest record is at data_head,
  * older ones follow. */
-static uint64_t read_backward(struct ring *ring, const struct alloc *alloc, struct ring_stats *sums,
-                              ring_receive_fn receive, void *ctx)
+static uint64_t read_backward(struct ring *ring, const struct alloc *alloc,
+                              struct ring_stats *stats, ring_receive_fn receive, void *ctx)
 {
     struct record_offsets record_offsets = {.alloc = alloc};
     uint8_t header[PERF_RECORD_HEADER];
@@ -167,7 +167,7 @@ static uint64_t read_backward(struct ring *ring, const struct alloc *alloc, stru
     for (size_t i = record_offsets.n; i-- > 0;) {
         uint64_t n =
             ring_record_size(ring, record_offsets.list[i], end - record_offsets.list[i], header);
-        count_record(ring, record_offsets.list[i], header, n, sums);
+        count_record(ring, record_offsets.list[i], header, n, stats);
         ring_pass_bytes(ring, record_offsets.list[i], n, receive, ctx);
         bytes += n;
     }
@@ -175,9 +175,9 @@ static uint64_t read_backward(struct ring *ring, const struct alloc *alloc, stru
     return bytes;
 }
 
-uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *sums,
+uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
                            ring_receive_fn receive, void *ctx)
 {
-    return ring->is_backward ? read_backward(ring, alloc, sums, receive, ctx)
-                             : read_forward(ring, sums, receive, ctx);
+    return ring->is_backward ? read_backward(ring, alloc, stats, receive, ctx)
+                             : read_forward(ring, stats, receive, ctx);
 }

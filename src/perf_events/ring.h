@@ -62,7 +62,7 @@ void ring_close(struct ring *ring);
 
 /* Passes all available records to `give`, oldest first. Returns their bytes. A backward ring must
  * be paused; if memory is exhausted it passes nothing and keeps the records for the next call. */
-uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *sums,
+uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
                            ring_receive_fn receive, void *ctx);
 
 #endif

@@ -10,7 +10,7 @@ struct scripted_ring {
     struct perf_event_mmap_page page;
     uint8_t data[SIZE];
     struct ring ring;
-    struct ring_stats sums;
+    struct ring_stats stats;
     uint8_t got[256], mapped[SIZE];
     size_t got_n, mapped_n;
 };
@@ -33,7 +33,7 @@ static void append_bytes(void *ctx, const void *bytes, size_t n)
 static uint64_t read_ring(struct scripted_ring *s)
 {
     s->got_n = 0;
-    return ring_read_records(&s->ring, alloc_default(), &s->sums, append_bytes, s);
+    return ring_read_records(&s->ring, alloc_default(), &s->stats, append_bytes, s);
 }
 
 static void store_wrapped(struct scripted_ring *s, uint64_t at, const void *bytes, size_t n)
@@ -79,8 +79,8 @@ static void forward_records_are_read_once_and_tail_advances(void **state)
     assert_int_equal(s.got[8], 0x10);
     assert_int_equal(s.got[16 + 8], 0x20);
     assert_int_equal(s.page.data_tail, 40);
-    assert_int_equal(s.sums.records, 2);
-    assert_int_equal(s.sums.samples, 1);
+    assert_int_equal(s.stats.records, 2);
+    assert_int_equal(s.stats.samples, 1);
     assert_int_equal(read_ring(&s), 0);
 }
 
@@ -96,7 +96,7 @@ static void wrapped_record_is_joined(void **state)
     assert_int_equal(read_ring(&s), 40);
     for (size_t i = 8; i < sizeof whole; i++)
         assert_int_equal(s.got[i], 0x40 + i - 8);
-    assert_int_equal(s.sums.samples, 2);
+    assert_int_equal(s.stats.samples, 2);
 }
 
 static void wrapped_header_is_read(void **state)
@@ -109,7 +109,7 @@ static void wrapped_header_is_read(void **state)
     write_forward(&s, PERF_RECORD_SAMPLE, 24, 7);
     assert_int_equal(read_ring(&s), 24);
     assert_int_equal(s.got[8], 7);
-    assert_int_equal(s.sums.samples, 1);
+    assert_int_equal(s.stats.samples, 1);
 }
 
 static void full_ring_is_read_completely(void **state)
@@ -141,8 +141,8 @@ static void lost_records_are_summed(void **state)
     store_wrapped(&s, 80, &lost_samples, sizeof lost_samples);
     s.page.data_head = 96;
     assert_int_equal(read_ring(&s), 40);
-    assert_int_equal(s.sums.lost, 1007);
-    assert_int_equal(s.sums.records, 2);
+    assert_int_equal(s.stats.lost, 1007);
+    assert_int_equal(s.stats.records, 2);
 }
 
 static void impossible_record_size_ends_the_batch(void **state)
@@ -155,12 +155,12 @@ static void impossible_record_size_ends_the_batch(void **state)
     /* the head is 16 bytes before the end that the second record's size implies */
     s.page.data_head = 48;
     assert_int_equal(read_ring(&s), 16);
-    assert_int_equal(s.sums.broken, 1);
+    assert_int_equal(s.stats.broken, 1);
     assert_int_equal(s.page.data_tail, 48);
     s.data[48 + 6] = s.data[48 + 7] = 0;
     s.page.data_head = 56;
     assert_int_equal(read_ring(&s), 0);
-    assert_int_equal(s.sums.broken, 2);
+    assert_int_equal(s.stats.broken, 2);
 }
 
 static void backward_ring_is_read_oldest_first(void **state)
@@ -174,7 +174,7 @@ static void backward_ring_is_read_oldest_first(void **state)
     assert_int_equal(read_ring(&s), 40);
     assert_int_equal(s.got[8], 1);
     assert_int_equal(s.got[16 + 8], 2);
-    assert_int_equal(s.sums.samples, 2);
+    assert_int_equal(s.stats.samples, 2);
     assert_int_equal(s.page.data_tail, 0); /* the tail belongs to the kernel in backward mode */
 }
 
@@ -214,7 +214,7 @@ static bool read_with_allocator(const struct alloc *alloc)
     scripted_ring_init(&s, true);
     write_backward(&s, PERF_RECORD_SAMPLE, 24, 1);
     s.got_n = 0;
-    bool is_read = ring_read_records(&s.ring, alloc, &s.sums, append_bytes, &s) == 24;
+    bool is_read = ring_read_records(&s.ring, alloc, &s.stats, append_bytes, &s) == 24;
     assert_true(is_read || s.ring.at == 0);
     return is_read;
 }
@@ -237,8 +237,8 @@ static void wrapped_mapping_is_passed_completely(void **state)
     struct scripted_ring s;
     (void)state;
     scripted_ring_init(&s, false);
-    s.sums.mapped = keep_mapping;
-    s.sums.ctx = &s;
+    s.stats.mapped = keep_mapping;
+    s.stats.ctx = &s;
     write_forward(&s, PERF_RECORD_SAMPLE, 40, 1);
     (void)read_ring(&s);
     assert_int_equal(s.mapped_n, 0);

@@ -29,8 +29,8 @@
 
 #include "base/status.h"
 #include "perf_events/build_id.h"
-#include "perf_events/machine.h"
-#include "perf_events/opened.h"
+#include "perf_events/machine_features.h"
+#include "perf_events/opened_events.h"
 #include "perf_events/tasks.h"
 
 #define MARK_MS 1000u
@@ -40,7 +40,7 @@ struct ttr_perf {
     struct opened_events opened_events;
     struct perf_put put;
     struct buffer out;
-    struct ring_stats sums;
+    struct ring_stats stats;
     struct build_ids build_ids;
     struct pollfd *polls;             /* one per ring, then the wake descriptor */
     uint64_t late_lost;               /* losses that no LOST record covers, known after the stop */
@@ -165,8 +165,8 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
     perf->was_user_only = wish->flags & TTR_PERF_USER_ONLY;
     buffer_init(&perf->out, perf->alloc);
     build_ids_init(&perf->build_ids);
-    perf->sums.mapped = add_missing_build_id;
-    perf->sums.ctx = perf;
+    perf->stats.mapped = add_missing_build_id;
+    perf->stats.ctx = perf;
     if (open_recording(perf, wish, error) == TTR_OK)
         return perf;
     ttr_perf_close(perf);
@@ -222,11 +222,11 @@ static void append_records(void *ctx, const void *bytes, size_t n)
 static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
 {
     if (!ring->is_backward)
-        return ring_read_records(ring, perf->alloc, &perf->sums, append_records, &perf->put);
+        return ring_read_records(ring, perf->alloc, &perf->stats, append_records, &perf->put);
     if (!perf->is_snapshot_due)
         return 0;
     (void)ioctl(ring->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-    uint64_t bytes = ring_read_records(ring, perf->alloc, &perf->sums, append_records, &perf->put);
+    uint64_t bytes = ring_read_records(ring, perf->alloc, &perf->stats, append_records, &perf->put);
     (void)ioctl(ring->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
     return bytes;
 }
@@ -251,9 +251,9 @@ static void write_late_losses(struct ttr_perf *perf)
     const struct opened_event *dummy = &perf->opened_events.events[0];
     struct timespec now;
     uint64_t lost = opened_events_lost_count(&perf->opened_events);
-    if (lost <= perf->sums.lost)
+    if (lost <= perf->stats.lost)
         return;
-    perf->late_lost = lost - perf->sums.lost;
+    perf->late_lost = lost - perf->stats.lost;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     const struct perf_sample about = {.id = dummy->list[0].id,
                                       .time = (uint64_t)now.tv_sec * 1000000000u +
@@ -352,9 +352,9 @@ void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report)
 {
     *report = (ttr_perf_report){
         .size = report->size,
-        .samples = perf->sums.samples,
-        .lost = perf->sums.lost + perf->late_lost,
-        .broken = perf->sums.broken,
+        .samples = perf->stats.samples,
+        .lost = perf->stats.lost + perf->late_lost,
+        .broken = perf->stats.broken,
         .bytes = perf->put.at,
         .limited =
             perf->opened_events.is_user_only && !perf->was_user_only ? TTR_PERF_USER_ONLY : 0,

@@ -241,7 +241,7 @@ static ttr_status write_sample_table(struct profile_out *out, struct json *json,
                 json_null(json);
             else
                 json_u64(json, index[s.node]);
-            status = profile_drain(out, error);
+            status = profile_flush_if_full(out, error);
         }
         json_array_end(json);
     }

@@ -42,7 +42,7 @@ static void append_thread_frames(struct profile_out *out, const ttr_profile_lane
 static void append_folded_line(struct profile_out *out, uint32_t node, struct buffer *scratch)
 {
     char digits[NUMBER_MAX];
-    uint32_t n = profile_path(out, node);
+    uint32_t n = profile_stack_frames(out, node);
     append_thread_frames(out, &out->lane[out->node[node].lane], scratch);
     for (uint32_t i = 0; i < n; i++) {
         ttr_text name = profile_frame_text(out, out->path[i]);
@@ -61,7 +61,7 @@ static ttr_status write_folded(struct profile_out *out, ttr_error *error)
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].self)
             append_folded_line(out, i, &scratch);
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     buffer_free(&scratch);
     return status;

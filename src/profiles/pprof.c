@@ -87,7 +87,7 @@ static ttr_status compress_if_full(struct pprof *pprof, ttr_error *error)
 {
     if (pprof->plain.n < COMPRESS_BYTES_MIN && !pprof->plain.failed)
         return TTR_OK;
-    return compress_collected(pprof, Z_NO_FLUSH) ? profile_drain(pprof->out, error)
+    return compress_collected(pprof, Z_NO_FLUSH) ? profile_flush_if_full(pprof->out, error)
                                                  : fail_memory(error);
 }
 

@@ -30,12 +30,12 @@ static ttr_status flush_buffer(struct profile_out *out, ttr_error *error)
     return status;
 }
 
-ttr_status profile_drain(struct profile_out *out, ttr_error *error)
+ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error)
 {
     return out->to.n < DRAIN_BYTES_MIN && !out->to.failed ? TTR_OK : flush_buffer(out, error);
 }
 
-uint32_t profile_path(const struct profile_out *out, uint32_t node)
+uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node)
 {
     uint32_t n = node == TTR_PROFILE_NONE ? 0 : out->node[node].depth + 1;
     for (uint32_t i = n; i-- > 0; node = out->node[node].parent)

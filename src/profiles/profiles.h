@@ -1,8 +1,8 @@
 /* Profile files: interface between the core (profiles.c) and one file per output format.
  *
- * A format appends to out->to and calls profile_drain regularly. The core opens the target file,
- * flushes the rest, and renames the file into place only on success. A new format is one file and
- * one line in the table of profiles.c. */
+ * A format appends to out->to and calls profile_flush_if_full regularly. The core opens the target
+ * file, flushes the rest, and renames the file into place only on success. A new format is one file
+ * and one line in the table of profiles.c. */
 #ifndef TRACETTA_PROFILES_PROFILES_H
 #define TRACETTA_PROFILES_PROFILES_H
 
@@ -24,7 +24,7 @@ struct profile_out {
     const char *title;
     struct buffer to;
     struct sink *sink;
-    uint32_t *path;     /* buffer for profile_path, depth_max entries */
+    uint32_t *path;     /* buffer for profile_stack_frames, depth_max entries */
     uint32_t depth_max; /* number of frames of the deepest stack */
 };
 
@@ -38,11 +38,11 @@ extern const struct profile_writer profile_folded, profile_speedscope, profile_p
 
 /* Writes out->to to the target if it exceeds 256 KiB. Fails on write errors and if memory was
  * exhausted since the last call. */
-TTR_MUST ttr_status profile_drain(struct profile_out *out, ttr_error *error);
+TTR_MUST ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error);
 
 /* Stores the frames of a node in out->path, outermost first. Returns their number; the next call
  * overwrites them. */
-uint32_t profile_path(const struct profile_out *out, uint32_t node);
+uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node);
 
 /* Append the label of a thread, "name (tid)", and of its process, "name (pid)". */
 void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,

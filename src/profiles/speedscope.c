@@ -29,7 +29,7 @@ static ttr_status write_shared_frames(struct profile_out *out, struct json *json
         json_key(json, "name");
         json_text(json, name.p, name.n);
         json_object_end(json);
-        ttr_status status = profile_drain(out, error);
+        ttr_status status = profile_flush_if_full(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -119,7 +119,7 @@ static ttr_status write_evented_profile(struct profile_out *out, struct json *js
         nodes[1] = line.node;
         write_stack_change(out, json, nodes, last < end ? last : end);
         nodes[0] = line.node;
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     nodes[1] = TTR_PROFILE_NONE;
     write_stack_change(out, json, nodes, end);
@@ -138,12 +138,12 @@ static ttr_status write_sampled_profile(struct profile_out *out, struct json *js
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane != lane || out->node[i].self == 0)
             continue;
-        uint32_t n = profile_path(out, i);
+        uint32_t n = profile_stack_frames(out, i);
         json_array(json);
         for (uint32_t frame = 0; frame < n; frame++)
             json_u64(json, out->path[frame]);
         json_array_end(json);
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     json_array_end(json);
     json_key(json, "weights");
@@ -151,7 +151,7 @@ static ttr_status write_sampled_profile(struct profile_out *out, struct json *js
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane == lane && out->node[i].self)
             json_u64(json, out->node[i].self);
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     json_array_end(json);
     return status;

@@ -307,7 +307,7 @@ static ttr_status append_all_boxes(const struct graph *graph, ttr_error *error)
                                               .weight = node->total,
                                               .name = profile_frame_text(out, node->frame),
                                               .frame = &out->frame[node->frame]});
-        status = profile_drain(graph->out, error);
+        status = profile_flush_if_full(graph->out, error);
     }
     return status;
 }

@@ -272,7 +272,7 @@ static void assemble_composed_event(ttr_composer *composer, uint8_t level)
 ttr_status ttr_compose_write(ttr_composer *composer, ttr_tracepoint *point)
 {
     if (composer->status == TTR_E_LIMIT)
-        return provider_refuse(point);
+        return provider_count_too_large(point);
     if (composer->status != TTR_OK)
         return composer->status;
     if (!ttr_tracepoint_enabled(point))
@@ -281,6 +281,6 @@ ttr_status ttr_compose_write(ttr_composer *composer, ttr_tracepoint *point)
     if (composer->metadata.failed || composer->payload.failed || composer->block.failed)
         return TTR_E_NOMEM;
     size_t n = composer->block.n - BLOCK_FRONT;
-    return n > TTR_EVENT_MAX ? provider_refuse(point)
+    return n > TTR_EVENT_MAX ? provider_count_too_large(point)
                              : provider_send(point, composer->block.bytes + BLOCK_FRONT, n);
 }

@@ -132,7 +132,7 @@ static void mark_consumers(ttr_kernel_events *events, const struct buffer *text)
 
 /* Detects EventHeader events: their first field after the common ones is eventheader_flags. Splits
  * their name. Returns false only if memory is exhausted. */
-static bool describe_user_event(ttr_kernel_events *events, ttr_kernel_event *event,
+static bool detect_event_header(ttr_kernel_events *events, ttr_kernel_event *event,
                                 const char *tracefs, struct buffer *text)
 {
     char file[512];
@@ -173,7 +173,7 @@ static int read_event_list(ttr_kernel_events *events, const char *tracefs, struc
         mark_consumers(events, text);
     for (size_t i = 0; i < events->n; i++)
         if (events->list[i].is_user_event &&
-            !describe_user_event(events, &events->list[i], tracefs, text))
+            !detect_event_header(events, &events->list[i], tracefs, text))
             return ENOMEM;
     return text->failed ? ENOMEM : 0;
 }

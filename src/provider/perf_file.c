@@ -4,8 +4,9 @@
  * Each tracepoint becomes a perf event with its own id and the format text that user_events would
  * have, so perf reads the file like a recording of user_events. Samples are serialized by a mutex,
  * so times in the file ascend. They are buffered and written in pieces: after 256 KiB, after 100
- * ms, and after a new tracepoint. Each piece ends with an updated file header, so the file of a
- * killed program is readable up to its last piece. Features are added at the end.
+ * ms, and with the first sample after a new tracepoint. Each piece ends with an updated file
+ * header, so the file of a killed program is readable up to its last piece. Features are added at
+ * the end.
  *
  * Left out: signal handlers, because of the mutex, and fork children; their events are refused with
  * ECHILD. */

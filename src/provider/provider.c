@@ -153,7 +153,7 @@ static void unregister_point(struct provider_state *state, ttr_tracepoint *point
 }
 
 /* Iterates over all tracepoints: first the array of the linker, counted by *at, then the list after
- * `before`. Array slots may be NULL if the linker dropped a section. */
+ * `before`. NULL slots of the array are skipped. */
 static ttr_tracepoint *next_tracepoint(const ttr_provider *provider,
                                        const struct provider_state *state, size_t *at,
                                        ttr_tracepoint *before)
@@ -274,8 +274,8 @@ void ttr_provider_close(ttr_provider *provider)
 
 /* Adds a tracepoint to the list and registers it with each open backend. It stays in the list on
  * failure. */
-static ttr_status add_point_to_list(struct provider_state *state, ttr_tracepoint *point,
-                                    ttr_error *error)
+static ttr_status add_and_register_point(struct provider_state *state, ttr_tracepoint *point,
+                                         ttr_error *error)
 {
     ttr_status status = TTR_OK;
     point->next = state->points;
@@ -293,7 +293,7 @@ void provider_register_late(ttr_tracepoint *point)
         return;
     (void)pthread_mutex_lock(&state->lock);
     if (__atomic_load_n(&point->enabled, __ATOMIC_RELAXED) & TTR_SITE_LATE) {
-        (void)add_point_to_list(state, point, NULL);
+        (void)add_and_register_point(state, point, NULL);
         (void)__atomic_fetch_and(&point->enabled, ~TTR_SITE_LATE, __ATOMIC_RELEASE);
     }
     (void)pthread_mutex_unlock(&state->lock);
@@ -362,7 +362,7 @@ ttr_tracepoint *ttr_provider_point(ttr_provider *provider, unsigned level, uint6
         existing = existing->next;
     /* A tracepoint stays in the list if its registration failed, because the next ttr_provider_open
      * tries again. */
-    ttr_status status = existing ? TTR_OK : add_point_to_list(state, point, error);
+    ttr_status status = existing ? TTR_OK : add_and_register_point(state, point, error);
     (void)pthread_mutex_unlock(&state->lock);
     if (existing)
         alloc_free(alloc_default(), point, 1, sizeof *point);

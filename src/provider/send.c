@@ -186,7 +186,8 @@ __attribute__((noinline)) static ttr_status write_large_event(ttr_site *site,
 {
     uint8_t block[BLOCK_FRONT + TTR_EVENT_MAX];
     size_t n = assemble_event(block + BLOCK_FRONT, TTR_EVENT_MAX, site, pieces);
-    return n ? provider_send(&site->point, block + BLOCK_FRONT, n) : provider_refuse(&site->point);
+    return n ? provider_send(&site->point, block + BLOCK_FRONT, n)
+             : provider_count_too_large(&site->point);
 }
 
 __attribute__((noinline)) static ttr_status write_small_event(ttr_site *site,
@@ -225,7 +226,7 @@ static void increment_counter(uint64_t *counter)
     (void)__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-ttr_status provider_refuse(ttr_tracepoint *point)
+ttr_status provider_count_too_large(ttr_tracepoint *point)
 {
     struct provider_state *state = __atomic_load_n(&point->provider->state, __ATOMIC_ACQUIRE);
     if (state)

@@ -83,7 +83,7 @@ void provider_register_late(ttr_tracepoint *point);
 ttr_status provider_send(ttr_tracepoint *point, uint8_t *event, size_t n);
 
 /* Counts an event that exceeds TTR_EVENT_MAX. Returns TTR_E_LIMIT. */
-ttr_status provider_refuse(ttr_tracepoint *point);
+ttr_status provider_count_too_large(ttr_tracepoint *point);
 
 /* Makes a backend that owns `ctx` and frees it by free_ctx. Returns NULL if memory is exhausted;
  * `ctx` then stays with the caller. */

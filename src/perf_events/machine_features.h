@@ -1,8 +1,8 @@
 /* Feature sections of a perf.data file: machine, command line, clock and tracepoint formats. */
-#ifndef TRACETTA_PERF_EVENTS_MACHINE_H
-#define TRACETTA_PERF_EVENTS_MACHINE_H
+#ifndef TRACETTA_PERF_EVENTS_MACHINE_FEATURES_H
+#define TRACETTA_PERF_EVENTS_MACHINE_FEATURES_H
 
-#include "perf_events/chosen.h"
+#include "perf_events/event_set.h"
 #include "encodings/perf_data/perf_data_write.h"
 
 /* Adds the feature sections. Returns false if a tracepoint format cannot be read or memory is

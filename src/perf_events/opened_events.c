@@ -1,5 +1,5 @@
 /* Opening of events and rings, see perf_event_open(2). */
-#include "perf_events/opened.h"
+#include "perf_events/opened_events.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Collects the feature sections from uname, /proc and tracefs. */
-#include "perf_events/machine.h"
+#include "perf_events/machine_features.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static ttr_text read_file_value(struct buffer *text, const char *path, const cha
     return (ttr_text){colon, strcspn(colon, "\n")};
 }
 
-static void add_machine_features(struct perf_put *put, struct buffer *text)
+static void add_host_features(struct perf_put *put, struct buffer *text)
 {
     struct utsname about;
     uint64_t kilobytes;
@@ -114,8 +114,9 @@ static size_t append_file(struct tracefs_texts *tracefs_texts, const struct trac
     return tracefs_texts->texts.n;
 }
 
-static ttr_status read_formats(struct tracing_put *tracing, struct tracefs_texts *tracefs_texts,
-                               const ttr_perf_events *events, ttr_error *error)
+static ttr_status add_tracepoint_formats(struct tracing_put *tracing,
+                                         struct tracefs_texts *tracefs_texts,
+                                         const ttr_perf_events *events, ttr_error *error)
 {
     ttr_perf_event event;
     for (size_t i = 0; ttr_perf_events_at(events, i, &event); i++) {
@@ -163,7 +164,7 @@ static ttr_status add_tracing_data(struct perf_put *put, struct tracefs_texts *t
 {
     struct tracing_put tracing;
     tracing_put_init(&tracing, put->spec.alloc);
-    ttr_status status = read_formats(&tracing, tracefs_texts, events, error);
+    ttr_status status = add_tracepoint_formats(&tracing, tracefs_texts, events, error);
     if (status == TTR_OK && tracing.formats_n)
         add_tracing_block(put, &tracing, tracefs_texts, &events->tracefs);
     tracing_put_free(&tracing);
@@ -175,7 +176,7 @@ bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish, ttr_e
     struct tracefs_texts tracefs_texts;
     buffer_init(&tracefs_texts.texts, put->spec.alloc);
     buffer_init(&tracefs_texts.one, put->spec.alloc);
-    add_machine_features(put, &tracefs_texts.one);
+    add_host_features(put, &tracefs_texts.one);
     add_command_feature(put, wish->command);
     add_clock_feature(put);
     ttr_status status = add_tracing_data(put, &tracefs_texts, wish->events, error);

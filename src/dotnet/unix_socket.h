@@ -1,6 +1,6 @@
 /* UNIX stream sockets with paths of any length. */
-#ifndef TRACETTA_DOTNET_CONNECT_H
-#define TRACETTA_DOTNET_CONNECT_H
+#ifndef TRACETTA_DOTNET_UNIX_SOCKET_H
+#define TRACETTA_DOTNET_UNIX_SOCKET_H
 
 /* Opens a non-blocking connection to the socket at `path`. Returns a descriptor, or -1 with errno
  * set (EAGAIN if the backlog of the socket is full). */

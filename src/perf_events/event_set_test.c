@@ -182,8 +182,8 @@ static void missing_tracefs_leaves_counters_usable(void **state)
     ttr_error error = {.text = ""};
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
     assert_int_not_equal(ttr_perf_events_add(set, "sched:sched_switch", &error), TTR_OK);
-    assert_non_null(
-        strstr(error.text, "event \"sched:sched_switch\" is unknown without tracefs; tracefs is "
+    assert_non_null(strstr(error.text,
+                           "event \"sched:sched_switch\" is unknown without tracefs; tracefs is "
                            "not mounted; as root: mount -t tracefs none /sys/kernel/tracing"));
     assert_int_not_equal(ttr_perf_events_add(set, "cpu-clok", &error), TTR_OK);
     assert_non_null(strstr(error.text, "event \"cpu-clok\" is unknown without tracefs; similar: "

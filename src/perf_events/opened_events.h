@@ -5,10 +5,10 @@
  * records. In snapshot mode the dummy has a forward ring per CPU and the other events share an
  * overwritten one, so process records are never overwritten. Ownership: opened_events_free closes
  * everything. */
-#ifndef TRACETTA_PERF_EVENTS_OPENED_H
-#define TRACETTA_PERF_EVENTS_OPENED_H
+#ifndef TRACETTA_PERF_EVENTS_OPENED_EVENTS_H
+#define TRACETTA_PERF_EVENTS_OPENED_EVENTS_H
 
-#include "perf_events/chosen.h"
+#include "perf_events/event_set.h"
 #include "perf_events/ring.h"
 
 /* One descriptor: an event on one thread and CPU. */

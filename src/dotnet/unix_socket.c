@@ -1,6 +1,6 @@
 /* UNIX sockets with a path that exceeds the 108 bytes of sockaddr_un. The directory is opened with
  * O_PATH and the address becomes /proc/self/fd/N/NAME. */
-#include "dotnet/connect.h"
+#include "dotnet/unix_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 
 #include "base/number.h"
 #include "base/status.h"
-#include "perf_events/chosen.h"
+#include "perf_events/event_set.h"
 #include "perf_events/counters.h"
 
 #define WORD_SIZE 256u

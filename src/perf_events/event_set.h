@@ -1,6 +1,6 @@
 /* The set of events to record: implementation of ttr_perf_events. */
-#ifndef TRACETTA_PERF_EVENTS_CHOSEN_H
-#define TRACETTA_PERF_EVENTS_CHOSEN_H
+#ifndef TRACETTA_PERF_EVENTS_EVENT_SET_H
+#define TRACETTA_PERF_EVENTS_EVENT_SET_H
 
 #include <tracetta/collect.h>
 

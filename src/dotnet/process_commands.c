@@ -7,14 +7,14 @@ static ttr_status call_process_info(ttr_dotnet *target, enum ipc_command command
                                     ttr_dotnet_info *info, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ProcessInfo");
+    call_init(&call, target, "ProcessInfo");
     ipc_write_plain(&call.out, IPC_PROCESS, command);
     ttr_status status = call_run_blocking(&call, error);
     if (status == TTR_OK) {
         arena_reset(&target->about);
         status = ipc_read_info(call_payload(&call), command, &target->about, info, error);
     }
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -32,7 +32,7 @@ ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info, ttr_error
 ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ProcessEnvironment");
+    call_init(&call, target, "ProcessEnvironment");
     ipc_write_plain(&call.out, IPC_PROCESS, IPC_ENVIRONMENT);
     ttr_status status = call_run_blocking(&call, error);
     target->variables_n = 0;
@@ -53,7 +53,7 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
                                       &target->variables_n, error);
     }
     *n = target->variables_n;
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -65,9 +65,9 @@ const char *ttr_dotnet_variable(const ttr_dotnet *target, size_t i)
 ttr_status ttr_dotnet_resume(ttr_dotnet *target, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ResumeRuntime");
+    call_init(&call, target, "ResumeRuntime");
     ipc_write_plain(&call.out, IPC_PROCESS, IPC_RESUME);
     ttr_status status = call_run_blocking(&call, error);
-    call_end(&call);
+    call_free(&call);
     return status;
 }
