@@ -6,9 +6,10 @@
  *
  * FastSerialization (netperf and nettrace 4) has objects:
  *
- *     [tag][tag][1][version 4][oldest reader 4][name length 4][name][6] [size
- * 4][padding][payload][6] 5 in nettrace, 4 in netperf            the object "Trace" has no size and
- * no padding
+ *     [tag][tag][1][version 4][oldest reader 4][name length 4][name][6]   type
+ *     [size 4][padding to 4][payload][6]                                  payload
+ *
+ * The tag is 5 in nettrace and 4 in netperf. The object "Trace" has no size and no padding.
  *
  * The stream ends with tag 1. nettrace 6 has only [size 24 bits | kind 8 bits][payload] blocks;
  * kind 0 ends the stream.
