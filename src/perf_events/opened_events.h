@@ -33,7 +33,7 @@ struct opened_events {
     size_t rings_n, rings_capacity;
     size_t rings_bytes;
     bool is_user_only; /* the kernel refused kernel-mode samples, so they are excluded */
-    bool counts_lost;  /* read() returns the number of lost records (Linux 6.0) */
+    bool counts_lost;  /* read() of an event also returns its number of lost records (Linux 6.0) */
 };
 
 /* Opens all events and rings of a request. Returns false on failure; the caller must call

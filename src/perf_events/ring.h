@@ -50,7 +50,7 @@ typedef void (*ring_receive_fn)(void *ctx, const void *bytes, size_t n);
 
 /* Statistics of the records read, and an observer for mappings. */
 struct ring_stats {
-    uint64_t records, samples, lost; /* sum over LOST and LOST_SAMPLES records */
+    uint64_t records, samples, lost; /* `lost`: sum over LOST and LOST_SAMPLES records */
     uint64_t broken; /* records with an impossible size; the rest of their batch was skipped */
     ring_receive_fn mapped; /* called with each complete MMAP2 record; may be NULL */
     void *ctx;

@@ -46,7 +46,7 @@ struct ttr_perf {
     uint64_t late_lost;               /* losses that no LOST record covers, known after the stop */
     uint64_t marked_ms, marked_bytes; /* time and output offset of the last mark */
     bool at_exec, is_snapshot, was_user_only;
-    bool is_returned; /* the content of `out` was returned to the caller */
+    bool is_returned; /* the caller has the content of `out`; the next read drops it */
     bool is_snapshot_due, is_stopping, has_ended;
 };
 

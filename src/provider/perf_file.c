@@ -49,8 +49,8 @@ struct perf_file {
     bool has_new_points; /* a tracepoint was added since the last piece */
     /* the formats exceed one record, so they are only written at the end of the file */
     bool formats_exceed_record;
-    int fd;  /* -1 after finish */
-    int sys; /* first errno of a write, 0 if none */
+    int fd;  /* descriptor of the file, -1 after perf_file_finish */
+    int sys; /* errno of the first failed write, 0 if none; later writes are skipped */
     pid_t pid;
     unsigned max_level;
     uint64_t keywords;

@@ -46,7 +46,7 @@
 /* Counters of the threads that hash to this shard, on a cache line of their own. */
 struct provider_shard {
     _Alignas(64) uint64_t begun;
-    uint64_t ended; /* at most `begun` */
+    uint64_t ended; /* events that have entered (begun) and left (ended) provider_send */
     uint64_t too_large, failed, above_page;
 };
 
