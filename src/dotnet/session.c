@@ -134,8 +134,8 @@ static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *er
     return status;
 }
 
-/* Receives available stream bytes. Returns TTR_OK, TTR_AGAIN if there are none, or TTR_END if the
- * connection is closed or broken. */
+/* Receives available stream bytes. Returns TTR_OK, TTR_AGAIN if nothing is available, or TTR_END if
+ * the connection is closed or broken. */
 static ttr_status receive_stream(struct ttr_dotnet_session *session, void *to, size_t n,
                                  size_t *got_bytes)
 {

@@ -29,7 +29,7 @@ static void write_bool_member(struct json *json, const char *key, bool value)
     json_bool(json, value);
 }
 
-/* Writes a column of n equal values; INT64_MIN stands for null. */
+/* Writes a column of n equal values; INT64_MIN means null. */
 static void write_constant_column(struct json *json, const char *key, uint32_t n, int64_t value)
 {
     json_key(json, key);
