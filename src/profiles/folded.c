@@ -1,7 +1,7 @@
 /* Folded stacks, the input of flamegraph.pl and its successors: one line per distinct stack, frames
- * separated by ';', outermost first, then a space and the weight. The
- * format has only this convention. Control characters in names become spaces: they would break a
- * line or reach the user's terminal as escape sequences. ';' becomes ':'. */
+ * separated by ';', outermost first, then a space and the weight. The format has only this
+ * convention. Control characters in names become spaces: they would break a line or reach the
+ * user's terminal as escape sequences. ';' becomes ':'. */
 #include "base/number.h"
 #include "base/utf.h"
 #include "profiles/profiles.h"

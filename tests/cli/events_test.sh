@@ -57,4 +57,4 @@ rm "$fs/user_events_status"
 says a_kernel_without_user_events_is_told_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched
 refuses an_empty_folder_is_refused 2 'tracefs cannot be empty' "$tracetta" events list --tracefs=
 refuses a_slip_in_an_option_is_told 2 'did you mean --tracefs' "$tracetta" events list --tracef=x
-refuses no_tracefs_is_told 3 'cannot be read' "$tracetta" events list --tracefs="$work/nowhere"
+refuses no_tracefs_is_told 3 'cannot read ' "$tracetta" events list --tracefs="$work/nowhere"
