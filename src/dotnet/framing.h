@@ -16,7 +16,7 @@
  *
  * Call order: framing_init, then framing_pass for each received buffer of any size. State: a small
  * automaton; its states are the values of framing_state; a field that is split over buffers is
- * collected in `part`. Invariant: whole <= at. Cost: constant per block; payload bytes are
+ * collected in `part`. Invariant: complete_end <= at. Cost: constant per block; payload bytes are
  * not read. Memory: sizeof(struct framing). Thread rule: none, plain data. */
 #ifndef TRACETTA_DOTNET_FRAMING_H
 #define TRACETTA_DOTNET_FRAMING_H
