@@ -56,7 +56,7 @@ refuses "counters_of_no_name_are_refused" 2 '--counters is empty' "$tracetta" co
 echo no socket >"$TMPDIR/file"
 refuses "a_file_is_no_process_that_is_gone" 3 'it is not a socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
 refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the path is wrong' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
-refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
+refuses "a_process_that_is_no_runtime_is_told" 3 'no visible diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
 run "$tracetta" record dotnet 4194999
 [ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
