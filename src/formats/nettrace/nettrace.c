@@ -1,6 +1,7 @@
-/* nettrace as a format: its name, its tables, and its bid.
+/* The nettrace entry of the table of formats: name, options, detection.
  *
- * The bid: the text "Nettrace" or, before V4, the head of FastSerialization. */
+ * Detection: the magic "Nettrace" or, before V4, the head of FastSerialization with the name of the
+ * first object. */
 #include "formats/nettrace/nettrace_writer.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -12,7 +13,7 @@ static bool is_serialization(const uint8_t *p, size_t n)
            memcmp(p + 4, NETTRACE_SERIALIZATION, NETTRACE_SERIALIZATION_BYTES) == 0;
 }
 
-/* Other programs store other things by the same library: the first object tells. */
+/* FastSerialization is used for other files too, so the name of the first object decides. */
 static bool is_netperf(const uint8_t *p, size_t n)
 {
     static const char *const names[] = {"Trace", "Microsoft.DotNet.Runtime.EventPipeFile"};

@@ -1,15 +1,18 @@
-/* V6: blocks, each with its size and kind before it; threads and labels by number.
+/* Reader of V6 blocks, of the thread table and of sequence points.
  *
- *   block      [0..23] size, this word not counted | [24..31] kind
- *   trace      date, ticks, ticks a second, i32 bytes of a pointer, i32 pairs, pairs of strings
- *   point      u64 ticks   u32 flags: 1 = forget threads, 2 = forget metadata   u32 n   n times:
- * varint thread, varint sequence stacks     u32 first   u32 n   n times: u32 bytes, addresses
- *   threads    u16 bytes, varint index, then while there are bytes: u8 kind; 1 name  2 varint pid
- * 3 varint tid  4 key and value gone       varint index, varint sequence metadata   see
- * nettrace_metadata6.c;   labels   see nettrace_labels.c strings    varint bytes, UTF-8
+ *   block      [0..23] size without this word | [24..31] kind | content
+ *   trace      date, ticks, ticks per second, i32 pointer bytes, i32 n, n pairs of strings
+ *   point      u64 ticks   u32 flags: 1 = clear threads, 2 = clear metadata
+ *              u32 n   n times: varint thread, varint sequence
+ *   stacks     u32 first number   u32 n   n times: u32 bytes, addresses
+ *   threads    rows: u16 size, varint index, then until the row ends: u8 kind, content
+ *              kinds: 1 name   2 varint pid   3 varint tid   4 key, value
+ *   gone       rows: varint index, varint sequence
+ *   metadata   see nettrace_metadata6.c      labels   see nettrace_labels.c
+ *   string     varint bytes, UTF-8
  *
- * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was
- * given. */
+ * Blocks of unknown kinds are skipped. A thread is removed only after all waiting events, which may
+ * refer to it, were emitted. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -36,7 +39,7 @@ static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
     return TTR_OK;
 }
 
-/* One thread: what is said of it in the row; where no process is, it is that of the trace. */
+/* Defines the thread of one row. A row without a pid has the pid of the trace. */
 static bool take_thread(struct nettrace_reader *reader, struct cursor *row)
 {
     uint64_t index = nettrace_take_varint(row), pid = reader->pid, tid = 0;
@@ -53,7 +56,7 @@ static bool take_thread(struct nettrace_reader *reader, struct cursor *row)
         else if (kind == THREAD_PAIR)
             (void)nettrace_take_string(row), (void)nettrace_take_string(row);
         else
-            break; /* its size is not known */
+            break; /* unknown kind, so its size is unknown too */
     }
     ttr_id thread = context_thread(t, reader->in->id, pid, tid);
     ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
@@ -152,7 +155,7 @@ static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, stru
     }
 }
 
-/* The piece of the block that begins at `at`; `c` stands behind what could be decoded. */
+/* Queues the block at `at` as a piece; `c` is after the last byte that could be decoded. */
 static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
                       const struct cursor *c, bool is_cut)
 {
@@ -193,7 +196,7 @@ static ttr_status meet_nothing(struct nettrace_reader *reader)
     return TTR_OK;
 }
 
-/* A block whose size is not believed: what is whole of it up to the next one. */
+/* Reads a block whose size is wrong: complete rows up to the next block. */
 static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind,
                                const struct nettrace_extent6 *extent)
 {
@@ -223,8 +226,8 @@ static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind,
         kind);
 }
 
-/* A block that is as long as it says, or that the input cuts off; `is_strange`: its kind is
- * damaged. */
+/* Reads a block whose size is right, or that the input truncates. `is_strange`: its kind is
+ * damaged, the content are events. */
 static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint32_t size,
                              bool is_strange)
 {
@@ -269,7 +272,8 @@ ttr_status nettrace_block6(struct nettrace_reader *reader)
         return meet_cut(reader, reader->at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
     if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
-        nettrace_order_release(reader, UINT64_MAX); /* then again */
+        /* emit waiting events first, then read this block again */
+        nettrace_order_release(reader, UINT64_MAX);
         return TTR_OK;
     }
     if (!reader->gives_blocks) { /* a live trace is not waited for */

@@ -1,7 +1,8 @@
-/* Classes of events: what is told of them alike is told once, as metadata of one number.
+/* Event classes of the writer: events with equal provider, name, shape, level, opcode and keywords
+ * share one metadata record.
  *
- * Ids of events count from 1 for each provider, those of providers that another nettrace trace has
- * too from FIRST_SPARE on: its own stay what they are. */
+ * Event ids count from 1 for each provider, or from FIRST_SPARE on if another nettrace trace has
+ * events of that provider: those keep their own ids. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -11,15 +12,15 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
-/* Beside the number of a class by shape: what is told of each of its events. */
-#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* without fields */
-#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are no UTF-8 */
-#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names have NULs */
+/* Flags next to the class number: losses to count for each event of the class. */
+#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* metadata without fields */
+#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are not valid UTF-8 */
+#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names contain NUL characters */
 #define CLASS_NUMBER (CLASS_HAS_ZEROS - 1)
 
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
-/* A level of the model as .NET counts. */
+/* Converts a level of the model to one of .NET. */
 static uint8_t level_out(uint8_t level)
 {
     static const uint8_t levels[] = {
@@ -37,7 +38,7 @@ uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *ev
     return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
 }
 
-/* Puts metadata with a number to those that go out before the next block. */
+/* Appends a metadata record to those that are written before the next block. */
 static void put_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row, size_t n)
 {
     struct buffer *to = &w->region.metadata;
@@ -50,13 +51,13 @@ static void put_row(struct nettrace_writer *w, uint32_t number, const uint8_t *r
             store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
         return;
     }
-    nettrace_put_u32(to, (uint32_t)n + 4); /* taken apart when the block is made */
+    nettrace_put_u32(to, (uint32_t)n + 4); /* size, removed again when the block is written */
     nettrace_put_u32(to, number);
     buffer_add(to, row, n);
 }
 
-/* The number of metadata, told when new; 0 when memory is out.  What is too large is told without
- * fields: *is_bare. */
+/* Returns the metadata number of a class, which is added if new; 0 if memory is exhausted. Sets
+ * `is_bare` if the record would be too large and was written without fields. */
 static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *told, bool *is_bare)
 {
     static const uint8_t no_fields[4];
@@ -82,7 +83,7 @@ static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *tol
 
 /* --- By shape --- */
 
-/* The next id of an event of a provider. */
+/* Returns the next free event id of a provider. */
 static uint32_t next_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
     struct nettrace_writer *w = out->own;
@@ -99,7 +100,7 @@ static bool is_of_nettrace(const struct ttr_writer *out, const ttr_event *event)
            strcmp(source.format, "nettrace") == 0;
 }
 
-/* What tells classes of one shape apart stands before it. */
+/* Appends to w->shape the properties that distinguish classes with equal shapes. */
 static void finish_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
@@ -132,7 +133,8 @@ static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
     told->shape = cursor_over(w->shape.bytes, shape_n, 0);
 }
 
-/* A class that is new under its key. */
+/* Adds the class of an event and stores its number under the hash of its key. Returns 0 if memory
+ * is exhausted. */
 static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                           uint64_t hash)
 {
@@ -223,7 +225,7 @@ static uint32_t translate(struct ttr_writer *out, const ttr_event *event,
     uint32_t number = NO_CLASS;
     bool is_understood = nettrace_translate(type, &told, &w->shape, &texts, reading);
     w->is_out_of_memory |= texts.failed || w->shape.failed;
-    /* Where names tell the opcode the metadata need not. */
+    /* Metadata need no opcode if the reader derives it from the name. */
     told.opcode = event->opcode == type->opcode ? told.opcode : event->opcode;
     if (is_understood && nettrace_shape_fits(&told.shape, w->version) &&
         (told.opcode == 0 || w->version > 4)) {
@@ -236,7 +238,7 @@ static uint32_t translate(struct ttr_writer *out, const ttr_event *event,
     return number;
 }
 
-/* In which way the metadata of an event lie; 0 where they do not. */
+/* Returns the index of the payload layout that fits an event; 0 if its metadata are right. */
 static unsigned lie_of(const struct nettrace_type *type, const ttr_event *event)
 {
     const struct nettrace_readings *readings = type->readings;
@@ -265,7 +267,8 @@ static bool reserve_known(struct ttr_writer *out, ttr_id schema)
     return true;
 }
 
-/* Whether an event has labels that are fields, which only V6 can say beside its payload. */
+/* True if an event has labels that are fields. Only V6 can store these without changing the
+ * payload. */
 static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
 {
     const uint8_t *p;

@@ -1,4 +1,4 @@
-/* Copies: pieces held until their events were given, then written. */
+/* Copy of a nettrace trace: pieces are held until their events were emitted, then written. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #include <string.h>
@@ -23,13 +23,13 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
     alloc_free(alloc, copy->kept, copy->kept_capacity, sizeof *copy->kept);
 }
 
-/* --- What arrived --- */
+/* --- Marks of events that arrived --- */
 
-/* How many events of a piece arrived. */
+/* Returns the number of a piece's events that arrived. */
 static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
 {
     uint64_t first = piece->offset - copy->kept_from,
-             last = first + piece->size; /* bits; not `last` itself */
+             last = first + piece->size; /* first bit, and the bit after the last one */
     uint32_t n = 0;
     for (uint64_t word = first / 64; word < copy->kept_words && word * 64 < last; word++) {
         uint64_t bits = copy->kept[word];
@@ -40,7 +40,7 @@ static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettra
     return n;
 }
 
-/* Makes room for the bits of a piece behind those held. */
+/* Makes room for the marks of a piece. Marks of pieces that were written are dropped. */
 static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc,
                          const struct nettrace_piece *piece)
 {
@@ -67,7 +67,7 @@ static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc,
 
 /* --- Writing --- */
 
-/* A piece as it is, but for the padding of an object that stands at another place. */
+/* Writes a piece unchanged, except for the padding of an object whose position changed. */
 static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out,
                         const struct nettrace_piece *piece, const uint8_t *bytes)
 {
@@ -86,7 +86,7 @@ static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out
     buffer_add(&out->buffer, bytes + piece->body, piece->size - piece->body);
 }
 
-/* V1, V2: the table behind the end says where that is. */
+/* V1, V2: writes the label table after the end, with the new position of the end. */
 static void write_tail(const struct nettrace_copy *copy, struct ttr_writer *out,
                        const struct nettrace_piece *piece, const uint8_t *bytes)
 {
@@ -100,7 +100,8 @@ static void write_tail(const struct nettrace_copy *copy, struct ttr_writer *out,
     buffer_add(&out->buffer, bytes + i, piece->size - i);
 }
 
-/* Every trace has a Trace; where damage took it, one that says what was supposed. */
+/* Every trace needs a Trace object. If damage destroyed it, writes one with the values that the
+ * reader assumed. */
 static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
                                 const struct nettrace_piece *piece)
 {
@@ -113,8 +114,8 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
                        &(struct nettrace_about){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* Whether a block of events must be made anew: not all of it is there, some are left out, or those
- * before are counted otherwise. */
+/* True if a block of events must be rebuilt: it is damaged, events are left out, or earlier ones of
+ * its threads were left out, so that sequence numbers change. */
 static bool is_changed(const struct nettrace_copy *copy, const struct ttr_writer *out,
                        const struct nettrace_piece *piece)
 {
@@ -175,7 +176,7 @@ static ttr_status write_held(struct nettrace_copy *copy, struct ttr_writer *out,
     return TTR_OK;
 }
 
-/* Moves what is held to the begin of its room, when half of that is free. */
+/* Moves held bytes to the start of the buffer if at least half of it is unused. */
 static void move_held(struct nettrace_copy *copy)
 {
     if (copy->bytes_begin <= copy->bytes.n / 2)
@@ -230,7 +231,7 @@ ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *o
     write_missing_trace(copy, out, &(struct nettrace_piece){.kind = NETTRACE_PIECE_END});
     uint64_t end = ttr_writer_bytes(out);
     nettrace_put_end(out, copy->version);
-    if (copy->version < 3) { /* a table of one label, and where it stands */
+    if (copy->version < 3) { /* a table with one label, and the position of the table */
         nettrace_put_u32(&out->buffer, 1);
         nettrace_put_u32(&out->buffer, (uint32_t)end);
         nettrace_put_u32(&out->buffer, (uint32_t)end + 1);

@@ -1,5 +1,5 @@
-/* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events
- * where something is. */
+/* Copies of nettrace to nettrace: identical bytes if no event is left out, else exactly the
+ * selected events. */
 #include <stdio.h>
 
 #include "support/corpus.h"
@@ -9,8 +9,8 @@
 #include "support/vectors.h"
 #include "support/writing.h"
 
-/* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind
- * the first `limit`. */
+/* Selection of events: all if `each` is 0, else the first of each `each`; none after the first
+ * `limit`. */
 struct taking {
     unsigned each;
     uint64_t limit;
@@ -31,7 +31,7 @@ static ttr_reader *open_bytes(ttr *t, const void *bytes, size_t n, uint32_t flag
     return reader;
 }
 
-/* The events of a batch that are taken, in `pick`. */
+/* Stores the indices of the selected events of a batch in `pick`. */
 static void choose(ttr_batch *batch, const struct taking *taking, uint64_t *seen, uint32_t *pick)
 {
     uint32_t n = 0;
@@ -45,7 +45,7 @@ static void choose(ttr_batch *batch, const struct taking *taking, uint64_t *seen
     batch->n = n;
 }
 
-/* Copies what is taken; where there is a limit, reading stops as soon as it is reached. */
+/* Copies the selected events. Reading stops as soon as the limit is reached. */
 static void copy(const void *bytes, size_t n, const struct taking *taking, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);
@@ -66,7 +66,7 @@ static void copy(const void *bytes, size_t n, const struct taking *taking, struc
     ttr_free(t);
 }
 
-/* A line, up to `next`, without the event's number in sequence; gaps are no events. */
+/* Appends a dump line, up to `next`, without the sequence number; skips gaps. */
 static void add_line(struct buffer *to, const char *line, const char *next,
                      const struct taking *taking, uint64_t *i)
 {
@@ -80,7 +80,7 @@ static void add_line(struct buffer *to, const char *line, const char *next,
     buffer_add(to, behind, (size_t)(next - behind));
 }
 
-/* The lines of events but gaps, without their numbers in sequence; of those that are taken. */
+/* Returns the dump lines of the selected events, without gaps and sequence numbers. */
 static void lines_of(const void *bytes, size_t n, const struct taking *taking, struct buffer *to,
                      uint64_t *damage)
 {
@@ -108,7 +108,7 @@ static void lines_of(const void *bytes, size_t n, const struct taking *taking, s
 
 static const struct taking all = {.each = 0, .limit = UINT64_MAX};
 
-/* A copy of what is taken holds that, and no damage. */
+/* Checks that a copy has the selected events and no damage. */
 static void check_taking(const char *name, const struct hexa *trace, const struct taking *taking)
 {
     struct buffer copied, expected, found;
@@ -135,7 +135,7 @@ static uint64_t damage_of(const struct hexa *trace)
     return damage;
 }
 
-/* A trace that has no end mark gets one. */
+/* A trace without an end mark gets one, so its copy may be longer. */
 static void check_identical(const char *name, const struct hexa *trace)
 {
     struct buffer copied;
@@ -206,7 +206,7 @@ static void a_copy_of_a_damaged_trace_has_its_whole_events_and_no_damage(void **
     vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_recovers);
 }
 
-/* The events that are left out are not missing: a thread counts on where it was. */
+/* Filtered events must not be reported as lost: sequence numbers of later events are reduced. */
 static void what_is_left_out_is_no_loss(void **state)
 {
     struct hexa hexa;
@@ -230,7 +230,7 @@ static void what_is_left_out_is_no_loss(void **state)
     hexa_free(&hexa);
 }
 
-/* An event made by hand, put into a copy, has no place there, which is counted. */
+/* A builder event written into a copy is counted as a loss. */
 static void guests_of_a_copy_are_counted(void **state)
 {
     struct hexa hexa;
@@ -263,8 +263,8 @@ static void guests_of_a_copy_are_counted(void **state)
     hexa_free(&hexa);
 }
 
-/* With each allocation failing, a copy of some events ends with TTR_E_NOMEM or goes well; nothing
- * leaks. */
+/* Returns whether a copy of some events succeeds while allocation `fail_at` fails. Any other error
+ * than TTR_E_NOMEM fails the test. */
 static bool copy_with(const struct hexa *hexa, size_t fail_at)
 {
     struct support_heap heap;

@@ -1,6 +1,6 @@
-/* Recorded traces of five versions of the runtime: as many events as its own reader counts, in
- * order of time, nothing lost, nothing damaged, every field walked.  TTR_CORPUS names the folder of
- * recorded traces; without it the tests pass with a line that says so. */
+/* Recorded traces of five versions of the runtime: the number of events that TraceEvent counts, in
+ * order of time, without loss or damage, and every field can be decoded. TTR_CORPUS is the folder
+ * of recorded traces; if it is not set the tests pass with a line that reports that. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,13 +9,13 @@
 #include "support/corpus.h"
 #include "support/support.h"
 
-/* Counted by TraceEvent; of samples and stacks by their fields here. */
+/* Events were counted by TraceEvent, samples and stacks by this library's fields. */
 struct recorded {
     const char *name;
     uint64_t events;
     const char *version;
     uint64_t lost;
-    bool has_notes; /* remarks */
+    bool has_notes; /* the trace has remarks */
 };
 
 static const struct recorded recorded[] = {
@@ -38,7 +38,7 @@ static const struct recorded recorded[] = {
     {"v6/v6_ptr4.nettrace", 1, "6", 0, false},
 };
 
-/* Walks all fields and the stack of an event. */
+/* Decodes all fields and the stack of an event. */
 static void walk(const ttr *t, const ttr_event *event, uint64_t *frames)
 {
     ttr_fields fields;

@@ -1,9 +1,9 @@
-/* One part of a trace is damaged: every event of all others is given as it was, and what is missing
- * is told by its offset.
+/* Damage to one part of a trace: every event of all other parts is unchanged, and what is missing
+ * is reported with its offset.
  *
- * Small traces of each version, six blocks of five events each, are damaged at each of their bytes
- * (so in contents, sizes, tags, names); recorded traces have 512 bytes zeroed in each of their
- * blocks.  TTR_CORPUS names the folder of recorded traces. */
+ * Small traces of each version, six blocks of five events each, are damaged at each byte: contents,
+ * sizes, tags and names. In recorded traces 512 bytes of each block are zeroed. TTR_CORPUS is the
+ * folder of recorded traces. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,7 +84,7 @@ static void add_head(struct script *script)
             version >= 4 ? "05 05" : "04 04", version >= 4 ? 4 : 3);
 }
 
-/* The event Demo/7 "Tick", with one field of 32 bits. */
+/* Appends metadata of event Demo/7 "Tick" with one 32-bit field. */
 static void add_metadata(struct script *script)
 {
     unsigned version = script->version;
@@ -157,7 +157,7 @@ static void add_event(struct script *script, unsigned number)
             "8F varint 1 varint %u varint %u varint 2 varint %u varint 1 varint %u varint 4 u32le "
             "%u\n",
             number, thread, thread, 2000 + 10 * number, 100 + number);
-    else if (i == 3) /* other flags */
+    else if (i == 3) /* an event with other flags */
         add(script, "0A varint 0 varint %u varint 2 varint 2 varint 10 u32le %u\n", thread,
             100 + number);
     else
@@ -180,7 +180,7 @@ static void add_events(struct script *script, unsigned block)
         end_block(script, label);
 }
 
-/* The bytes of a small trace. */
+/* Returns the bytes of a small trace. */
 static struct hexa make_trace(unsigned version)
 {
     static struct script script;
@@ -207,15 +207,15 @@ static struct hexa make_trace(unsigned version)
     return hexa;
 }
 
-/* --- What reading gives --- */
+/* --- Results of reading --- */
 
 struct seen {
-    uint64_t *at; /* pairs: offset of an event, hash of what it says; by offset */
+    uint64_t *at; /* pairs, sorted by offset: offset of an event, hash of its contents */
     size_t n, capacity;
-    uint64_t *told; /* pairs: begin and end of what was told as damaged or odd */
+    uint64_t *told; /* pairs: start and end of a range reported as damaged or odd */
     size_t told_n;
-    uint64_t lost;   /* as counters tell */
-    uint64_t *parts; /* begin, end, kind of pieces */
+    uint64_t lost;   /* events lost by sequence numbers */
+    uint64_t *parts; /* triples of pieces: start, end, kind */
     size_t parts_n;
 };
 
@@ -323,8 +323,8 @@ static bool is_told(const struct seen *seen, uint64_t begin, uint64_t end)
     return false;
 }
 
-/* What is wrong with the reading of a trace that was damaged in [begin, end) of a piece; NULL =
- * nothing. */
+/* Returns a message if reading a trace with damage in piece `part` broke an expectation; NULL if
+ * all hold. */
 static const char *judge(const struct seen *whole, const struct seen *seen, const uint64_t *part,
                          bool may_change)
 {
@@ -353,13 +353,13 @@ static const char *judge(const struct seen *whole, const struct seen *seen, cons
                : NULL;
 }
 
-/* Stacks, metadata, threads and points that are damaged may change what events elsewhere say. */
+/* Damaged stacks, metadata, threads and sequence points may change events of other blocks. */
 static bool may_change(uint64_t kind)
 {
     return kind != NETTRACE_PIECE_EVENTS && kind != NETTRACE_PIECE_FLAT;
 }
 
-/* The events of V1 and V2 stand in no blocks: each is a part. */
+/* V1 and V2 have no blocks: each event is a part. */
 static void part_of(const struct seen *whole, size_t at, uint64_t *part)
 {
     for (size_t i = 0; i < whole->parts_n; i++)
@@ -434,8 +434,8 @@ static void a_damaged_byte_costs_its_own_block_and_is_told(void **state)
 
 /* --- Recorded traces --- */
 
-/* The bytes of a recorded trace, copied or written as another version; false where there is none.
- */
+/* Loads a recorded trace, copied or converted to another version. Returns false if the file does
+ * not exist. */
 static bool load(const char *name, const char *option, struct buffer *to)
 {
     char path[600];
@@ -470,10 +470,10 @@ enum harm { HARM_SIZE, HARM_TAG, HARM_MIDDLE, HARM_ALL, HARM_CUT_OUT, HARMS };
 static const char *const harms[HARMS] = {"size changed", "first byte zeroed", "512 bytes zeroed",
                                          "zeroed", "second half cut out"};
 
-/* Damages a part; gives the bytes that are left. */
+/* Damages a part; returns the new size of the trace. */
 static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t *part, bool is_v6)
 {
-    enum { FRAME = 26 }; /* of an EventBlock; its size follows */
+    enum { FRAME = 26 }; /* bytes of an EventBlock's frame; its size follows */
     uint64_t middle = part[0] + (part[1] - part[0]) / 2;
     switch (harm) {
     case HARM_SIZE:
@@ -494,7 +494,8 @@ static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t
     }
 }
 
-/* What was cut out shifts what stands behind it: back to where it was. */
+/* Adds the number of removed bytes to the offsets after them, so that both readings can be
+ * compared. */
 static void shift_back(struct seen *seen, uint64_t from, uint64_t by)
 {
     for (size_t i = 0; i < seen->n; i++)

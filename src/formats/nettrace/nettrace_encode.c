@@ -1,7 +1,7 @@
-/* Events of any kind as events of nettrace: when, by whom, with which stack and activity; what they
- * say is put by nettrace_shape.c, or stays as it is where another nettrace trace said it.
+/* Encoder: an event of any format becomes a nettrace header and payload.
  *
- * Ticks are those of the only source where that is a nettrace trace, else nanoseconds. */
+ * Ticks are those of the source if that is the only one and a nettrace trace; else nanoseconds.
+ * Payloads of nettrace sources are copied if possible, others are encoded by nettrace_shape.c. */
 #include <string.h>
 
 #include "base/number.h"
@@ -50,7 +50,8 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 
 /* --- The trace --- */
 
-/* The reader of an event of a nettrace trace; NULL where it is none, or a copy. */
+/* Returns the reader of an event of a nettrace trace; NULL for events of other formats, and for
+ * detached copies. */
 static const struct nettrace_reader *reader_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
@@ -59,7 +60,7 @@ static const struct nettrace_reader *reader_of(const struct ttr_writer *out, con
                                                                                : NULL;
 }
 
-/* A number that the source says of the trace, under one of two names. */
+/* Returns a numeric attribute of a source under one of two names; 0 if it has none. */
 static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const char *other)
 {
     ttr_attribute attribute;
@@ -77,7 +78,8 @@ static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Nanoseconds: since the zero of their date, or so much later that none is negative. */
+/* Sets a clock of nanoseconds. Its zero is 1970 if the first event has a date, else it is early
+ * enough that no ticks are negative. */
 static void settle_clock(struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated = time_is_unix(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
@@ -107,10 +109,10 @@ static void settle_source(struct ttr_writer *out, const ttr_event *event,
     w->about.sync_ticks = reader->sync_ticks;
 }
 
-/* The first event decides what the trace says of itself. */
+/* Writes head and Trace. The first event determines clock and process. */
 static void begin_trace(struct ttr_writer *out, const ttr_event *event)
 {
-    enum { ONLY_ONE = 2 }; /* the first of a context's sources is who makes events by hand */
+    enum { ONLY_ONE = 2 }; /* source 0 of a context holds events that a program makes itself */
     struct nettrace_writer *w = out->own;
     const struct nettrace_reader *reader = event ? reader_of(out, event) : NULL;
     const ttr_event none = {.time = 0};
@@ -134,9 +136,9 @@ static void begin_trace(struct ttr_writer *out, const ttr_event *event)
                        &w->about);
 }
 
-/* --- When --- */
+/* --- Time --- */
 
-/* A time in ticks of the source's clock. */
+/* Converts a time to ticks of the source's clock. */
 static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 {
     int128 since = (int128)time - (int128)w->about.sync_ms * NS_PER_MS;
@@ -163,10 +165,10 @@ static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
     return ticks;
 }
 
-/* --- By whom --- */
+/* --- Threads --- */
 
-/* Who captured an event: of a nettrace trace its track, else its thread; SIZE_MAX when memory is
- * out. */
+/* Returns the output thread that captured an event: its track if it is from nettrace, else its
+ * thread; SIZE_MAX if memory is exhausted. */
 static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->own;
@@ -186,7 +188,8 @@ static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t 
     return capture;
 }
 
-/* Before an event whose thread was renamed: what was told of threads ends here. */
+/* Writes a sequence point before an event whose thread was renamed. Also counts names that cannot
+ * be stored. */
 static ttr_status settle_names(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     const struct nettrace_writer *w = out->own;
@@ -217,7 +220,7 @@ static bool put_threads(struct ttr_writer *out, const ttr_event *event,
 
 /* --- Stacks and labels --- */
 
-/* The stack of an event of another nettrace trace, as stored there. */
+/* Returns the number of a nettrace event's stack, copied as stored. */
 static uint32_t stack_of_source(struct nettrace_writer *w, const struct nettrace_reader *reader,
                                 const ttr_event *event)
 {
@@ -267,7 +270,7 @@ static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
     return number;
 }
 
-/* V6: the number of a list of labels; 0 = none. */
+/* V6: returns the number of the event's label list; 0 if it has none. */
 static uint32_t labels_of(struct ttr_writer *out, const ttr_event *event, bool is_source_class)
 {
     struct nettrace_writer *w = out->own;
@@ -324,7 +327,7 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_opcode_out(w, event),
             by_name = activity_opcode(ttr_text_get(out->t, event->name));
-    opcode = opcode ? opcode : by_name; /* as a reader takes it */
+    opcode = opcode ? opcode : by_name; /* the opcode that a reader will derive */
     if (event->opcode && opcode != event->opcode)
         output_lost(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
@@ -336,7 +339,8 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
-/* What an event says: the number of its metadata, and the payload; 0 when memory is out. */
+/* Encodes the content of an event: returns its metadata number and sets the payload. Returns 0 if
+ * memory is exhausted. */
 static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_t **payload,
                     uint32_t *payload_n, bool *is_source_class)
 {
@@ -362,7 +366,8 @@ static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_
     return w->payload.failed ? 0 : number;
 }
 
-/* Missing events: a hole in the count of a thread, which the next event or sequence point shows. */
+/* Encodes a gap: the sequence number of its thread jumps, which the next event or sequence point
+ * shows. */
 static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
@@ -387,9 +392,10 @@ static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_er
     output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
                 event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
-    if (!nettrace_is_v6(w) &&
-        thread->sequence ==
-            0) { /* what a reader has not met has lost nothing: so it is met first */
+    if (!nettrace_is_v6(w) && thread->sequence ==
+                                  /* a reader ignores loss before a thread's first event, so a
+                                   * sequence point introduces the thread */
+                                  0) {
         thread->sequence = 1;
         ttr_status status = nettrace_region_point(out, error);
         if (status != TTR_OK)
@@ -432,7 +438,7 @@ ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event, ttr_e
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Names that have no place and became known behind the last event. */
+/* Counts losses of names that became known after the last event of their thread. */
 static bool count_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->own;

@@ -1,9 +1,12 @@
-/* Fields of events: what the layout of their type gives, then what it does not know.
+/* Field iterator of nettrace events.
  *
- *   labels     those of its list that are fields (V6), as context
- *   payload    by the reading of the type that fits its size; GUIDs, decimals and dates as text,
- * arrays of characters as one text undecoded  bytes behind the last field that is known, or all of
- * them frames     the stack of a sample */
+ * Fields of an event, in this order:
+ *
+ *   labels      label list entries that are fields (V6), as context
+ *   payload     by the layout that fits its size; GUIDs, decimals and dates become text, arrays of
+ *               characters become one text
+ *   undecoded   bytes after the last known field, or the complete payload
+ *   frames      the stack of a sample */
 #include "base/number.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
@@ -19,13 +22,13 @@ enum stage {
     STAGE_OVER
 };
 
-/* The walk of the payload, and what comes behind it. */
+/* State of the iterator, stored in ttr_fields. */
 struct walk {
     struct layout_walk payload;
-    const uint8_t *at; /* the next frame, element of another place, or label */
-    uint32_t left;     /* of them; of labels bytes */
+    const uint8_t *at; /* next frame, element at another location, or label */
+    uint32_t left;     /* remaining frames or elements; for labels: bytes */
     uint16_t stage;
-    uint16_t code; /* of elements; of labels the stage behind them */
+    uint16_t code; /* type code of the elements; during labels: the stage after them */
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
@@ -52,8 +55,8 @@ static void begin_walk(ttr_fields *fields)
     }
 }
 
-/* Of most events all fields are taken at once: their walk does not begin before it is known to be
- * needed. */
+/* Starts the iterator. Its setup is delayed for plain events: for most of them all fields are
+ * returned by one fields_take() that does not need it. */
 static void begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
@@ -63,13 +66,13 @@ static void begin(ttr_fields *fields)
         begin_walk(fields);
 }
 
-/* Takes all elements of an array of characters as one text. */
+/* Converts the elements of an array of 16-bit characters to one text, and moves past them. */
 static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
     uint64_t left = (walk->payload.run.bits.end - walk->payload.run.bits.at) /
-                    16; /* a count may promise more than there is */
+                    16; /* the declared count may be larger than the payload */
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
     uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
     while (got < room && layout_walk_next(&walk->payload, &character, &shape)) {
@@ -94,7 +97,8 @@ static unsigned bytes_of_code(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* A value that is elsewhere in the payload: u32 = bytes << 16 | place. */
+/* Resolves a location: u32 = bytes << 16 | offset. An offset outside of the payload leaves the four
+ * bytes as they are. */
 static void show_place(struct walk *walk, struct arena *scratch, const ttr_event *event,
                        unsigned role, ttr_field *field)
 {
@@ -125,7 +129,7 @@ static void show_place(struct walk *walk, struct arena *scratch, const ttr_event
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = walk->left};
 }
 
-/* Shows GUIDs, decimals and dates as text; without memory they stay as they are. */
+/* Converts a GUID, decimal or date to text. Leaves the value unchanged if memory is exhausted. */
 static void show_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
     char *to = arena_take(scratch, NUMBER_MAX);
@@ -137,7 +141,7 @@ static void show_text(struct arena *scratch, unsigned role, ttr_field *field)
                         .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
 }
 
-/* An element of another place. */
+/* Returns the next element at another location. */
 static void give_element(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     const struct type *plain = clr_plain_type(walk->code);
@@ -169,7 +173,7 @@ static void give_element(struct walk *walk, struct arena *scratch, ttr_field *fi
         show_text(scratch, plain->role, field);
 }
 
-/* Shows a value as what it means; without memory it stays as it is. */
+/* Converts a value by its role. Leaves it unchanged if memory is exhausted. */
 static void show(struct walk *walk, const struct nettrace_type *type, const ttr_event *event,
                  unsigned role, ttr_field *field)
 {
@@ -192,7 +196,8 @@ static void name_field(ttr_field *field, const char *name, uint8_t type)
     field->value.type = type;
 }
 
-/* Bytes of the payload that no field holds. */
+/* Returns the payload bytes after the last decoded field. Returns false if there are none, or if
+ * they may be the values of location fields. */
 static bool give_undecoded(struct walk *walk, const struct nettrace_type *type,
                            const ttr_event *event, ttr_field *field)
 {
@@ -250,7 +255,8 @@ static bool next_behind(struct walk *walk, const struct nettrace_type *type, con
     return walk->stage == STAGE_ELEMENTS && give_frame(walk, type, field);
 }
 
-/* Labels, and elements of another place, which stand before or among the fields of the payload. */
+/* Returns the next label, or element at another location; these come before or between the
+ * payload's fields. */
 static bool next_before(struct walk *walk, struct arena *scratch, ttr_field *field)
 {
     if (walk->stage == STAGE_LABELS) {
@@ -289,7 +295,8 @@ static bool next(ttr_fields *fields, ttr_field *field)
     return next_behind(walk, type, fields->event, field);
 }
 
-/* All fields of an event whose walk has not begun; LAYOUT_NOT_WHOLE where that cannot be. */
+/* Decodes all fields of an event in one call. Returns LAYOUT_NOT_WHOLE if the payload does not fit
+ * layout 0. */
 static inline uint32_t take_whole(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     const struct nettrace_type *type = fields->own;
@@ -304,8 +311,8 @@ static inline uint32_t take_whole(ttr_fields *fields, ttr_field *field, uint32_t
     return n;
 }
 
-/* Many at once: what the layout gives is what is shown, unless the type has values that mean
- * something else. */
+/* Returns up to `room` fields. Fields of the layout are returned unchanged unless the type has
+ * roles. */
 static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     struct walk *walk = (struct walk *)fields->state;
@@ -335,7 +342,7 @@ static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, 
     return layout_field_ops.label(fields, value, i, text);
 }
 
-/* Of the fields that the layout gives. */
+/* Returns the type of the last field; NULL if it does not come from the layout. */
 static const struct type *type(const ttr_fields *fields)
 {
     const struct walk *walk = (const struct walk *)fields->state;

@@ -1,5 +1,5 @@
-/* Fields of events: taken many at once they are what they are one by one, in traces as they should
- * be and in damaged ones. */
+/* Field iterator: fields returned many at a time equal those returned one by one, in valid and in
+ * damaged traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { FIELDS = 4096, DAMAGED = 60, SPOTS = 6 };
 
-static uint64_t events; /* looked at so far */
+static uint64_t events; /* events checked so far */
 
 struct copies {
     ttr_field field[FIELDS];
@@ -52,7 +52,7 @@ static void check_same(const struct copies *a, const struct copies *b)
     }
 }
 
-/* The first name of a value is told also of one that other fields were taken behind. */
+/* Labels of a value must still be available after later fields were returned in the same call. */
 static void check_labels(const ttr_fields *fields, const ttr_field *taken, uint32_t n)
 {
     ttr_text label;
@@ -102,7 +102,7 @@ static void check_bytes(const uint8_t *bytes, size_t n)
     ttr_free(t);
 }
 
-/* Copies with some bytes changed; most of them are within events, since most bytes are. */
+/* Checks copies with some changed bytes; most of these are inside of events. */
 static void check_damaged(const struct hexa *hexa)
 {
     uint64_t state = 0x243f6a8885a308d3;

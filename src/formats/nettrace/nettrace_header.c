@@ -1,5 +1,5 @@
-/* Headers of events that are rare: with a thread, at the end of a block, and without compression.
- */
+/* Slow paths of the header decoder: headers with threads, at the end of a block, and without
+ * compression. */
 #include "formats/nettrace/nettrace_header.h"
 
 const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value)
@@ -15,14 +15,15 @@ const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *v
     return NULL;
 }
 
-/* Where a pointer into the copy stands in the block. */
+/* Converts a pointer into the zero-padded copy to one into the block. */
 static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy,
                                const uint8_t *p)
 {
     return h->start + (p - copy);
 }
 
-/* From a copy with zeros behind it. */
+/* Decodes a header near the end of a block from a zero-padded copy, so that no load leaves the
+ * block. */
 static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     uint8_t copy[NETTRACE_HEADER_MAX] = {0};
@@ -34,7 +35,7 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     h->flags = copy[0];
     const uint8_t *payload = nettrace_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
-    /* What came from the copy must not outlive it. */
+    /* Pointers into the copy must not outlive it. */
     h->activity = h->activity == activity   ? activity
                   : h->activity && is_whole ? in_block(h, copy, h->activity)
                                             : NULL;
@@ -60,16 +61,17 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Moves behind the zeros up to the next multiple of 4; they may be missing at the end of the block.
- */
+/* Returns the next multiple of 4, counted from `origin`. At the end of a block the padding may be
+ * missing. */
 static const uint8_t *aligned(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
     return p + (skip < left ? skip : left);
 }
 
-/* [0] size, of what follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
- * | [52] payload size | payload | bytes of the stack | stack */
+/* Event of V1 to V3:
+ *   | [0] size of the rest | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
+ *   | [52] payload size | payload | u32 bytes of the stack | stack */
 static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
                        bool is_padded)
 {
@@ -105,7 +107,7 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     return true;
 }
 
-/* Whether a plain event may stand here. */
+/* True if the sizes of a plain event at `p` agree with each other. */
 static bool is_plain(const uint8_t *p, const uint8_t *end)
 {
     enum { HEAD = 80, PADDING_MAX = 3 };
@@ -117,8 +119,8 @@ static bool is_plain(const uint8_t *p, const uint8_t *end)
            size - (HEAD - 4) - payload <= PADDING_MAX;
 }
 
-/* Padding is what the text asks for, and what the runtime's writer does; its reader knows of none.
- */
+/* Returns the start of the event after a plain one. The specification asks for padding and the
+ * runtime's writer adds it, but the runtime's reader expects none: accept both (NET-PLAIN-2). */
 static const uint8_t *behind_plain(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     return is_plain(p, end) ? p : aligned(p, origin, end);
@@ -133,10 +135,10 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    h->flags =
-        metadata >> 31
-            ? 0
-            : NETTRACE_IS_SORTED; /* the other way round than the text says, in all programs */
+    h->flags = metadata >> 31
+                   ? 0
+                   /* the opposite of the specification, but what all programs do (NET-PLAIN-1) */
+                   : NETTRACE_IS_SORTED;
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
     h->capture = load_u64le(p + 20);

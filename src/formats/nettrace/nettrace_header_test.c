@@ -1,5 +1,5 @@
-/* Steps from header to header: what the writer puts is what the reader decodes, on its usual way,
- * with threads told, and near the end of a block. */
+/* Event headers: the reader decodes what the writer encodes, on the fast path, with threads, and
+ * near the end of a block. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_header.h"
@@ -19,7 +19,7 @@ static uint64_t random_bits(uint64_t *state)
     return *state;
 }
 
-/* A number of any length. */
+/* Returns a number of a random length in bits. */
 static uint64_t random_number(uint64_t *state)
 {
     uint64_t shift = random_bits(state) % 64;
@@ -32,7 +32,7 @@ static uint32_t random_u32(uint64_t *state)
     return (uint32_t)random_bits(state) >> shift;
 }
 
-/* Changes some of the members, each in one case of four. */
+/* Changes each member with a probability of one quarter. */
 static void change(struct nettrace_header *h, uint64_t *state, bool is_v6)
 {
     uint64_t which = random_bits(state) & random_bits(state);
@@ -74,8 +74,8 @@ static void check_same(const struct nettrace_header *got, const struct nettrace_
     assert_true(is_same_guid(got->related, put->related));
 }
 
-/* Puts events one behind another and reads each twice: where many bytes follow, and where the block
- * ends with it. */
+/* Encodes consecutive events and decodes each twice: with many bytes after it, and at the end of
+ * the block. */
 static void check_events(bool is_v6)
 {
     static uint8_t bytes[ROOM];

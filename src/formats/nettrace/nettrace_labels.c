@@ -1,12 +1,12 @@
-/* Lists of labels (V6): what many events have in common, by number; anew behind each sequence
- * point.
+/* Label lists of V6: properties that many events share, by number. Each sequence point clears them.
  *
- *   block   u32 first   u32 n   n lists
- *   label   u8 kind, bit 7 in the last of a list   1 activity GUID   2 related activity GUID   3
- * trace id, 16 bytes   4 span id u64 5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64
- * keywords   9 u8 level   10 u8 version
+ *   block   u32 first number   u32 n   n lists
+ *   label   u8 kind, bit 7 is set in the last label of a list; content:
+ *           1 activity GUID   2 related activity GUID   3 trace id, 16 bytes   4 span id, u64
+ *           5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64 keywords   9 u8 level
+ *           10 u8 version
  *
- * Some of them take the place of what metadata say; others are given as fields of the event's
+ * Kinds 1, 2 and 7 to 9 override the event's metadata. Kinds 3 to 6 become fields of the event's
  * context. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -25,7 +25,7 @@ enum {
     LABEL_LAST = 0x80
 };
 
-/* Passes over what a label of a kind holds; false where the kind is not known. */
+/* Skips the content of a label. Returns false if its kind is unknown. */
 static bool pass_label(struct cursor *c, unsigned kind)
 {
     switch (kind) {

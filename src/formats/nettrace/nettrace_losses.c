@@ -1,5 +1,5 @@
-/* What writing nettrace may lose: the format knows moments with fields on threads, and what
- * metadata say of them. */
+/* Table of what writing nettrace may lose. The format stores instants with fields on threads, and
+ * metadata per event type. */
 #include "formats/nettrace/nettrace_writer.h"
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {

@@ -1,6 +1,5 @@
-/* Very many events that wait for each other: more than the reader keeps of what it saw of their
- * headers.  Bytes as the specification has them, made here since a vector would be large; what is
- * given must be what was put, by time. */
+/* Many events that wait for each other, more than the reader caches headers of. The bytes are
+ * generated here, since a vector would be large; the reader must return the same events by time. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -101,9 +100,9 @@ static void put_head(struct buffer *to)
     buffer_free(&content);
 }
 
-/* Events of one thread, whose times are 1 of `threads` each: first, first + threads, ...  Every
- * third has an activity, every hundredth tells its thread again; with `is_sorted` the first
- * promises that nothing older comes. */
+/* Appends a block of one thread with the times first, first + threads, ... Every third event has an
+ * activity, every hundredth repeats its thread. `is_sorted`: the first event has the sorted flag.
+ */
 static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
                        bool is_sorted)
 {
@@ -126,7 +125,7 @@ static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint3
         }
         put_varint(&content, i == 0 ? first : threads);
         if (has_activity) {
-            put64(&content, i % 2 ? value : 0); /* zeros are none */
+            put64(&content, i % 2 ? value : 0); /* an activity of zeros is absent */
             put64(&content, 0);
         }
         put_varint(&content, 4);
@@ -136,7 +135,7 @@ static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint3
     buffer_free(&content);
 }
 
-/* Fails the test unless events are one tick apart and say their time; gives how many there are. */
+/* Checks that events are one tick apart and their payload is their time. Returns their count. */
 static uint64_t check_all(const struct buffer *bytes, uint32_t threads)
 {
     ttr_batch batch;
@@ -168,7 +167,7 @@ static uint64_t check_all(const struct buffer *bytes, uint32_t threads)
     return n;
 }
 
-/* `blocks` of each thread, one thread behind another. */
+/* Checks `blocks` blocks of each thread; all blocks of one thread come before those of the next. */
 static void check(uint32_t threads, uint32_t blocks, bool is_sorted)
 {
     struct buffer bytes;
@@ -200,7 +199,7 @@ static void events_that_need_not_wait_for_all_are_the_same(void **state)
     check(7, 6, true);
 }
 
-/* How often a reader told of something. */
+/* Returns how often a note with this code was reported. */
 static uint64_t told(ttr_reader *reader, const char *code)
 {
     ttr_report report = {.size = sizeof report};
@@ -211,7 +210,7 @@ static uint64_t told(ttr_reader *reader, const char *code)
     return n;
 }
 
-/* Events of a thread each, every one earlier than that before it. */
+/* Appends events of one thread each, every one earlier than the one before. */
 static void put_lone_events(struct buffer *to, uint32_t first)
 {
     struct buffer content;
@@ -225,7 +224,8 @@ static void put_lone_events(struct buffer *to, uint32_t first)
         put_varint(&content, 0);
         put_varint(&content, first + i);
         put_varint(&content,
-                   i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX); /* differences wrap */
+                   /* tick deltas wrap at 2^64 */
+                   i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX);
         put_varint(&content, 4);
         put32(&content, first + i);
     }
@@ -236,7 +236,8 @@ static void put_lone_events(struct buffer *to, uint32_t first)
 static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told(void **state)
 {
     (void)state;
-    for (uint32_t blocks = 20; blocks <= 24; blocks += 4) { /* of 65,536 events that may wait so */
+    /* below and above the limit of 65,536 runs */
+    for (uint32_t blocks = 20; blocks <= 24; blocks += 4) {
         struct buffer bytes;
         ttr_batch batch;
         uint64_t n = 0;

@@ -1,10 +1,8 @@
-/* Random events written as nettrace V4, V5 and V6, and read again, are the events that were
- * written: their canonical dumps are the same wherever the ledger tells of no loss, and differ
- * wherever it tells of one.  Events are as odd as they come (odd_fields.h): names of any bytes,
- * nested arrays, numbers of any width, all kinds, times before 1970 and at the end of all time,
- * more shapes of fields than most programs have.  What a reader adds, counters of threads and clock
- * ticks, is no difference where the source had none.  Gaps are compared by how many events they say
- * are missing. usage: nettrace_test; speaks TAP. */
+/* Random events written as V4, V5 and V6 and read back: canonical dumps are equal if the ledger has
+ * no loss, and differ if it has one. Events are as odd as possible (odd_fields.h): names of any
+ * bytes, nested arrays, integers of any width, all kinds, times before 1970 and at the end of the
+ * range, more shapes than most programs have. Sequence numbers and ticks that the reader adds are
+ * ignored. Gaps are compared by their count of events. Usage: nettrace_test; output is TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,18 +21,18 @@
 
 enum { LINE_SHOWN = 700 };
 
-/* Events as lines, and what lines do not show of each: fields of contexts, integers as texts. */
+/* Events as dump lines, and parts that these do not show: context fields, integers as text. */
 struct story {
     struct dump dump;
     struct buffer marks;
 };
 
-/* What was written, and what the ledger said of each event. */
+/* Events written, and the losses counted for each. */
 struct source {
     struct story story;
     struct buffer bytes;
-    const char **loss; /* the code of the first one told of an event, NULL = none */
-    uint64_t missing;  /* events that gaps told of, and the ledger did not tell as dropped */
+    const char **loss; /* code of the first loss counted for each event; NULL if none */
+    uint64_t missing;  /* sum of events in gaps, without gaps that the ledger counts as dropped */
 };
 
 /* --- Events --- */
@@ -48,16 +46,16 @@ static void make_odd(struct odd *odd, ttr *t, int64_t time)
     ttr_text name = odd_name(&odd->seed);
     bool is_early = odd_below(&odd->seed, 40) == 0, is_plain = odd_below(&odd->seed, 3) != 0,
          is_first = odd->budget == 0;
-    if (is_first) /* V4 and V5 have one process, which is that of most */
+    if (is_first) /* V4 and V5 store one process, the one of most events */
         ttr_on_thread(odd->b, 1, 1);
     odd->budget = ODD_BUDGET;
     event->time = is_early && time > INT64_MIN + EARLIER
                       ? time - EARLIER
-                      : time; /* of one from 1970 on before 1970 */
+                      : time; /* before 1970 for an event from 1970 on */
     if (event->kind == TTR_KIND_INSTANT)
         event->opcode = opcodes[odd_below(&odd->seed, sizeof opcodes)];
     if (is_plain && event->kind != TTR_KIND_BLOB && event->kind != TTR_KIND_GAP) {
-        event->kind = TTR_KIND_INSTANT; /* others are told as lost */
+        event->kind = TTR_KIND_INSTANT; /* other events would be losses */
         event->category = 0;
         event->link = event->tag = 0;
         ttr_on_thread(odd->b, 1, 1 + odd_below(&odd->seed, 9));
@@ -74,7 +72,7 @@ static void make_odd(struct odd *odd, ttr *t, int64_t time)
         odd_put(odd, odd_name(&odd->seed), 0, TTR_GROUP_PAYLOAD);
 }
 
-/* Instants that all differ in their fields: most of them lose nothing. */
+/* Instants with different fields: most have no loss. */
 static void make_shapeless(struct odd *odd, int64_t time)
 {
     char name[24];
@@ -88,7 +86,7 @@ static void make_shapeless(struct odd *odd, int64_t time)
 
 /* --- Writing and reading --- */
 
-/* What the ledger says at some time. */
+/* Copy of the ledger at one moment. */
 struct ledger {
     ttr_loss loss[64];
     size_t n;
@@ -240,7 +238,7 @@ static bool next_line(const char **at, const char *end, struct line *line)
     return true;
 }
 
-/* Where " key=" stands before the fields; NULL: nowhere. */
+/* Returns the position of " key=" before the fields; NULL if absent. */
 static const char *part_of(const struct line *line, const char *key)
 {
     const char *fields = memmem(line->p, line->n, " {", 2);
@@ -259,8 +257,7 @@ static struct line without(const struct line *line, const char *key, struct buff
     return (struct line){(const char *)to->bytes, to->n};
 }
 
-/* A line without what a reader adds: ticks, which these sources have none of, and counters where
- * `other` has none. */
+/* Removes parts that the reader adds: ticks, and sequence numbers if `other` has none. */
 static struct line plain(const struct line *line, const struct line *other, struct buffer room[2])
 {
     struct line plain = without(line, " ticks=", &room[0]);
@@ -331,7 +328,7 @@ static bool compare(const struct source *source, const struct story *copy)
     for (size_t i = 0; i < 4; i++)
         buffer_free(&c.room[i]);
     bool ok = c.different == 0 && c.missing == source->missing &&
-              c.lossy < c.events - c.events / 8; /* some say something */
+              c.lossy < c.events - c.events / 8; /* some events must be without loss */
     if (!ok)
         printf("# %u events, %u of them lossy, %u different; %" PRIu64 " missing, %" PRIu64
                " read as missing\n",

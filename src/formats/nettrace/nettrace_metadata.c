@@ -1,16 +1,30 @@
-/* Metadata of V1 to V5: what is said of a type of events, with its fields.
+/* Parser of metadata of V1 to V5: identity, name and fields of an event type.
  *
- *   V3 to V5   i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version   i32
- * level   i32 fields   fields V5 then: i32 bytes, u8 kind, so many bytes ...     kind 1: u8 opcode
- * kind 2: i32 fields, fields of the second kind V1, V2     z16 provider (V1: a GUID)   i32 id   i32
- * version   i32 bytes   and where those are not 0, from the id on as above field      i32 code
- * [object: i32 fields, fields]   z16 name second     i32 bytes, its own included   z16 name   i32
- * code   [array: i32 code of the elements]   [object: i32 fields, fields]   rest
+ * Layouts:
  *
- * Metadata may end behind the level: then nothing is known of the fields.
+ *   V3 to V5    i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version
+ *               i32 level   i32 n, n fields of form 1
+ *   V5 then     tags: i32 size, u8 kind, content
+ *               kind 1: u8 opcode      kind 2: i32 n, n fields of form 2
+ *   V1, V2      z16 provider (V1: a GUID)   i32 id   i32 version   i32 size of the rest
+ *               if it is not 0: the same as above from the id on
+ *   form 1      i32 code   [object: i32 n, n fields]   z16 name
+ *   form 2      i32 size with itself   z16 name   i32 code   [array: i32 code of the elements]
+ *               [object: i32 n, n fields]   rest
  *
- * Metadata can lie: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and declare
- * bytes of enumerations and write 4.  So a type that has such fields is read in each way; see
+ * Order of calls: nettrace_parse_metadata() parses the record, nettrace_fill_known_event() adds
+ * what only the runtime's manifest contains, nettrace_type_add() makes the type.
+ *
+ * Events of the runtime have neither name nor fields in their metadata; both come from the manifest
+ * of the runtime (encodings/dotnet/clr_events.h), by provider, id and version. That includes the
+ * events of the rundown, which declare methods and modules when tracing ends (nettrace_symbols.c).
+ *
+ * Failure: fields that cannot be parsed cost this type its fields, with a note (NET-META-8).
+ * Without provider and id the record is damage, and its events are lost (NET-META-10). A record may
+ * end after the level: the fields are then unknown.
+ *
+ * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
+ * declare enumerations as bytes and write 4. Such types have several interpretations, see
  * nettrace_readings.c. */
 #include <stdio.h>
 
@@ -20,7 +34,7 @@
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
-/* The fields at the cursor, which moves behind them. */
+/* Parses the fields at the cursor into definition->root. */
 static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second,
                            struct nettrace_said *said)
 {
@@ -37,7 +51,7 @@ static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, boo
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* What may stand behind the fields in V5. */
+/* V5: parses the tags after the fields. Tags of unknown kinds are skipped. */
 static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
                               struct nettrace_said *said)
 {
@@ -73,7 +87,7 @@ static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* V1 names its providers by GUIDs. */
+/* Returns the name of a provider by its GUID; V1 stores no name. Unknown GUIDs become text. */
 static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *c,
                                  bool *is_out_of_memory)
 {
@@ -102,7 +116,8 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Which of the runtime's own events begin and end something on one thread. */
+/* Returns the opcode of an event of the runtime that begins or ends something on one thread; 0 for
+ * others. */
 static uint8_t opcode_of(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
@@ -131,8 +146,8 @@ static uint8_t opcode_of(const char *name)
     return 0;
 }
 
-/* What is known of an event's fields beforehand is used where metadata tell none and say no other
- * name. */
+/* True if fields of the manifest should be used: the metadata have none, and no other event name.
+ */
 static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known,
                              ttr_text name)
 {
@@ -142,8 +157,8 @@ static bool has_known_fields(const struct nettrace_said *said, const struct clr_
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* An event of the runtime's own comes without name and fields, which are known beforehand; what is
- * not known of its name is provider/id. */
+/* Looks up the manifest of the runtime. An event without a name that is not there is called
+ * provider/id. */
 bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
 {
     char text[300];
@@ -172,7 +187,8 @@ bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *s
     return id != UINT32_MAX;
 }
 
-/* What stands before the id in each version. */
+/* Parses what is before the name: number, provider, id, and in V1 and V2 the version. Returns false
+ * if memory is exhausted. */
 static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
                            struct nettrace_said *said)
 {
@@ -186,7 +202,7 @@ static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
         said->version = cursor_u32le(c);
         uint32_t more = cursor_u32le(c);
         if (more)
-            (void)cursor_u32le(c); /* the id again */
+            (void)cursor_u32le(c); /* the id is stored twice */
     }
     return !is_out_of_memory;
 }
@@ -194,7 +210,7 @@ static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
 static void skip_z16(struct cursor *c)
 {
     while (cursor_u16le(c) != 0)
-        continue; /* 0, too, behind the end */
+        continue; /* cursor_u16le() returns 0 at the end, too */
 }
 
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c)

@@ -1,14 +1,16 @@
-/* Metadata of V6.
+/* Parser of V6 metadata.
  *
- *   block    u16 bytes of the header behind it   header   rows
- *   row      u16 bytes   varint number   string provider   varint id   string name   fields   u16
- * bytes of options   options   rest fields   u16 n   n times: u16 bytes, string name, type, rest
- *   type     u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count   1:
- * fields options  u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description
- * 6 two strings   7 GUID   8 u8 level   9 u8 version
+ *   block     u16 size of a header   header   rows
+ *   row       u16 size   varint number   string provider   varint id   string name   fields
+ *             u16 size of options   options   rest
+ *   fields    u16 n   n times: u16 size, string name, type, rest
+ *   type      u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count
+ *             1: fields
+ *   options   u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description
+ *             6 two strings   7 GUID   8 u8 level   9 u8 version
  *
- * Traces of "Universal" providers declare texts as one character of UTF-8 and store 16 bits of
- * length, then the text. */
+ * Providers "Universal.*" declare texts as one UTF-8 character, but store a 16-bit length and the
+ * text. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -58,7 +60,7 @@ static const struct type *text_type(struct making *making, uint64_t bytes)
 static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth);
 static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth);
 
-/* An array: of characters it is a text. */
+/* Parses an array type. An array of characters becomes a text. */
 static const struct type *take_array(struct making *making, struct cursor *c, bool is_fixed,
                                      unsigned depth)
 {
@@ -81,8 +83,9 @@ static const struct type *take_array(struct making *making, struct cursor *c, bo
                                                                         : NETTRACE_ROLE_NONE});
 }
 
-/* A place elsewhere in the payload: its four bytes; what is there, and where it counts from, is in
- * the role. */
+/* Parses a location type (rel_loc, data_loc): the field is a blob of four bytes that refers to a
+ * value elsewhere in the payload. The role stores the type of that value and the origin of its
+ * offset. */
 static const struct type *take_place(struct making *making, struct cursor *c, bool is_relative)
 {
     uint8_t code = cursor_u8(c);
@@ -156,7 +159,7 @@ static const struct type *take_struct(struct making *making, struct cursor *c, u
                : NULL;
 }
 
-/* Options; one of a kind that nobody knows ends them, since its size is not known. */
+/* Parses options. An unknown kind ends them, since its size is unknown. */
 static void take_options(struct cursor *c, struct nettrace_said *said)
 {
     while (cursor_left(c) > 0) {
@@ -215,7 +218,7 @@ static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
     said.id = (uint32_t)nettrace_take_varint(row);
     said.name = intern(reader, nettrace_take_string(row), &making.is_out_of_memory);
     if (row->failed)
-        return TTR_OK; /* told with its block */
+        return TTR_OK; /* reported with the block */
     const struct type *root = take_struct(&making, row, 0);
     if (root) {
         struct cursor options = cursor_part(row, cursor_u16le(row));

@@ -1,13 +1,23 @@
-/* Metadata from a shape (nettrace_writer.h), as each version says it; nettrace_metadata.c and
- * nettrace_metadata6.c draw the bytes. */
+/* Metadata writer: a shape (nettrace_writer.h) in the encoding of each version. nettrace_metadata.c
+ * and nettrace_metadata6.c have the layouts.
+ *
+ * A shape has no version. Types that a version lacks must be excluded first, by
+ * nettrace_shape_fits():
+ *
+ *   version   largest type code    encoding of fields
+ *   V4        18 (string)          form 1: code, then name
+ *   V5        19 (array)           form 1 if it has no arrays, else form 2 in a tag of kind 2
+ *   V6        26 (boolean8)        u16 size, name, type
+ *
+ * Left out: messages, descriptions and other options of V6, which are counted as losses. */
 #include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define ROW_MAX 60000u /* a row of V6 has a size of 16 bits; so has a field */
+#define ROW_MAX 60000u /* limit of a record: sizes of rows and fields in V6 have 16 bits */
 
 enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION = 9 };
 
-/* How fields are said. */
+/* Encodings of fields. */
 enum dialect { DIALECT_V1, DIALECT_V2, DIALECT_V6 };
 
 static bool has_element(uint8_t code)
@@ -16,7 +26,7 @@ static bool has_element(uint8_t code)
            code == NETTRACE_FIXED_ARRAY;
 }
 
-/* --- What versions have --- */
+/* --- Types that versions have --- */
 
 static bool fits_fields(struct cursor *shape, uint8_t most);
 
@@ -52,7 +62,7 @@ bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
                                                   : NETTRACE_STRING);
 }
 
-/* --- What UTF-16 cannot say --- */
+/* --- Names that UTF-16 cannot store --- */
 
 static struct nettrace_text_flaws flaws_of(ttr_text text)
 {
@@ -89,7 +99,8 @@ static void add_fields_flaws(struct nettrace_text_flaws *sum, struct cursor *sha
         uint8_t code = cursor_u8(shape);
         for (; has_element(code);
              code =
-                 cursor_u8(shape)) /* fixed arrays, which have a count behind, come from V6 only */
+                 /* fixed arrays, whose count follows the type, come only from V6 */
+             cursor_u8(shape))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
         if (code == NETTRACE_OBJECT)
@@ -134,7 +145,8 @@ static void put_type(struct buffer *to, struct cursor *shape, enum dialect diale
         nettrace_put_u16(to, cursor_u16le(shape));
 }
 
-/* A field with its size before it, which counts itself in V2 but not in V6. */
+/* Appends a field with its size before it. In form 2 the size includes itself, in V6 it does not.
+ */
 static void put_sized(struct buffer *to, struct cursor *shape, enum dialect dialect)
 {
     size_t at = to->n;
@@ -178,7 +190,7 @@ static void put_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: fields of the first kind where they can be said so, else behind a tag. */
+/* V4, V5: appends the fields in form 1, or in a tag if form 1 lacks their types. */
 static void put_description(struct buffer *to, unsigned version, const struct nettrace_told *told)
 {
     struct cursor shape = told->shape;

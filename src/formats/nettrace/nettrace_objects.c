@@ -1,9 +1,31 @@
-/* V3 to V5: objects in the frame of FastSerialization, and the head of V1 and V2, which is such an
- * object too.
+/* Reader of V3 to V5: objects in the frame of FastSerialization, and resynchronisation after
+ * damage. V1 and V2 use it for their head, which is such an object too.
  *
- * An object is believed when the end tag stands behind it.  Where it does not, its size is damaged,
- * or what it holds, or the trace ends there: the next object that begins with all its frame
- * decides.  Objects of unknown names are passed over by their size. */
+ *   frame    5 5 1 | i32 version | i32 oldest reader | i32 n | name of n bytes | 6
+ *   object   frame | i32 size | 0 to 3 zeros up to a multiple of 4 in the file | content | 6
+ *                                                            '---- size ----'
+ *
+ * Order of calls, for each object: nettrace_read_object() loads and parses the frame;
+ * measure_object() finds the extent of the content; parse_object_payload() decodes it;
+ * queue_object_piece() records the bytes for copies.
+ *
+ * An object is trusted if its end tag (6) is at the position that its size predicts. If not, three
+ * repairs are tried in this order:
+ *   1. find_misaligned_body(): bytes were cut out earlier in the file, so the padding is that of
+ *      another position. Each padding is tried; an end tag with a valid frame after it decides.
+ *   2. measure_damaged_object(): the size is wrong. The content ends at the next frame with a
+ *      known name.
+ *   3. read_damaged_object(): no frame follows. Complete events are emitted, then the reader
+ *      searches from the first bad byte (resync_to_object()).
+ *
+ * Invariants: reader->at only grows. Each byte is either part of a decoded object or covered by
+ * exactly one damage note.
+ *
+ * Cost: an undamaged object costs one check of one byte. A search looks at each byte once, in steps
+ * of SEARCH_BYTES.
+ *
+ * Left out: objects with unknown names are skipped by their size (NET-OBJ-3). A name that differs
+ * in one or two letters from a known one is accepted as that (NET-BAD-8). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -42,13 +64,14 @@ static const uint8_t piece_kinds[KIND_COUNT] = {
 struct frame {
     enum kind kind;
     uint32_t version, least;
-    ttr_text name; /* of `text`: the window may move */
+    ttr_text name; /* points to `text`: the window may move */
     char text[NETTRACE_NAME_MAX];
-    uint64_t payload;   /* offset behind the frame */
-    bool is_misspelled; /* the name is nearly that of its kind */
+    uint64_t payload;   /* file offset of the first byte after the frame */
+    bool is_misspelled; /* the name differs slightly from that of its kind */
 };
 
-/* A piece: the frame, and what follows it up to `end`. */
+/* Queues the object as a piece from the start of its frame to `end`; `body` is the offset of its
+ * content. */
 static void add_piece(struct nettrace_reader *reader, const struct frame *frame, uint64_t body,
                       uint64_t end, bool is_part)
 {
@@ -72,7 +95,7 @@ static enum kind kind_of(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* The kind of blocks whose name differs in no more than two characters from this one. */
+/* Returns the block kind whose name has the same length and differs in at most two letters. */
 static enum kind nearly_kind_of(ttr_text name)
 {
     enum { LETTERS = 2 };
@@ -88,7 +111,7 @@ static enum kind nearly_kind_of(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Reads the frame at p; false where there is none, or not all of it. */
+/* Parses the frame at the start of `bytes`. Returns false if it is invalid or truncated. */
 static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
 {
     struct cursor c = cursor_over(bytes->p, bytes->n, bytes->offset);
@@ -112,8 +135,8 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
     return true;
 }
 
-/* Where in the bytes an object of a known name begins with all of its frame; the count of bytes
- * where none does. */
+/* Returns the position of the first object with a complete frame and a known name; `n` if there is
+ * none. */
 static size_t find_object(const uint8_t *p, size_t n)
 {
     struct frame frame;
@@ -128,7 +151,8 @@ static size_t find_object(const uint8_t *p, size_t n)
     return n;
 }
 
-/* Looks for the next object behind damage. */
+/* Searches for the next object after damage and reports the bytes skipped. At the end of the input
+ * the trace is over. */
 static ttr_status search(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -159,7 +183,7 @@ static ttr_status meet_bad_frame(struct nettrace_reader *reader, const struct ne
                         "versions and a name); all before it is given");
 }
 
-/* A sequence point: what each thread has counted. */
+/* Parses a sequence point: u64 ticks, u32 n, n times u64 capture thread, u32 sequence. */
 static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
@@ -181,8 +205,8 @@ static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
     return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Whether no event of a block is wanted, by the times in its header (u16 bytes, u16 flags, u64
- * least, u64 most); runtimes tell them exactly. */
+/* True if no event of a block is in the requested range. The times in the block header (u16 size,
+ * u16 flags, u64 lowest, u64 highest) are exact in files of all runtimes. */
 static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
 {
     uint8_t flags = 0;
@@ -196,7 +220,8 @@ static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
-/* Nobody knows what threads have counted in a block that was passed over. */
+/* Skips a block outside of the requested range. Sequence numbers after it are unknown for each
+ * thread, else they would count as loss. */
 static void pass_block(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_threads *threads = &reader->threads;
@@ -240,7 +265,7 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
     return status;
 }
 
-/* What an object holds; `c` is moved over what could be decoded. */
+/* Decodes the content of an object; `c` ends after the last byte that could be decoded. */
 static ttr_status take_payload(struct nettrace_reader *reader, const struct frame *frame,
                                struct cursor *c, bool is_cut)
 {
@@ -268,14 +293,15 @@ static ttr_status take_payload(struct nettrace_reader *reader, const struct fram
     return status;
 }
 
-/* A sized object: where its bytes are, and what is wrong with that. */
+/* Extent of the content of an object. */
 struct extent {
     uint64_t begin, size;
     bool is_cut;     /* the input ends inside it */
-    bool is_damaged; /* its end is not where its size says */
+    bool is_damaged; /* the end tag is not at the position that the size predicts */
 };
 
-/* Whether a block ends here: its end tag, and behind it an object, the end mark or nothing. */
+/* True if an object ends at file offset `at`: an end tag, followed by an object, the end mark or
+ * the end of the input. */
 static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
 {
     struct frame frame;
@@ -288,7 +314,8 @@ static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
            read_frame(&behind, &frame);
 }
 
-/* Shows the bytes from `begin` on, and keeps those behind the frame. */
+/* Loads `need` bytes of content from offset `begin` on, and keeps everything after the frame in the
+ * window. */
 static ttr_status show_body(struct nettrace_reader *reader, const struct frame *frame,
                             uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
 {
@@ -301,8 +328,8 @@ static ttr_status show_body(struct nettrace_reader *reader, const struct frame *
     return TTR_OK;
 }
 
-/* Bytes that were cut out before it moved the block: its padding is that of another place.  Finds
- * where it begins by where it ends. */
+/* Repair 1: tries each padding of 0 to 3 zeros. The one for which the content ends at an end tag is
+ * right. */
 static ttr_status align(struct nettrace_reader *reader, const struct frame *frame,
                         struct extent *extent, struct nettrace_bytes *bytes)
 {
@@ -325,7 +352,7 @@ static ttr_status align(struct nettrace_reader *reader, const struct frame *fram
     return show_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* An end tag that is missing: the block ends where the next object begins. */
+/* Repairs 1 and 2. If no padding fits, the content ends at the next known frame. */
 static ttr_status measure_damaged(struct nettrace_reader *reader, const struct frame *frame,
                                   struct extent *extent, struct nettrace_bytes *bytes)
 {
@@ -446,7 +473,7 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
         return status;
     struct cursor c = cursor_over(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
-        (void)cursor_u32le(&c); /* the number of the label of the end */
+        (void)cursor_u32le(&c); /* position of the end label; the tag itself is looked for */
     status = nettrace_take_trace(reader, &c);
     if (status != TTR_OK)
         return status;
@@ -466,7 +493,8 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     return TTR_OK;
 }
 
-/* Whether an object begins behind what reads as the end mark; another trace may, too. */
+/* True if an object follows what looks like the end mark. The magic of another trace does not
+ * count. */
 static bool goes_on(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
@@ -475,8 +503,8 @@ static bool goes_on(const struct nettrace_bytes *bytes)
     return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
 }
 
-/* The end of the input, or its end mark; one that objects follow is the damaged first byte of
- * another. */
+/* Handles the end of the input or the end mark. If objects follow, the byte was the damaged first
+ * byte of another object. */
 static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     if (bytes->n == 0) {
@@ -495,8 +523,8 @@ static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes
     return reader->is_lost ? TTR_OK : nettrace_take_end(reader, 1);
 }
 
-/* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next
- * events. */
+/* Loads the frame without any byte after it: in a live trace that byte may arrive only with the
+ * next events. */
 static ttr_status show_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     ttr_status status = nettrace_show(reader, reader->at, FRAME_MIN, bytes);

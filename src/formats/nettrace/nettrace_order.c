@@ -1,8 +1,32 @@
-/* From runs to batches: a merge of chains by (ticks, place), each event decoded again where it is
- * given.
+/* Ordering of events: a k-way merge of runs by (ticks, position), with a binary heap.
  *
- * Events that come behind their time (a file that breaks its promise) are given at once, and told.
- */
+ * Order of calls: nettrace_scan.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
+ * sequence point, a sorted event or the end of the trace calls nettrace_order_flush_until(limit).
+ * Then nettrace_order_emit() is called until everything up to the limit is in batches.
+ *
+ *   heap          chain                     run: cached or encoded headers
+ *   [t=10] -----> run --> run --> run       e10 e12 e15
+ *   [t=11] -----> run                       e11
+ *   [t=14] -----> run --> run               e14 e14 e20
+ *
+ * A chain is a list of runs of one capture thread, each of which starts at or after the end of the
+ * one before. So the heap has about one entry per thread, not per run.
+ *
+ * emit_turn() emits from the first chain until another chain, a gap or the limit comes first: only
+ * the two children of the root can come next. Most turns emit many events per heap operation.
+ *
+ * Invariants: a run in the heap has at least one waiting event, and run->at is its decoded header.
+ * Pointers in runs and heap are valid for the current window; nettrace_order_rebase_pointers()
+ * adjusts them when it moves. The window keeps bytes from order->keep_from on.
+ *
+ * Events of equal ticks are emitted in file order (NET-ORDER-2). Events that are older than one
+ * already emitted break the format's promise: they are emitted at once, with a note (NET-ORDER-5).
+ *
+ * Cost: O(log threads) per turn, plus one header decode for events that are not in the ring of
+ * cached headers. No allocation per event.
+ *
+ * Left out: sorting inside a thread. Where time goes back inside a block a new run starts, and the
+ * merge does the rest. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -53,8 +77,8 @@ static bool is_before(const struct nettrace_head *a, const struct nettrace_head 
     return a->ticks != b->ticks ? a->ticks < b->ticks : a->place < b->place;
 }
 
-/* Puts a head at the top of the heap.  It is handed over by its parts: a struct that was just
- * stored piece by piece and is copied whole waits. */
+/* Replaces the root of the heap. The entry is passed as scalars: copying a struct that was just
+ * stored member by member would wait for the stores (failed store forwarding). */
 static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ticks,
                              const uint8_t *place, uint32_t run)
 {
@@ -77,7 +101,8 @@ static void sift_up(struct nettrace_head *heap, uint32_t at, struct nettrace_hea
     heap[at] = head;
 }
 
-/* The run that ends last of those a capture thread has waiting, where that is before `ticks`. */
+/* Returns the waiting run of a capture thread that ends last, if it ends at or before `ticks`; else
+ * NULL. */
 static struct nettrace_run *tail_of(struct nettrace_reader *reader,
                                     const struct nettrace_capture *capture, uint64_t ticks)
 {
@@ -133,8 +158,9 @@ void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
         qsort(order->gaps, order->gaps_n, sizeof *order->gaps, by_from);
 }
 
-/* Finds out what runs that wait still need.  One that waits for long decodes its headers again, so
- * that there is room for those of others. */
+/* Updates what waiting runs still need: bytes of the window and cached headers. A run that has
+ * waited for almost the complete ring gives up its cached headers, so that other runs can use the
+ * ring. */
 static void settle(struct nettrace_order *order)
 {
     uint32_t most = 0;
@@ -184,7 +210,7 @@ int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, u
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
     if (NETTRACE_UNLIKELY((since < 0) !=
-                          (ticks < reader->sync_ticks))) { /* more than 63 bits away */
+                          (ticks < reader->sync_ticks))) { /* more than 63 bits apart */
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
@@ -194,8 +220,7 @@ int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, u
     return time;
 }
 
-/* The usual case of it: a clock of nanoseconds, not before its zero nor more than some decades
- * behind it. */
+/* Fast path for a clock of nanoseconds and times from its zero on for some decades. */
 static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
     uint64_t since = ticks - reader->sync_ticks;
@@ -204,8 +229,8 @@ static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t tic
     return nettrace_time_of(reader, ticks, flags);
 }
 
-/* Looks up the threads that a header refers to where they are others than before; false when memory
- * is out. */
+/* Looks up track and thread of a run if its header names other ones than before. Returns false if
+ * memory is exhausted. */
 static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t capture,
                     uint64_t thread)
 {
@@ -229,7 +254,8 @@ static void note_late(const struct nettrace_reader *reader, const ttr_event *eve
                    "stands behind; it is given late");
 }
 
-/* Not before now is it sure that nothing tells what the event is. */
+/* Reports an event without metadata. This is certain only when it is emitted: until then metadata
+ * may follow. */
 static ttr_status note_unknown(const struct nettrace_reader *reader,
                                const struct nettrace_header *h)
 {
@@ -239,7 +265,7 @@ static ttr_status note_unknown(const struct nettrace_reader *reader,
                         "an event of metadata %u, which are not defined; it is lost", h->metadata);
 }
 
-/* Copies what all events of a type have alike, by whole vectors, and zeros around it. */
+/* Copies the members that all events of a type share, in vectors of 16 bytes, and clears others. */
 static inline void copy_alike(ttr_event *event, const ttr_event *like)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
@@ -255,7 +281,7 @@ static inline void copy_alike(ttr_event *event, const ttr_event *like)
     event->body = 0;
 }
 
-/* Shows the event that a run stands at. */
+/* Fills a batch event from a decoded header. */
 static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct nettrace_run *run,
                                  const struct nettrace_type *type, const struct nettrace_header *h,
                                  ttr_event *event, bool is_v6)
@@ -303,7 +329,8 @@ static void give_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* The time up to which the first run may go on before anything else has its turn. */
+/* Returns the ticks up to which the first chain may be emitted before another chain, a gap or the
+ * limit comes first. */
 static uint64_t turn_of(const struct nettrace_order *order)
 {
     uint64_t turn = order->limit;
@@ -315,17 +342,17 @@ static uint64_t turn_of(const struct nettrace_order *order)
     return turn;
 }
 
-/* The first run's turn. */
+/* Emission from the first chain until another one comes first. */
 struct turn {
     struct nettrace_reader *reader;
-    uint64_t last;           /* ticks up to which it goes on */
-    ttr_event *event, *stop; /* the next of the batch; behind its last */
+    uint64_t last;           /* limit: later events are not part of this turn */
+    ttr_event *event, *stop; /* next free event of the batch; end of the batch */
 };
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
-/* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of
- * the run. */
+/* Moves a run to its next event, from the cached header if there is one. Returns false at the end
+ * of the run. */
 static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run,
                                        bool is_v6)
 {
@@ -351,7 +378,7 @@ static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struc
     return true;
 }
 
-/* Gives events of a run; the header stays in registers, as far as there are any. */
+/* Emits events of one run. Inlined, so that the header stays in registers. */
 static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run,
                                                bool is_v6)
 {
@@ -387,7 +414,7 @@ static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrac
     return state;
 }
 
-/* Frees a run that is over and gives the next of its chain. */
+/* Frees a finished run. Returns the next run of its chain. */
 static uint32_t next_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
@@ -399,7 +426,8 @@ static uint32_t next_run(struct nettrace_order *order, uint32_t index)
     return next;
 }
 
-/* Gives events of the first run while it is its turn; false when memory is out. */
+/* Emits events of the first chain for one turn, then restores the heap. Returns false on failure.
+ */
 static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
@@ -427,7 +455,7 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
     return state != RUN_FAILS;
 }
 
-/* Whether a gap begins before what comes next; behind everything else all of them do. */
+/* True if a gap starts before `ticks`. After the last event all remaining gaps are due. */
 static bool has_gap(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
@@ -435,7 +463,7 @@ static bool has_gap(const struct nettrace_order *order, uint64_t ticks)
            (is_last || order->gaps[order->gaps_given].from < ticks);
 }
 
-/* Forgets gaps that were given; those later than the limit wait. */
+/* Removes emitted gaps; gaps after the limit keep waiting. */
 static void stop_giving(struct nettrace_order *order)
 {
     size_t left = order->gaps_n - order->gaps_given;

@@ -1,9 +1,9 @@
-/* The window of the input, and pieces of the input as they are there, for copies: emitted as
- * definitions before their events, which come in order of time.
+/* Window of the input, and raw pieces of the input for copies. Pieces are emitted as definition
+ * events before the events that they contain.
  *
- * The events themselves stay what they are without pieces.  A copy keeps a piece until the `link`
- * of one behind it says that all its events were given, and knows by their offsets which of them
- * reached it (nettrace_copy.c). */
+ * Events are the same with and without pieces. A copy holds a piece until the `link` of a later one
+ * shows that all its events were emitted, and identifies events by their offsets (nettrace_copy.c).
+ */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -77,7 +77,8 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
         hold = reader->keep < hold ? reader->keep : hold;
         uint64_t ahead = source_is_seekable(in->source)
                              ? offset - hold
-                             : 0; /* each new window costs something: fewer and fewer of them */
+                             /* loads twice as much, since moving the window has a cost each time */
+                             : 0;
         ttr_status status =
             input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
         if (status != TTR_OK)

@@ -1,4 +1,5 @@
-/* Bytes of nettrace as they are written; nettrace_format.h draws them. */
+/* Byte writer of nettrace: file head, Trace, frames of objects and blocks, event headers.
+ * nettrace_format.h has the layouts. */
 #include "formats/nettrace/nettrace_put.h"
 
 #include <string.h>
@@ -33,7 +34,7 @@ static uint8_t *guid_to(uint8_t *to, const uint8_t *guid)
     return to + 16;
 }
 
-/* Which parts differ from what a reader would suppose. */
+/* Returns the flags of the parts that differ from what a reader assumes by the event before. */
 static uint8_t flags_of(const struct nettrace_header *last, const struct nettrace_header *h,
                         bool is_v6)
 {
@@ -151,7 +152,8 @@ void nettrace_put_date(struct buffer *to, int64_t unix_ms)
     enum { MS_A_DAY = 86400000 };
     int64_t days = unix_ms / MS_A_DAY - (unix_ms % MS_A_DAY < 0);
     uint32_t ms = (uint32_t)(unix_ms - days * MS_A_DAY);
-    /* The civil date of a day: eras of 400 years that begin in March. */
+    /* Days to civil date: algorithm civil_from_days by Howard Hinnant, with eras of 400 years that
+     * start in March. */
     int64_t shifted = days + 719468, era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
     uint32_t of_era = (uint32_t)(shifted - era * 146097);
     uint32_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;

@@ -1,17 +1,19 @@
-/* Opening, and what comes next: events that wait are given; else the next object is attended to,
- * while the batch is empty. */
+/* Opening and closing of a nettrace trace, and the loop that fills batches.
+ *
+ * Each round of the loop emits what may be emitted. If the batch is still empty, no event waits for
+ * the old tables, so they may be cleared; then the next object or block is read. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define OPEN_BYTES              \
-    (NETTRACE_MAGIC_BYTES + 4 + \
-     NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
+/* Bytes that opening needs. More must not be requested: a live trace may send them only later. */
+#define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES)
 #define FLAT_BYTES ((uint64_t)1 << 20)
-#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real ones have less than 64 KiB */
+#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real events have less than 64 KiB */
 
-/* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the
- * file says where that is, too; it is not looked at, so that a pipe is read as a file is: what
- * follows the tag is no event by its sizes. */
+/* Reads events of V1 and V2, which follow each other without blocks up to an end tag. The label
+ * table at the end of the file has the position of that tag, but is not used: so a pipe is read
+ * like a file. The tag ends the events anyway, since the bytes after it do not have the sizes of an
+ * event. */
 static ttr_status take_flat(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
@@ -22,7 +24,8 @@ static ttr_status take_flat(struct nettrace_reader *reader)
             return status;
         size_t n = bytes.n < need
                        ? bytes.n
-                       : (size_t)need; /* what is looked at does not hang on what is shown */
+                       /* a fixed amount, so that results do not depend on the size of the window */
+                       : (size_t)need;
         struct nettrace_block block = {.begin = bytes.p,
                                        .end = bytes.p + n,
                                        .offset = reader->at,
@@ -58,7 +61,7 @@ static ttr_status attend(struct nettrace_reader *reader)
     return reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader);
 }
 
-/* What waited is given: what it may have referred to goes. */
+/* Clears tables as sequence points request it. All waiting events were emitted. */
 static void forget(struct nettrace_reader *reader)
 {
     if (reader->resets_point) {
@@ -121,7 +124,8 @@ ttr_status nettrace_next(struct input *in, ttr_error *error)
     return status;
 }
 
-/* u32 major, u32 minor, behind a zero where older versions have a length. */
+/* Parses the V6 head: u32 major, u32 minor, after a zero at the position of the length that
+ * older versions have. */
 static ttr_status take_head6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t major = cursor_u32le(c);
@@ -208,7 +212,8 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6
                      ? nettrace_block6(reader)
-                     : nettrace_object(reader); /* nearly always Trace, which says the version */
+                     /* nearly always Trace, which has the version number */
+                     : nettrace_object(reader);
     return status;
 }
 

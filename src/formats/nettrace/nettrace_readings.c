@@ -1,9 +1,9 @@
-/* How payloads of a type are read: compiled when somebody looks at fields of it first, since most
- * types of a trace have no events.
+/* Layouts of payloads, compiled when a field of a type is first read: most types of a trace have no
+ * events.
  *
- * Metadata of V3 to V5 may lie: a boolean of four bytes may have one, a byte may have four.  A type
- * with such fields has a reading for each way to lie; which one holds is seen by the size of each
- * payload, and only those are compiled that somebody asked for. */
+ * Metadata of V3 to V5 may be wrong (NET-LIE-1): a boolean declared with four bytes may have one, a
+ * byte may have four. A type with such fields has up to four interpretations. The size of each
+ * payload shows which one is right; only the interpretations that are needed are compiled. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -44,8 +44,8 @@ static const struct type *lying_array(struct nettrace_reader *reader, const stru
     return copy;
 }
 
-/* A type as it is where its metadata lie; NULL when memory is out.  As deep as metadata nest at
- * most. */
+/* Returns a copy of a type as it is if its metadata are wrong in the ways `lie`; NULL if memory is
+ * exhausted. The recursion is as deep as the metadata, which have a limit. */
 static const struct type *lie_of(struct nettrace_reader *reader, const struct type *type,
                                  unsigned lie)
 {
@@ -59,7 +59,8 @@ static const struct type *lie_of(struct nettrace_reader *reader, const struct ty
     return type->kind == TYPE_SEQUENCE ? lying_array(reader, type, lie) : type;
 }
 
-/* Whether a value of a type, or one in it, has a role.  As deep as metadata nest at most. */
+/* True if a value of a type, or one inside it, has a role: it is converted before it is returned.
+ */
 static bool has_roles(const struct type *type)
 {
     bool has = type->role != NETTRACE_ROLE_NONE || (type->element && has_roles(type->element));
@@ -68,8 +69,8 @@ static bool has_roles(const struct type *type)
     return has;
 }
 
-/* Where all that is shown otherwise are members of the payload itself, whose fields are one each: a
- * bit for each such. */
+/* True if all converted values are direct members of the payload with one field each. Then `shown`
+ * has a bit for each of them. */
 static bool find_shown(const struct type *root, uint64_t *shown)
 {
     *shown = 0;
@@ -82,7 +83,7 @@ static bool find_shown(const struct type *root, uint64_t *shown)
     return true;
 }
 
-/* Compiles a reading; NULL where that cannot be, which is told. */
+/* Compiles the layout of an interpretation. Returns NULL, with a note, if that is not possible. */
 static const struct layout *compile(const struct nettrace_type *type, unsigned lie)
 {
     struct nettrace_reader *reader = type->reader;
@@ -95,7 +96,7 @@ static const struct layout *compile(const struct nettrace_type *type, unsigned l
     ttr_error error = {0};
     const struct layout *layout = root ? layout_compile(&spec, &error) : NULL;
     if (!root || error.status == TTR_E_NOMEM)
-        reader->is_out_of_memory = true; /* told by the next read */
+        reader->is_out_of_memory = true; /* reported by the next read */
     else if (!layout)
         input_note(reader->in, TTR_NOTE_ODD, type->readings->offset, "nettrace.bad-metadata",
                    "the fields of \"%s\" cannot be decoded: %s",
@@ -116,7 +117,7 @@ static const struct layout *reading(const struct nettrace_type *type, unsigned l
     return readings->layout[lie];
 }
 
-/* Whether a reading ends exactly where the payload does. */
+/* True if a layout ends exactly at the end of the payload. */
 static bool fits(const struct layout *layout, const ttr_event *event)
 {
     struct layout_run run = {.bits =

@@ -1,20 +1,20 @@
-/* Blocks of a copy made anew of the events that arrived, and counters of what was left out taken
- * from what threads have counted.
+/* Rebuilding of event blocks in a copy with the events that arrived. Sequence numbers are reduced
+ * by the number of events left out.
  *
- * Where a capture thread follows another one its event must be the first of a block or sorted; when
- * the sorted one that stood between them is left out, a new block begins. */
+ * The format allows a change of the capture thread only at the first event of a block or at a
+ * sorted event. If that sorted event is left out, a new block is started. */
 #include "formats/nettrace/nettrace_copy.h"
 
-#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events */
+#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events per block */
 
-/* A block of events being read, and those that take its place. */
+/* A block that is read, and the blocks that replace it. */
 struct rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last; /* as written in the block that is open */
-    uint64_t least, most;        /* ticks in it */
-    uint64_t capture;            /* whose count is in `dropped` */
+    struct nettrace_header last; /* last header written to the open block */
+    uint64_t least, most;        /* range of ticks in it */
+    uint64_t capture;            /* capture thread whose count is in `dropped` */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
@@ -71,7 +71,7 @@ static void end_block(struct rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: an event that stays, or metadata of V4 and V5. */
+/* V4 to V6: appends an event that stays, or in V4 and V5 a metadata event. */
 static void keep(struct rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
@@ -91,7 +91,7 @@ static void keep(struct rebuild *rebuild, const struct nettrace_header *h)
     buffer_add(to, h->payload, h->payload_size);
 }
 
-/* V3: an event with its stack, and its padding. */
+/* V3: appends an event with its stack and padding. */
 static void keep_old(struct rebuild *rebuild, const struct nettrace_header *h)
 {
     if (!rebuild->is_open)
@@ -104,7 +104,7 @@ static bool is_usable(const struct nettrace_copy *copy, const struct nettrace_he
     return nettrace_metadata_is_usable(copy->version, cursor_over(h->payload, h->payload_size, 0));
 }
 
-/* Stands at the first event of a block of V4 to V6; gives how they are written. */
+/* Moves to the first event of a block (V4 to V6) and returns the encoding of its headers. */
 static enum nettrace_codec pass_head(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
@@ -181,7 +181,7 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     return true;
 }
 
-/* The numbers of a sequence point of V4 and V5. */
+/* V4, V5: appends the sequence numbers of a sequence point. */
 static void put_counts(const struct nettrace_copy *copy, struct buffer *to, struct cursor *c)
 {
     while (cursor_left(c) >= 12) {
@@ -191,7 +191,7 @@ static void put_counts(const struct nettrace_copy *copy, struct buffer *to, stru
     }
 }
 
-/* V6: those of threads by index. */
+/* V6: appends the sequence numbers of threads by index. */
 static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
                         bool are_gone)
 {

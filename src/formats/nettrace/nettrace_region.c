@@ -1,10 +1,27 @@
-/* Blocks, and what stands before them: metadata, stacks, threads, labels that their events refer
- * to; sequence points between regions of them. */
+/* Region writer: collects events between two sequence points and writes them as blocks.
+ *
+ * Order of calls: nettrace_intern_bytes() for stacks and label lists, nettrace_region_add() for
+ * each event, nettrace_region_write_full_blocks() after each event, nettrace_region_write_point()
+ * at the end.
+ *
+ *   region  = blocks up to REGION_BYTES, then a sequence point
+ *   written   metadata | stacks | threads | labels | events        once per BLOCK_BYTES of events
+ *             metadata | stacks | threads | labels | events
+ *             sequence point: sequence number of each thread; stacks and labels start again at 1
+ *
+ * Invariant: each block of events is written after everything that its events refer to. Rows that
+ * are new since the last block wait in buffers for that.
+ *
+ * Memory: one block of events, the rows that wait, and a hash table of the stacks and label lists
+ * of the region, which NUMBERED_MAX limits.
+ *
+ * Left out: blocks per thread. All events are in order of time and marked as sorted, so one block
+ * holds all threads. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define BLOCK_BYTES ((size_t)100 << 10) /* as the runtime's */
+#define BLOCK_BYTES ((size_t)100 << 10) /* the size that the runtime uses */
 #define REGION_BYTES ((size_t)4 << 20)
 #define NUMBERED_MAX 100000u
 
@@ -72,7 +89,8 @@ void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header
     if (header->payload_size)
         memcpy(end, payload, header->payload_size);
     buffer_filled(&region->events, (size_t)(end - at) + header->payload_size);
-    /* The next header is compared with these; what they point to may be gone then. */
+    /* The next header is encoded relative to this one, but its activity ids may be gone by then:
+     * copy them. */
     memcpy(region->activity, header->activity ? header->activity : region->none, 16);
     memcpy(region->related, header->related ? header->related : region->none, 16);
     region->last.activity = region->activity;
@@ -91,7 +109,7 @@ static void put_block_header(struct buffer *to, uint64_t least, uint64_t most)
     nettrace_put_u64(to, most);
 }
 
-/* V4, V5: metadata are events; each stands behind its size in the region's buffer. */
+/* V4, V5: appends metadata as events. In the region's buffer each has its size before it. */
 static void put_metadata_events(struct buffer *to, const struct buffer *rows)
 {
     struct cursor c = cursor_over(rows->bytes, rows->n, 0);
@@ -155,7 +173,8 @@ static void put_threads(struct ttr_writer *out)
     buffer_clear(&w->region.threads);
 }
 
-/* Writes the block at hand with all that it needs. */
+/* Writes the waiting events as a block, after the metadata, stacks, threads and labels that they
+ * need. */
 static void put_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->own;
@@ -183,7 +202,8 @@ static void put_block(struct ttr_writer *out)
 
 /* --- Sequence points --- */
 
-/* What each thread has counted: of V6 those told since threads were forgotten last. */
+/* Writes a sequence point with the sequence number of each thread; in V6 of the threads declared
+ * since the thread table was cleared last. */
 static void put_point(struct ttr_writer *out, bool forgets_threads)
 {
     enum { FORGETS_THREADS = 1 };

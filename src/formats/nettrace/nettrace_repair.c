@@ -1,8 +1,8 @@
-/* Pieces of which only the first part is whole, other than blocks of events: framed anew, with a
- * count of what is there. */
+/* Writer of damaged pieces other than event blocks: a new frame around the rows that are complete,
+ * with their count. */
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Numbers that fit behind a count. */
+/* Copies complete stacks and stores their count. */
 static void repair_stacks(struct ttr_writer *out, struct cursor *c)
 {
     size_t at = out->buffer.n + 4;
@@ -63,7 +63,7 @@ static bool is_thread_row(struct cursor row)
     return !row.failed;
 }
 
-/* V6: rows, each behind its size. */
+/* V6: copies rows that are complete and valid; each has its size before it. */
 static void repair_rows(struct ttr_writer *out, struct cursor *c,
                         bool (*is_good)(struct cursor row))
 {
@@ -79,12 +79,12 @@ static void repair_rows(struct ttr_writer *out, struct cursor *c,
 
 static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
 {
-    nettrace_put_u16(&out->buffer, 0); /* nothing known stands in the header */
+    nettrace_put_u16(&out->buffer, 0); /* empty header: no known version stores anything in it */
     if (cursor_skip(c, cursor_u16le(c)))
         repair_rows(out, c, is_metadata_row);
 }
 
-/* V6: pairs of numbers; at a sequence point behind their count. */
+/* V6: copies complete pairs of varints, after a count if they are from a sequence point. */
 static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_point)
 {
     enum { HEAD = 12 };
@@ -110,8 +110,8 @@ static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_poin
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: the clock, the size of pointers, the pairs that are whole; where not even the clock is, what
- * a reader supposes. */
+/* V6: copies clock, pointer size and complete pairs. If even the clock is truncated, writes the
+ * values that the reader assumed. */
 static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
     enum { CLOCK = 32 };
@@ -136,7 +136,7 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: a block by its kind. */
+/* V6: writes a block with a new size. */
 static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece,
                           struct cursor *c)
 {
@@ -177,7 +177,7 @@ static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *p
     nettrace_frame_end(out, &frame);
 }
 
-/* V4, V5: a sequence point with the threads that are whole. */
+/* V4, V5: writes a sequence point with the complete rows. */
 static void repair_point(struct ttr_writer *out, unsigned version, struct cursor *c)
 {
     enum { ROW = 12 };

@@ -1,25 +1,49 @@
-/* A block becomes runs: every header is checked once, counters are followed, metadata are taken. */
+/* Scan of a block of events: each header is checked once, and the block is cut into runs.
+ *
+ * Order of calls: nettrace_scan_block() is called once per block, in file order. It queues runs for
+ * nettrace_order.c, updates the sequence counters of capture threads (gaps), and defines types from
+ * metadata events.
+ *
+ *   block   | e e e e | e e e | M | e e e e e |
+ *   run     '---1---' '--2--'     '----3----'        a new run starts where time goes back,
+ *                                                    and after a metadata event (M)
+ *
+ * Order of events. Events of one capture thread are mostly ascending, events of different threads
+ * are not. Two promises of the format limit how long events must wait (NET-ORDER-3, -4): nothing
+ * after a sequence point, and nothing after an event with the flag "sorted", is older than it. So
+ * nothing is emitted before one of them, or the end, is reached; then all events up to its ticks
+ * are.
+ *
+ * Fast path: scan_ordinary_events() handles events that extend the current run without a thread
+ * change, a sorted flag or unknown metadata. All others leave it once and go through
+ * process_event().
+ *
+ * Cost: one header decode per event, no allocation per event. Regions that never have a sequence
+ * point or sorted event are cut after NETTRACE_RUNS_MAX runs or NETTRACE_REGION_MAX bytes; events
+ * may then be emitted late, which is noted.
+ *
+ * Left out: decoding of payloads. An event whose metadata are not yet known still joins a run: they
+ * may follow before it is emitted (NET-META-11). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define AHEAD_BYTES                                                                             \
-    2048 /* asked of memory before they are looked at: processors do not go on at a new page by \
-            themselves */
+#define AHEAD_BYTES 2048 /* prefetch distance: hardware prefetchers stop at page boundaries */
 
-/* A block under way. */
+/* State of the scan of one block. */
 struct scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    struct nettrace_header header; /* of the event at hand */
-    struct nettrace_run *run;      /* that it may go on, or NULL */
-    uint64_t first;                /* ticks of its first event */
-    uint64_t last;                 /* of the event before */
-    size_t capture;                /* index, SIZE_MAX before the first */
-    uint32_t metadata;             /* number whose type was looked for */
-    uint64_t sorted;               /* ticks of the last sorted event */
+    struct nettrace_header header; /* of the current event */
+    struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
+    uint64_t first;                /* ticks of the first event of the run */
+    uint64_t last;                 /* ticks of the event before */
+    /* index of the current capture thread; SIZE_MAX before the first event */
+    size_t capture;
+    uint32_t metadata; /* last metadata number that was looked up */
+    uint64_t sorted;   /* ticks of the last event with the sorted flag */
     bool has_sorted, counts;
-    uint32_t known; /* events, those without metadata too */
-    bool sees;      /* what headers say is kept for when they are given */
+    uint32_t known; /* events decoded, including those without metadata */
+    bool sees;      /* decoded headers are cached for nettrace_order.c */
 };
 
 static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
@@ -27,7 +51,7 @@ static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Puts the run at hand where it belongs; it ends before `end`. */
+/* Queues the current run, if any; it ends before `end`. */
 static bool end_run(struct scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
@@ -68,7 +92,7 @@ static NETTRACE_INLINE void see(struct nettrace_seen *seen, const struct nettrac
         seen->related_at = (uint8_t)(h->related - h->start);
 }
 
-/* What the capture thread has counted by the event before. */
+/* Saves the sequence number and ticks of the event before in its capture thread. */
 static void leave_capture(struct scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
@@ -86,7 +110,8 @@ static bool enter_capture(struct scan *scan, uint32_t before)
            nettrace_count(scan->reader, scan->capture, &scan->header, false);
 }
 
-/* Metadata that come behind their event, but before it is given, are early enough. */
+/* Remembers a metadata number that is not yet defined: definitions that follow before the event is
+ * emitted are accepted, but noted. */
 static void check_type(struct scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
@@ -95,8 +120,8 @@ static void check_type(struct scan *scan)
         reader->types.awaited = scan->metadata;
 }
 
-/* An event of a block of events that is not as usual: the first, of another thread, one that goes
- * back, ... */
+/* Handles an event that leaves the fast path: the first of a block, a thread change, a sorted
+ * event, or one that goes back in time. */
 static bool take_event(struct scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
@@ -144,8 +169,8 @@ static ttr_status meet_bad(struct scan *scan)
                         (unsigned long long)(block->end - at));
 }
 
-/* Passes over events that only go on what is under way; gives true at one that does not, which is
- * in scan->header.  What changes from event to event stays in registers. */
+/* Skips events that only extend the current run. Returns true at the first other event, which is
+ * then in scan->header. Local copies keep the changing members in registers. */
 static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
@@ -202,7 +227,8 @@ static NETTRACE_INLINE ttr_status run_over(struct scan *scan, bool is_v6)
     return meet_bad(scan);
 }
 
-/* Whether what headers say can be kept.  Without memory for that they are decoded again. */
+/* True if decoded headers can be cached. Without memory for the cache they are decoded a second
+ * time. */
 static bool can_see(struct nettrace_reader *reader, const struct nettrace_block *block)
 {
     struct nettrace_order *order = &reader->order;

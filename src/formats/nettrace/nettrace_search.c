@@ -1,20 +1,43 @@
-/* What comes next behind damage, where nothing marks it: events of V1 and V2, blocks of V6.
- * (Objects of V3 to V5 begin with tags and a name, see nettrace_objects.c.)
+/* Resynchronisation after damage for V1, V2 and V6, which have no marks between their parts.
+ * (Objects of V3 to V5 start with tags and a name, see nettrace_objects.c.)
  *
- * An event of V1 or V2 is believed when its three sizes agree and its metadata are known; a block
- * of V6 when what it holds fills it exactly, and so do the two behind it, or all up to the end. How
- * much is looked at is bounded: a part of the input that looks like blocks everywhere costs no more
- * than a few times its size. */
+ * V1, V2. An event is accepted if its three sizes agree and its metadata number is defined. The
+ * first accepted position after the damage is the next event.
+ *
+ * V6. A block has only a size and a kind before it, and nearly any word could be that. So
+ * candidates are checked by content:
+ *
+ *   [size|kind] content          is_valid_content(): rows of that kind fill the content exactly
+ *               [size|kind] ...  is_block_chain_at(): three such blocks follow each other,
+ *                                or all up to the end of the input
+ *
+ * Order of calls: nettrace_read_block6() calls nettrace_measure_block6() for each block, before
+ * decoding. If the content is plausible and another block can start after it, the size is trusted.
+ * If not, find_other_block() looks for a chain at any other position. nettrace_resync() searches
+ * after bytes that are not a block.
+ *
+ * A block of events is large, so only its first header is checked at first
+ * (is_plausible_content()); the complete check follows only in doubt.
+ *
+ * Invariants: the scan stops at the size of a fixed window (SEARCH_BYTES), so results do not depend
+ * on how many bytes a read returns. The end mark, four zero bytes, is accepted only at the end of
+ * the input: zeros are everywhere.
+ *
+ * Cost: search->work limits the bytes checked to WORK_EACH times the input, so input that looks
+ * like blocks at each position costs a small multiple of its size.
+ *
+ * Left out: the Trace block, which is read only once, at the start. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define SEARCH_BYTES ((uint64_t)8 << 20) /* some blocks: recorders put about 1 MiB in one */
-#define WORK_EACH 16u    /* bytes of blocks that are looked through for each byte of the input */
-#define METADATA_MIN 20u /* bytes of the metadata of V1 and V2, the least */
+/* some blocks: recorders write up to about 1 MiB per block */
+#define SEARCH_BYTES ((uint64_t)8 << 20)
+#define WORK_EACH 16u    /* bytes of content checked per byte of input */
+#define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
 
 /* --- V1, V2 --- */
 
-/* Whether an event whose metadata are known, or metadata, begin here. */
+/* True if an event with known metadata, or metadata, start at `p`. */
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
                           const uint8_t *end)
 {
@@ -48,8 +71,8 @@ static unsigned kind_of(const uint8_t *head)
     return head[3];
 }
 
-/* The head of a block of events, which is left behind, and its first event, which says of which
- * metadata it is. */
+/* Parses the header of a block of events, moves `c` to its first event and decodes that. Returns
+ * false if one of them is invalid or the event has no metadata number. */
 static bool take_first(struct cursor *c, struct nettrace_span *span, struct nettrace_header *h)
 {
     struct cursor head = *c;
@@ -64,7 +87,8 @@ static bool take_first(struct cursor *c, struct nettrace_span *span, struct nett
     return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
 }
 
-/* Each of these moves behind what it believes, and is true where that is all. */
+/* The functions below move the cursor over valid content of one kind of block. They return false at
+ * the first invalid row. */
 static bool are_events(struct cursor *c)
 {
     struct nettrace_header h;
@@ -93,7 +117,7 @@ static bool are_metadata(struct cursor *c)
     return cursor_skip(c, cursor_u16le(c)) && are_rows(c, ROW_MIN);
 }
 
-/* Any bytes are numbers: of many nothing is believed. */
+/* Any bytes form varints, so a large content is not trusted. */
 static bool are_counts(struct cursor *c)
 {
     enum { BYTES_MAX = 65536 };
@@ -152,22 +176,22 @@ static bool is_kind(unsigned kind, struct cursor *c)
     }
 }
 
-/* Whether what a block holds is what its kind says, and all of it. */
+/* True if the content of a block is valid for its kind and nothing is left. */
 static bool is_content(unsigned kind, struct cursor *c)
 {
     return is_kind(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* The blocks of a part of the input; `is_end`: nothing follows it. */
+/* Search for blocks in a part of the input. `is_end`: the part ends with the input. */
 struct search {
     const uint8_t *p;
     size_t n;
-    uint64_t work; /* bytes that may still be looked through */
+    uint64_t work; /* remaining bytes of content that may be checked */
     bool is_end;
 };
 
-/* Whether a block begins at `at` that is whole, with the size of all of it; the end mark is one
- * where the input ends behind it. */
+/* True if a complete block starts at `at`; `size` is set to its size with the first word. An end
+ * mark counts only if the input ends after it. */
 static bool is_block_at(struct search *search, size_t at, size_t *size)
 {
     size_t left = search->n - at;
@@ -185,8 +209,7 @@ static bool is_block_at(struct search *search, size_t at, size_t *size)
     return is_whole;
 }
 
-/* Whether blocks follow each other from `at` on, up to the end of what is looked at or long enough.
- */
+/* True if three valid blocks follow each other from `at` on, or all up to the end. */
 static bool is_chain(struct search *search, size_t at)
 {
     enum { CHAIN = 3 };
@@ -201,8 +224,8 @@ static bool is_chain(struct search *search, size_t at)
     return true;
 }
 
-/* Where the next block begins behind `from` that others follow; the count of bytes where none does.
- */
+/* Returns the first position from `from` on at which a chain of blocks starts; search->n if there
+ * is none. */
 static size_t find_block(struct search *search, size_t from)
 {
     for (size_t at = from; at < search->n; at++)
@@ -215,12 +238,13 @@ static struct search search_over(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES
                    ? bytes->n
-                   : (size_t)SEARCH_BYTES; /* what is looked at does not hang on what is shown */
+                   /* a fixed amount, so that results do not depend on the size of the window */
+                   : (size_t)SEARCH_BYTES;
     return (struct search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
 }
 
-/* Whether what follows a word looks like the block that the word says; of events only the first is
- * looked at. */
+/* True if the content fits the kind of a block; only the first event of a block of events is
+ * checked. */
 static bool looks_like(unsigned kind, struct cursor c)
 {
     struct nettrace_header h;
@@ -228,9 +252,9 @@ static bool looks_like(unsigned kind, struct cursor c)
     return kind == NETTRACE_BLOCK_EVENTS ? take_first(&c, &span, &h) : is_content(kind, &c);
 }
 
-/* Whether a block seems to begin `skip` bytes behind `at`, which stays in the window: one of a
- * known kind, behind a block of an unknown kind also some more of these.  Zeros are found anywhere,
- * so the end mark counts only at the end of the input, but behind what is not known. */
+/* Sets `may` if a block can start `skip` bytes after `at`: one of a known kind, or after one of an
+ * unknown kind up to eight more unknown ones. An end mark is accepted only at the end of the input
+ * or after an unknown kind. Bytes from `at` on stay in the window. */
 static ttr_status may_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
                             bool is_known, bool *may)
 {
@@ -259,8 +283,8 @@ static ttr_status may_begin(struct nettrace_reader *reader, uint64_t at, uint64_
     return TTR_OK;
 }
 
-/* Looks for another place where the next block begins; behind the end mark any is, but those of
- * another trace. */
+/* Searches for a chain of blocks at a position that the size does not predict. After an end mark
+ * any position counts, unless another trace starts there. */
 static ttr_status look_elsewhere(struct nettrace_reader *reader, uint64_t at,
                                  struct nettrace_extent6 *extent, bool is_end)
 {
@@ -278,7 +302,7 @@ static ttr_status look_elsewhere(struct nettrace_reader *reader, uint64_t at,
     return TTR_OK;
 }
 
-/* A block of a kind that nobody knows: it may be one of events whose kind is damaged. */
+/* True if a block of an unknown kind holds events: then its kind is damaged. */
 static bool are_strange_events(unsigned kind, struct cursor c)
 {
     return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && are_events(&c);
@@ -315,7 +339,8 @@ ttr_status nettrace_extent6(struct nettrace_reader *reader, uint64_t at, uint32_
 
 /* --- Both --- */
 
-/* Passes over what is damaged: up to what was found, else up to where it may still begin. */
+/* Skips damaged bytes up to `found`; if nothing was found, up to the middle of the window, since a
+ * block may start before its end. */
 static ttr_status pass(struct nettrace_reader *reader, size_t n, size_t found, bool is_end)
 {
     uint64_t at = reader->at, passed = found < n || is_end ? found : n / 2;

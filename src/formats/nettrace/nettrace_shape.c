@@ -1,7 +1,7 @@
-/* Fields of any event as a payload, and the shape that metadata describe it by.
+/* Encoding of fields: an event's fields become a payload and a shape (nettrace_writer.h).
  *
- * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements
- * objects with fields "0", "1", ...  V4 has no arrays: they become text there. */
+ * Integers get the next larger width. Bytes become arrays of integers. Arrays of unequal elements
+ * become objects with the fields "0", "1", ... V4 has no arrays, so they become text. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define PAYLOAD_MAX ((size_t)8 << 20)
 #define NAME_MAX_BYTES 4096u
 
-/* The fields under way, one ahead. */
+/* Field iterator with one field of lookahead. */
 struct walk {
     struct ttr_writer *out;
     struct nettrace_writer *w;
@@ -38,7 +38,7 @@ static void lose(const struct walk *walk, enum nettrace_loss loss)
 
 /* --- Texts --- */
 
-/* One character of UTF-8 that is well-formed, as a code point. */
+/* Decodes one valid UTF-8 character of `n` bytes. */
 static uint32_t code_point(const uint8_t *p, size_t n)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -94,7 +94,7 @@ static void add_hex(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* A value within an array of V4. */
+/* Appends an element of an array as text, for V4. */
 static void add_value_text(struct buffer *to, const ttr_value *value)
 {
     char number[NUMBER_MAX];
@@ -122,10 +122,11 @@ static void add_value_text(struct buffer *to, const ttr_value *value)
     }
 }
 
-/* Everything inside an array or struct, as text. */
+/* Appends everything inside an array or struct as text. */
 static void add_children_text(struct walk *walk, struct buffer *to)
 {
-    uint16_t depth = walk->field.depth, inside = depth; /* inside: of the last one opened */
+    /* inside: depth of the innermost open one */
+    uint16_t depth = walk->field.depth, inside = depth;
     bool is_first = true;
     buffer_add_byte(to, '[');
     step(walk);
@@ -156,7 +157,7 @@ static void add_children_text(struct walk *walk, struct buffer *to)
 
 /* --- Plain values --- */
 
-/* Whether a number is one of as many bits as it says. */
+/* True if an integer fits the width that it declares. */
 static bool fits_width(const ttr_value *value)
 {
     unsigned above = value->bits < 64 ? value->bits : 0;
@@ -171,14 +172,14 @@ static uint8_t code_of_width(const ttr_value *value, const uint8_t codes[4])
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
-/* Whether 32 bits hold a number as it is. */
+/* True if a number survives conversion to a 32-bit float. */
 static bool is_single(double x)
 {
     return isnan(x) || isinf(x) ||
            (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
-/* The code of a value that is one; 0 of arrays, structs and bytes. */
+/* Returns the type code of a scalar or text; 0 for arrays, structs and bytes. */
 static uint8_t code_of(const ttr_value *value)
 {
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
@@ -308,7 +309,7 @@ static void put_bytes(struct walk *walk)
     step(walk);
 }
 
-/* The fields or elements deeper than `outer`, as fields; elements are called by their index. */
+/* Appends the fields or elements below `outer` as fields; elements are named by their index. */
 static void put_members(struct walk *walk, uint16_t outer, bool are_elements, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape;
@@ -326,7 +327,8 @@ static void put_members(struct walk *walk, uint16_t outer, bool are_elements, un
         store_u32le(shape->bytes + count_at, n);
 }
 
-/* One code for all elements; 0 where they are not plain or not alike.  The walk is a copy. */
+/* Returns one type code that fits all elements of an array; 0 if they are not scalars or have
+ * different types. `walk` is a copy. */
 static uint8_t common_code(struct walk *walk, uint16_t outer)
 {
     uint8_t common = 0;
@@ -337,7 +339,8 @@ static uint8_t common_code(struct walk *walk, uint16_t outer)
             return 0;
         bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
              was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
-        bool is_signed = code & 1, was_signed = common & 1; /* 5, 7, 9, 11 and 3 */
+        /* odd codes 5, 7, 9, 11 are signed; 3 is boolean */
+        bool is_signed = code & 1, was_signed = common & 1;
         if (common &&
             (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
              (code == NETTRACE_BOOLEAN) != (common == NETTRACE_BOOLEAN)))
@@ -366,8 +369,8 @@ static void put_plain_array(struct walk *walk, uint16_t outer, uint8_t code)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Elements that are arrays or structs of one shape; false, with the shape and the payload as they
- * were, where they are not. */
+/* Appends elements that are arrays or structs of one shape. Returns false, with shape and payload
+ * restored, if their shapes differ. */
 static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
@@ -416,8 +419,8 @@ static void put_array(struct walk *walk, unsigned depth)
         put_plain_array(walk, outer, code);
         return;
     }
-    /* Losses are counted where the values are put for good: the first try counts into a ledger of
-     * its own. */
+    /* Losses must be counted once per value: the attempt counts into a copy of the ledger, which
+     * replaces the ledger only on success. */
     struct ttr_writer tried = *walk->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, walk->out->ledger, sizeof ledger);
@@ -437,7 +440,7 @@ static void put_array(struct walk *walk, unsigned depth)
     put_members(walk, outer, true, depth);
 }
 
-/* The value at hand, with its type; the walk moves behind it. */
+/* Appends the current value and its type, and moves to the next field. */
 static void put_value(struct walk *walk, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape;
@@ -466,7 +469,7 @@ static void put_value(struct walk *walk, unsigned depth)
     }
 }
 
-/* --- Parts of events that are no fields --- */
+/* --- Event properties that are not fields --- */
 
 static void put_extra_number(const struct walk *walk, const char *name, uint64_t x)
 {
@@ -482,15 +485,15 @@ static void put_extra_text(const struct walk *walk, const char *name, ttr_text t
     put_text(walk, text);
 }
 
-/* Kinds that an opcode says. */
+/* True for kinds that are stored as opcodes. */
 static bool is_pair(const ttr_event *event)
 {
     return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* What a kind says beyond instants; gives how many fields.  Activities are what a reader makes of
- * their opcodes. */
+/* Appends fields for kinds other than instants, and returns their number. Activities need none: a
+ * reader derives them from opcodes. */
 static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);

@@ -1,6 +1,6 @@
-/* Spans of the runtime in recorded traces: as many and as long as what begins and ends say, added
- * up here by number and method.  TTR_CORPUS names the folder of recorded traces; without it the
- * test passes with a line that says so. */
+/* Spans of the runtime in recorded traces: count and sum of durations equal those computed here
+ * from begin and end events by their key field. TTR_CORPUS is the folder of recorded traces; if it
+ * is not set the test passes with a line that reports that. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct sums {
     uint64_t n[WHATS], ns[WHATS];
 };
 
-/* What begins and ends a span, and which field tells which one. */
+/* Begin event, end event, and the field that pairs them. */
 static const struct {
     const char *begin, *end, *field, *task;
     bool is_by_thread;
@@ -55,7 +55,7 @@ static ttr_reader *open_trace(ttr *t, const char *name)
     return reader;
 }
 
-/* Ends what began with the key; how long it took is added. */
+/* Ends the open span with a key and adds its duration. */
 static void end_open(struct open *open, size_t *n, const struct open *key, struct sums *sums)
 {
     for (size_t i = *n; i-- > 0;)

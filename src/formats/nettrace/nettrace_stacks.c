@@ -1,6 +1,6 @@
-/* Stacks.  Events name them by numbers that begin anew at each sequence point; so the bytes of all
- * stacks since then are kept, and found by number when somebody asks.  V3 and older have the stack
- * behind the payload of its event instead. */
+/* Stacks by number. Numbers start again at each sequence point, so the addresses of all stacks
+ * since the last one are kept and looked up on demand. V3 and older store the stack after the
+ * payload of its event instead. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -21,7 +21,7 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
     return true;
 }
 
-/* Numbers that go back, or beyond 32 bits and so to the first ones: each by itself. */
+/* Adds numbers that are lower than earlier ones, or wrap beyond 32 bits, one by one. */
 static bool keep_others(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
 {
     for (uint32_t i = 0; i < range->n; i++)
@@ -47,7 +47,8 @@ static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_sta
     return true;
 }
 
-/* As runtimes number them, and as they stand in memory of this machine. */
+/* Enables the fast path if numbers are one range from the first stack on and addresses are native
+ * 64-bit integers. */
 static void find_usual(struct nettrace_reader *reader)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
@@ -104,7 +105,7 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pairmap_free(&stacks->others);
 }
 
-/* The latest stack of that number. */
+/* Returns the stack that was defined last under a number; NULL if there is none. */
 static const struct nettrace_stack *find(const struct nettrace_stacks *stacks, uint32_t number)
 {
     size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
@@ -124,7 +125,7 @@ static const struct nettrace_stack *find(const struct nettrace_stacks *stacks, u
     return found == none ? NULL : &stacks->at[found];
 }
 
-/* Before V4: behind the payload, u32 bytes, addresses. */
+/* Before V4: after the payload, u32 bytes, addresses. */
 static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
 {
     const uint8_t *p = event->payload + event->payload_size;
@@ -149,7 +150,7 @@ const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_e
     return addresses;
 }
 
-/* Kept apart, so that the usual way needs no stack of its own. */
+/* Slow path. Not inlined, so that the fast path needs no stack frame. */
 static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader *reader,
                                                    const ttr_event *event, uint64_t *addresses,
                                                    uint32_t room)
@@ -161,7 +162,7 @@ static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader 
     return n;
 }
 
-/* The stack of an event whose number is as usual, which most are. */
+/* Returns the stack of an event by the fast path; NULL if its number is not in that range. */
 static inline const struct nettrace_stack *usual(const struct nettrace_stacks *stacks,
                                                  const ttr_event *event)
 {

@@ -1,5 +1,5 @@
-/* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive
- * their batch, of traces that have them in their fields. */
+/* Stacks and event numbers in the public API: for events of a batch, for copies that outlive it,
+ * and for formats that store stacks as fields. */
 #include <stdio.h>
 
 #include <tracetta/tracetta.h>
@@ -80,7 +80,8 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     reader = open_vector(t, &hexa);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
-            assert_null(ttr_event_stack(t, ttr_batch_at(&batch, i), &n)); /* of 4 bytes each */
+            /* addresses of 4 bytes cannot be borrowed */
+            assert_null(ttr_event_stack(t, ttr_batch_at(&batch, i), &n));
             assert_int_equal(n, 0);
         }
     ttr_close(reader);
@@ -88,7 +89,7 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     hexa_free(&hexa);
 }
 
-/* Stacks of 256 MiB are not made here: the reader is told that it has them. */
+/* Sets the byte count of the reader instead of generating 256 MiB of stacks. */
 static void more_stacks_than_can_be_kept_without_a_sequence_point_are_told(void **state)
 {
     struct hexa hexa;
@@ -175,7 +176,8 @@ static void a_stack_may_be_the_field_of_a_sample(void **state)
     ttr_free(t);
 }
 
-/* All lines of a format that a sorted vector makes: what stands behind `key` in its first event. */
+/* Checks the text after `key` in the first event, in each format that a sorted vector can be
+ * converted to. */
 static void expect_line(const char *format, const char *expected)
 {
     struct hexa hexa;

@@ -1,22 +1,30 @@
-/* Symbols: the runtime tells in events of its own which code it made where, and which it knew of at
- * the end ("rundown").
+/* Symbols from runtime events: methods with their addresses, and modules.
  *
- *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags   z16
- * namespace   z16 name   z16 signature   more module   u64 module   u64 assembly   [in a domain:
- * u64 domain]   u32 flags   u32 0   z16 path   more
+ * The runtime emits an event when it has compiled or loaded a method. For methods that exist when
+ * tracing ends, it emits "rundown" events instead, from another provider, at the end of the trace.
  *
- *   Runtime  143 MethodLoadVerbose     151 DomainModuleLoad    152 ModuleLoad
- *   Rundown  143, 144 MethodDCStart-, EndVerbose   151, 152 DomainModuleDCStart, End   153, 154
- * ModuleDCStart, End
+ *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags
+ *            z16 namespace   z16 name   z16 signature   more
+ *   module   u64 module   u64 assembly   [domain modules: u64 domain]   u32 flags   u32 0
+ *            z16 path   more
  *
- * A function is called "Namespace.Name(arguments)", its module by the path's last part without its
- * suffix: what dotnet-trace shows.  Methods may be told before their modules.  Nobody knows when
- * code of a rundown was loaded.  Left out: methods without names (141), which are stubs. */
+ *   Runtime  143 MethodLoadVerbose             151 DomainModuleLoad     152 ModuleLoad
+ *   Rundown  143, 144 MethodDCStart-, EndVerbose     151, 152 DomainModuleDCStart, End
+ *            153, 154 ModuleDCStart, End
+ *
+ * Names are those of dotnet-trace: a function is "Namespace.Name(arguments)", a module is the file
+ * name of its path without suffix. A method may come before its module. Methods of the rundown are
+ * valid at any time, since their load time is not recorded (SYMBOLS_ALWAYS).
+ *
+ * Order of calls: nettrace_next() passes each event of a batch to nettrace_add_symbols(), if the
+ * caller wants symbols.
+ *
+ * Left out: methods without names (id 141), which are stubs, and unloading of methods. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-#define NAME_UNITS_MAX 16384u /* names are cut behind so many characters */
+#define NAME_UNITS_MAX 16384u /* longest part of a name in UTF-16 units; the rest is cut off */
 
 uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
 {
@@ -35,7 +43,7 @@ uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
     return SYMBOLS_NONE;
 }
 
-/* Appends UTF-16 up to its zero as UTF-8; where there is no zero the cursor fails. */
+/* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
 static void add_z16(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
@@ -52,7 +60,7 @@ static void add_z16(struct buffer *to, struct cursor *c)
     (void)cursor_skip(c, 2 * units + 2);
 }
 
-/* Cuts a path to its last part, without the suffix. */
+/* Returns the file name of a path without its suffix. */
 static ttr_text name_of_path(const struct buffer *path)
 {
     const char *p = (const char *)path->bytes;
@@ -63,7 +71,7 @@ static ttr_text name_of_path(const struct buffer *path)
     for (size_t i = begin + 1; i < path->n; i++)
         if (p[i] == '.')
             end = i;
-    /* Native images of older runtimes: "System.Linq.ni.dll". */
+    /* Precompiled images of older runtimes: "System.Linq.ni.dll". */
     if (end - begin > 3 && memcmp(p + end - 3, ".ni", 3) == 0)
         end -= 3;
     return (ttr_text){p + begin, end - begin};
@@ -107,7 +115,7 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
     size_t arguments = name->n;
     add_z16(name, &c);
     if (c.failed)
-        return true; /* cut: what it says is in the event all the same */
+        return true; /* truncated; the event itself still has the bytes */
     if (name->failed)
         return false;
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);

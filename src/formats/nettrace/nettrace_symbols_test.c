@@ -1,6 +1,6 @@
-/* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names
- * it gives; stacks are those that another implementation found.  TTR_CORPUS names the folder of
- * recorded traces; without it the tests pass with a line that says so. */
+/* Symbols of recorded traces: times per function equal the report of dotnet-trace, and stacks equal
+ * those of another implementation. TTR_CORPUS is the folder of recorded traces; if it is not set
+ * the tests pass with a line that reports that. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -38,8 +38,8 @@ static ttr_profile *profile_of(ttr *t, const char *path)
     return profile;
 }
 
-/* The frame of a name, whatever its case (dotnet-trace makes some modules small); fails the test
- * where there is none. */
+/* Returns the frame with a name, ignoring case, since dotnet-trace lowers some module names. Fails
+ * the test if there is none. */
 static const ttr_profile_frame *frame_of(const ttr *t, const ttr_profile *profile, const char *name)
 {
     const ttr_profile_frame *frame;
@@ -57,9 +57,9 @@ static void assert_percent(double percent, double wanted, double off, const char
         fail_msg("%s has %.3f %%, not %.2f %%", name, percent, wanted);
 }
 
-/* Lines "67.68% 33.93% module!function": with what it calls, and alone; a line before says "total
- * metric" and the sum in ms.  `has_tasks`: the other program joins threads and tasks to who began
- * them, so that it knows some ms more, and functions have more that they call. */
+/* Compares with a report of lines "67.68% 33.93% module!function" (inclusive and exclusive); an
+ * earlier line has "total metric" and the sum in ms. `has_tasks`: the other program attributes
+ * tasks to the code that started them, so its inclusive times are higher. */
 static void check_truth(const char *trace, const char *truth, bool has_tasks)
 {
     char path[600], line[LINE];
@@ -84,7 +84,7 @@ static void check_truth(const char *trace, const char *truth, bool has_tasks)
         }
         double inclusive = strtod(line, &end), exclusive = *end == '%' ? strtod(end + 1, &end) : -1;
         line[strcspn(line, "\n")] = '\0';
-        /* The rows above functions: the whole, process, and threads. */
+        /* rows without a function: total, process, threads */
         if (exclusive < 0 || !strchr(end, '!'))
             continue;
         const ttr_profile_frame *frame = frame_of(t, profile, end + 2);
@@ -114,7 +114,7 @@ static void functions_take_the_time_that_dotnet_trace_reports(void **state)
                 "truth/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.top15.txt", true);
 }
 
-/* Puts a node's stack as folded stacks have it. */
+/* Formats the stack of a node in the folded format. */
 static size_t put_stack(const ttr *t, const ttr_profile *profile, uint32_t at, char *to)
 {
     const ttr_profile_node *node;
@@ -126,8 +126,8 @@ static size_t put_stack(const ttr *t, const ttr_profile *profile, uint32_t at, c
                                 ttr_text_get(t, frame[node[at].frame].name).p);
 }
 
-/* That implementation gives a sample the time since the one before, so weights are apart by a step;
- * what is seen, and its sum, are not. */
+/* The other implementation weights a sample by the time since the one before, so weights are
+ * shifted by one sample; stacks and the sum are equal. */
 static void stacks_are_those_another_implementation_found(void **state)
 {
     (void)state;
@@ -169,7 +169,7 @@ static const char *name_at(ttr *t, ttr_id thread, uint64_t address, int64_t time
     return ttr_symbol_get(t, thread, address, time, symbol) ? ttr_text_get(t, symbol->name).p : "";
 }
 
-/* Reads a vector to its end; the thread of its last event. */
+/* Reads a vector to its end; returns the thread of its last event. */
 static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
 {
     ttr_batch batch;
@@ -189,7 +189,7 @@ static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
 static void methods_and_their_module_are_kept_where_they_are_asked_for(void **state)
 {
     (void)state;
-    static const int64_t time = 1709251198999001000; /* of the first method */
+    static const int64_t time = 1709251198999001000; /* time of the first method */
     struct hexa hexa;
     ttr_symbol symbol;
     vectors_load(&hexa, "src/formats/nettrace/vectors/symbols.hexa");
@@ -224,13 +224,15 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
     assert_string_equal(ttr_text_get(t, symbol.module).p, "shop");
     assert_int_equal(symbol.offset, 0x1180);
     assert_string_equal(name_at(t, other, 0x4001ff, 0, &symbol),
-                        "main"); /* the last byte, in the other process of the mapping */
+                        /* last byte of the symbol, in the other process with this mapping */
+                        "main");
     assert_string_equal(name_at(t, thread, 0x700010, INT64_MAX, &symbol), "Shop.Cart::Add(int32)");
     assert_string_equal(ttr_text_get(t, symbol.module).p, "Shop");
     assert_string_equal(name_at(t, other, 0x700010, INT64_MAX, &symbol), "");
     assert_string_equal(name_at(t, thread, 0x800000, 0, &symbol), "alone");
     assert_false(
-        ttr_symbol_get(t, thread, 0x10, 0, &symbol)); /* not "kernel", which is everywhere */
+        /* not "kernel", which is valid in every process */
+        ttr_symbol_get(t, thread, 0x10, 0, &symbol));
     ttr_free(t);
     t = ttr_new(NULL);
     thread = read_vector(t, &hexa, 0);

@@ -1,14 +1,17 @@
-/* Who captured events, who they are about, and what is missing.
+/* Capture threads with their sequence counters, threads of events, and lost events.
  *
- * Each capture thread counts its events.  lost = (sequence - the one before - 1) mod 2^32 at an
- * event, and (sequence - the last) at a sequence point, which tells what the thread has counted by
- * then.  A thread that is met for the first time begins where it is, but in V6, where it is
- * announced, and begins with 1.  Before V6 a counter that jumps to 1 is that of a new thread with
- * an old number.  A counter that went back by less than half its range is no loss. */
+ * Each capture thread numbers its events:
+ *
+ *   event           lost = (number - number of the event before - 1) mod 2^32
+ *   sequence point  lost = (number - last number seen) mod 2^32
+ *
+ * A thread that is seen for the first time has lost nothing; in V6 it starts at 1, because it is
+ * declared before. Before V6 a jump to 1 means that the OS reused the thread id. A counter that
+ * goes back (lost above 2^31) is not a loss. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* V6: the thread that an index means; one of that number where it means none. */
+/* V6: returns the thread of an index. An index that was never declared is used as tid. */
 static ttr_id thread_of(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pairmap_get(&reader->threads.by_index, index, 0);
@@ -83,7 +86,7 @@ bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id 
 static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* the counts stay right, the places become one */
+    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* keeps the counts right; the intervals become one */
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
         last->to = gap->to > last->to ? gap->to : last->to;
@@ -112,10 +115,10 @@ bool nettrace_count(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* the first event that was seen of it */
+    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* a lower bound that is lower */
+        return true; /* older than events already seen, so it shows nothing */
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)

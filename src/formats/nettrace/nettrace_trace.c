@@ -1,12 +1,12 @@
-/* The object Trace, once per trace: its clock, the size of pointers, and attributes of the process.
- */
+/* Parser of the Trace object, one per trace: clock, pointer size, and attributes of the process. */
 #include <stdio.h>
 
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* Days from 1970 to a date; the month counts from 1. */
+/* Returns the days from 1970-01-01 to a date; months count from 1. Algorithm: days_from_civil by
+ * Howard Hinnant. */
 static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
 {
     year -= month <= 2;
@@ -16,7 +16,8 @@ static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
     return era * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
 }
 
-/* Eight numbers of Windows' SYSTEMTIME, UTC. */
+/* Parses a SYSTEMTIME of Windows: eight 16-bit numbers, UTC. Returns false if it is not a date from
+ * 1970 to 2260. */
 static bool take_date(struct cursor *c, int64_t *ns)
 {
     unsigned part[8];
@@ -33,7 +34,8 @@ static bool take_date(struct cursor *c, int64_t *ns)
     return true;
 }
 
-/* The clock, once. */
+/* Parses date, ticks and frequency and adds the clock to the input. Replaces invalid values, with a
+ * note. */
 static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
@@ -81,7 +83,7 @@ static void set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t
                    "pointers of %u bytes; taken as 8", bytes);
 }
 
-/* V6: pairs of texts follow. */
+/* V6: pointer size, then pairs of strings, which become attributes. */
 static ttr_status take_trace6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;

@@ -1,7 +1,7 @@
-/* Metadata of a trace that is read, as a shape: payloads then need not be decoded.  Their bytes
- * mean the same in all versions that have their types.
+/* Translation of a reader's metadata to a shape, so that payloads can be copied without decoding:
+ * their bytes mean the same in all versions that have their types.
  *
- * What a reader would not use is left out: options and tags of other kinds. */
+ * Left out: options and tags that a reader does not use. */
 #include <string.h>
 
 #include "base/utf.h"
@@ -26,7 +26,7 @@ struct translation {
     bool is_second, is_v6, failed;
 };
 
-/* UTF-16 up to its zero, as UTF-8 behind what is there. */
+/* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
 static void add_z16(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
@@ -78,7 +78,7 @@ static void take_type(struct translation *t, unsigned depth)
         nettrace_put_u16(t->shape, cursor_u16le(&t->c));
 }
 
-/* A field of the first kind has its name behind its type: they change places. */
+/* Translates a field of form 1. Its name is after its type; in a shape it is before it. */
 static void take_first(struct translation *t, unsigned depth)
 {
     struct buffer *shape = t->shape;
@@ -95,7 +95,7 @@ static void take_first(struct translation *t, unsigned depth)
     memcpy(shape->bytes + at, room, name_n);
 }
 
-/* A field with its size before it. */
+/* Translates a field with its size before it. */
 static void take_sized(struct translation *t, unsigned depth)
 {
     struct cursor all = t->c, field;
@@ -155,7 +155,7 @@ static void take_old(struct translation *t, const struct nettrace_type *type,
     ttr_text known = ttr_text_get(type->reader->t, type->provider);
     if (version >= 3)
         (void)cursor_u32le(c);
-    if (version == 1 && cursor_skip(c, 16)) /* a GUID: the reader knows some by name */
+    if (version == 1 && cursor_skip(c, 16)) /* V1 stores a GUID; the reader has the names of some */
         buffer_add(texts, known.p, known.n);
     else
         add_z16(texts, c);
@@ -233,7 +233,7 @@ static void take_row(struct translation *t, struct nettrace_told *told, struct b
     t->failed |= c->failed;
 }
 
-/* --- Metadata that lie --- */
+/* --- Correction of wrong metadata --- */
 
 struct truth {
     uint8_t *at;
@@ -242,7 +242,7 @@ struct truth {
 
 static void tell_fields(struct truth *truth);
 
-/* Says the type at hand as it is; moves behind it. */
+/* Corrects one type, and moves past it. */
 static void tell_type(struct truth *truth)
 {
     uint8_t *code = truth->at++;

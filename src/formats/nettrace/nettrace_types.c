@@ -1,4 +1,5 @@
-/* Types of events: what metadata say becomes a type and a schema, once. */
+/* Table of event types: metadata records become types with a schema, one for each distinct record.
+ */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -71,7 +72,7 @@ uint8_t nettrace_level(uint32_t level)
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Samples of all threads, taken by the runtime; or of processors. */
+/* True for samples of the runtime's profiler, and of processors in traces of a complete machine. */
 static bool is_sample(const struct nettrace_reader *reader, const struct nettrace_said *said)
 {
     static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
@@ -82,7 +83,8 @@ static bool is_sample(const struct nettrace_reader *reader, const struct nettrac
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* The index of a provider, the next one where it is new; UINT32_MAX when memory is out. */
+/* Returns the number of a provider, the next one if it is new; UINT32_MAX if memory is exhausted.
+ */
 static uint32_t index_of(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pairmap_get(&types->providers, provider, 0);
@@ -207,7 +209,7 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettra
     return put(reader, said->number, index) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* --- Description: types as classes, by provider, in the order in which they were declared --- */
+/* --- Description: types sorted by provider, then by order of declaration --- */
 
 static int by_provider(const void *one, const void *other)
 {
@@ -218,7 +220,7 @@ static int by_provider(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Puts all types there are by now in order; false when memory is out. */
+/* Sorts all types read so far for the description. Returns false if memory is exhausted. */
 static bool list(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;

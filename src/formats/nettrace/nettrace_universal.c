@@ -1,21 +1,25 @@
-/* Traces of whole machines (V6): providers "Universal.System", which tells of processes and their
- * code, and "Universal.Events", whose events are samples ("cpu") and switches ("cswitch") with
- * stacks.  After "Universal Providers Tracing Events" of TraceEvent, and what one-collect writes.
+/* Symbols of traces of a complete machine (V6). "Universal.System" declares processes and their
+ * code; events of "Universal.Events" are samples ("cpu") and context switches ("cswitch") with
+ * stacks. Sources: "Universal Providers Tracing Events" of TraceEvent, and the output of
+ * one-collect.
  *
- *   numbers are LEB128, texts u16 bytes, UTF-8
- *   0, 1 ExistingProcess, ProcessCreate   pid inside its namespace   name   namespace
- *   3 ProcessMapping                      id   start   last address   offset in the file   file id
- * of more   [more] 4 ProcessSymbol                       id   mapping   start   last address   name
+ * Integers are LEB128, texts are u16 bytes and UTF-8:
  *
- * A symbol counts in each process that has the mapping.  What a runtime compiled is called "type
- * [module] Namespace.Class::Method(arguments)[level]" and becomes module and method.  Left out:
- * what is told for looking up symbols elsewhere (5), ends of processes. */
+ *   0, 1 ExistingProcess, ProcessCreate   pid in its namespace   name   namespace
+ *   3 ProcessMapping    id   start   last address   offset in the file   file id of more   [more]
+ *   4 ProcessSymbol     id   mapping   start   last address   name
+ *
+ * A symbol is valid in each process that has the mapping. Compiled code of a runtime is called
+ * "type [module] Namespace.Class::Method(arguments)[level]" and is split into module and method.
+ *
+ * Left out: events for symbol lookup elsewhere (5), ends of processes. */
 #include "base/hash.h"
 #include "formats/nettrace/nettrace.h"
 
 #define MAPPING_TAG \
-    UINT64_C(0x556e6976657273) /* so that ids of mappings are no ids of .NET's modules */
-#define MAPPINGS_MAX 1048576u  /* processes by mapping; symbols of others are dropped */
+    UINT64_C(0x556e6976657273) /* makes ids of mappings distinct from module ids of .NET */
+/* limit of (process, mapping) pairs; symbols of further ones are dropped */
+#define MAPPINGS_MAX 1048576u
 
 static bool is(ttr_text text, const char *word)
 {
@@ -57,7 +61,7 @@ static bool take_process(struct nettrace_reader *reader, const ttr_event *event,
     return id && context_name_process(reader->t, reader->in->id, thread.pid, id);
 }
 
-/* The module of a number of ours, called `name`; 0 when memory is out. */
+/* Returns the module with a number of this file's, and sets its name; 0 if memory is exhausted. */
 static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint64_t number,
                           ttr_text name)
 {
@@ -69,7 +73,7 @@ static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint
     return module;
 }
 
-/* The last part of a path. */
+/* Returns the file name of a path. */
 static ttr_text file_of(ttr_text path)
 {
     size_t begin = 0;
@@ -79,7 +83,7 @@ static ttr_text file_of(ttr_text path)
     return (ttr_text){path.p + begin, path.n - begin};
 }
 
-/* Notes that a process has a mapping; the processes of one are a chain. */
+/* Records that a process has a mapping. Processes with the same mapping form a linked list. */
 static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
                          const struct nettrace_mapping *mapping)
 {
@@ -102,7 +106,8 @@ static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
 static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     static const char jitted[] =
-        "/memfd:doublemapper"; /* holds the code of a runtime, which has modules of its own */
+        /* memory file with code that a runtime compiled; its symbols have modules of their own */
+        "/memfd:doublemapper";
     ttr *t = reader->t;
     uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
              last = nettrace_take_varint(c), offset = nettrace_take_varint(c);
@@ -125,7 +130,7 @@ static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event,
     return !has_file || last < start || symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
 
-/* Takes "type [module] method[level]" apart; false where a name is none of a runtime. */
+/* Splits "type [module] method[level]". Returns false if a name does not have this form. */
 static bool split_jitted(ttr_text name, ttr_text *module, ttr_text *method)
 {
     size_t open = 0, close, end = name.n;
@@ -154,7 +159,8 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     ttr_text name = take_text(c), module, method = name;
     if (c->failed || last < start ||
         last - start >=
-            INT64_MAX) /* as without the right to read addresses of the kernel: all zero */
+            /* addresses of the kernel are all zero if the recorder had no right to read them */
+            INT64_MAX)
         return true;
     bool is_jitted = split_jitted(name, &module, &method);
     struct symbol_range range = {.start = start,

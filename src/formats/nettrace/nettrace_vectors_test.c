@@ -1,6 +1,6 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md). vectors-whole
- * holds those whose events do not stand in order of time: a prefix of them gives other events
- * first, so they are not cut. */
+/* Golden vectors of the specification and of the decisions in README.md. Events in vectors-whole
+ * are not in order of time: a prefix of such a file has other first events, so these vectors are
+ * not truncated. */
 #include "support/support.h"
 #include "support/vectors.h"
 

@@ -1,5 +1,5 @@
-/* Writing nettrace: a trace of the same version is copied (nettrace_copy.h), everything else is
- * encoded (nettrace_writer.h). */
+/* Entry points of the nettrace writer. A trace of the same version is copied (nettrace_copy.h),
+ * everything else is encoded (nettrace_writer.h). The first event decides. */
 #include <string.h>
 
 #include "base/status.h"
@@ -25,8 +25,8 @@ void nettrace_drop(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Whether a trace whose head comes is to be copied: nothing was written yet, and it has the version
- * that was asked for. */
+/* True if a trace can be copied: nothing was written, times are not shifted, and its version is the
+ * requested one. */
 static bool may_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
@@ -62,7 +62,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
                    context_schema(out->t, event->schema)->format == out->format);
     if (!is_own) {
         output_lost(out, NETTRACE_LOST_GUEST, event->offset);
-    } else if (event->kind != TTR_KIND_GAP) { /* gaps are in the counters */
+    } else if (event->kind != TTR_KIND_GAP) { /* gaps are in the sequence numbers already */
         nettrace_copy_event(&w->copy, event);
         output_wrote(out, event);
     }

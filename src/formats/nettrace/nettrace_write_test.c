@@ -1,5 +1,4 @@
-/* What is written of events of any origin: golden bytes from the specification, and what a reader
- * finds in them. */
+/* Writer: golden bytes derived from the specification, and the dump of what the reader returns. */
 #include <stdio.h>
 
 #include "support/dump.h"
@@ -15,7 +14,7 @@ static const char *const v6[] = {"version=6", NULL};
 /* 2024-02-29T23:59:58.999001000Z */
 #define WHEN INT64_C(1709251198999001000)
 
-/* The canonical dump of what was written, all of it. */
+/* Returns the canonical dump of all written events. */
 static void dump_written(struct writing *w, struct dump *dump)
 {
     ttr *t = ttr_new(NULL);
@@ -32,7 +31,7 @@ static void dump_written(struct writing *w, struct dump *dump)
     ttr_free(t);
 }
 
-/* Finishes, and compares what a reader finds with the dump that is expected. */
+/* Finishes the trace and compares its dump. */
 static void expect_dump(struct writing *w, const char *expected)
 {
     struct dump dump;
@@ -45,7 +44,7 @@ static void expect_dump(struct writing *w, const char *expected)
     writing_close(w);
 }
 
-/* Finishes, and compares bytes with those of a vector. */
+/* Finishes the trace and compares its bytes with a vector. */
 static void expect_bytes(struct writing *w, const char *vector)
 {
     struct hexa hexa;
@@ -173,7 +172,8 @@ static void v5_tells_the_opcode_behind_the_fields(void **state)
                  "06\n" EVENT4);
 }
 
-/* The text has the name behind the type; all programs have it before (README.md, NET-META-4). */
+/* The specification has the name after the type; all programs have it before (README.md,
+ * NET-META-4). */
 static void arrays_of_v5_stand_behind_a_tag(void **state)
 {
     struct writing w;
@@ -497,7 +497,7 @@ static void an_event_that_comes_late_gets_the_time_before_it(void **state)
                     "instant time=10 provider=p name=x thread=1/2 seq=2 {}\n");
 }
 
-/* As those of CTF may have that was made of another nettrace trace. */
+/* Such numbers occur in CTF that was converted from another nettrace trace. */
 static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
 {
     struct writing w;
@@ -505,11 +505,11 @@ static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
     (void)state;
     writing_open(&w, "nettrace", 0, NULL);
     begin_without(&w, 10, "x");
-    writing_end(&w); /* gets a number, having none */
+    writing_end(&w); /* an event without a number gets one, which is not a loss */
     assert_int_equal(writing_lost(&w, "event.number"), 0);
     begin_without(&w, 11, "y");
     assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
-    ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders make none such */
+    ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders cannot make an event with a number */
     numbered.schema = context_add_schema(
         w.t,
         &(struct schema){
@@ -540,7 +540,8 @@ static void threads_of_many_processes_are_kept_in_v6_only(void **state)
     }
 }
 
-/* Many blocks and sequence points: everything comes back, in order, nothing is missing. */
+/* Many blocks and sequence points: all events are read back in order, and none is reported as lost.
+ */
 static void a_long_trace_has_many_blocks(void **state)
 {
     enum { EVENTS = 300000, THREADS = 7 };
@@ -555,7 +556,7 @@ static void a_long_trace_has_many_blocks(void **state)
             ttr_on_thread(w.builder, 1, (uint64_t)(i % THREADS));
             ttr_put_text(w.builder, "text", "twelve bytes");
             writing_end(&w);
-            if (i == EVENTS / 2) /* a name that becomes known late is told all the same */
+            if (i == EVENTS / 2) /* a name that becomes known late is still written */
                 assert_true(ttr_thread_name(w.t, 1, 3, NULL, "late"));
         }
         writing_finish(&w);
@@ -571,7 +572,7 @@ static void a_long_trace_has_many_blocks(void **state)
     }
 }
 
-/* The names of a thread's events as they are read, one behind the other. */
+/* Returns the thread names of all events, concatenated in the order they are read. */
 static void read_names(const struct writing *w, char *names, size_t room)
 {
     ttr *t = ttr_new(NULL);
@@ -616,7 +617,7 @@ static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
     }
 }
 
-/* An event of a thread that has the numbers 1 and 2 in another input. */
+/* Appends an event of thread 1/2 of another input. */
 static void put_other(struct writing *w, int64_t time, uint16_t source, const char *name)
 {
     ttr_batch batch;
@@ -646,7 +647,7 @@ static void names_of_threads_that_have_no_place_are_lost(void **state)
         assert_int_equal(writing_lost(&w, "thread.name"), n == 4096);
         writing_close(&w);
     }
-    /* Two inputs with a thread of one number: there is one row for both. */
+    /* Two inputs with equal thread numbers share one row. */
     for (unsigned is_other = 0; is_other < 2; is_other++) {
         writing_open(&w, "nettrace", 0, v6);
         const uint16_t source = context_add_source(w.t, "other", "nettrace");

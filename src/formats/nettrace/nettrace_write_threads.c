@@ -1,9 +1,11 @@
-/* Threads as they are written: who counts events, and how events name them. */
+/* Threads of the output: their sequence numbers, and the numbers by which events refer to them. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_writer.h"
 
-#define NAME_BYTES_MAX 4095u /* of a thread; a row has 64 KiB at the most */
+#define NAME_BYTES_MAX                                                         \
+    4095u /* longest thread name; a row of the thread table has at most 64 KiB \
+           */
 
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
@@ -22,7 +24,7 @@ size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_
     return w->threads_n++;
 }
 
-/* What is noted of an id; NULL when memory is out. */
+/* Returns the entry of a thread id, NULL if memory is exhausted. */
 static struct nettrace_thread_id *note_of(struct ttr_writer *out, ttr_id id)
 {
     struct nettrace_writer *w = out->own;
@@ -52,15 +54,15 @@ size_t nettrace_thread_out(struct ttr_writer *out, ttr_id id)
     struct nettrace_thread_id *note = index == SIZE_MAX ? NULL : note_of(out, id);
     if (!note)
         return SIZE_MAX;
-    bool is_settled = thread.pid_known || id == 0; /* a pid may become known later */
+    bool is_settled = thread.pid_known || id == 0; /* an unknown pid may become known later */
     note->index = is_settled || !nettrace_is_v6(w) ? (uint32_t)index + 1 : 0;
     if (!w->threads[index].thread)
         w->threads[index].thread = id;
     return index;
 }
 
-/* V6: whether a thread's name can stand in its row.  Threads of two inputs may have the same
- * numbers, and then one row, the first one's. */
+/* V6: true if a thread's name can be stored in its row. Threads of two inputs may have the same pid
+ * and tid: they share the row of the first one. */
 static bool has_place(struct ttr_writer *out, const struct nettrace_thread_out *thread, ttr_id id,
                       ttr_id name)
 {
@@ -90,7 +92,7 @@ bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index
     return true;
 }
 
-/* V6: u16 bytes, varint index, what is known of it. */
+/* V6: appends a row of the thread table: u16 size, varint index, properties. */
 static void put_row(struct ttr_writer *out, struct nettrace_thread_out *thread)
 {
     struct nettrace_writer *w = out->own;
@@ -114,8 +116,7 @@ static void put_row(struct ttr_writer *out, struct nettrace_thread_out *thread)
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-/* Notes that a thread is told in this era; when memory is out, that is said at the end of the
- * event. */
+/* Records that a thread was declared. Exhausted memory is reported after the event. */
 static void note_told(struct ttr_writer *out, uint32_t index)
 {
     struct nettrace_writer *w = out->own;
