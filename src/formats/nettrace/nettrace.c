@@ -26,7 +26,7 @@ static bool is_netperf(const uint8_t *p, size_t n)
     return false;
 }
 
-static unsigned nettrace_bid(const struct peek *peek)
+static unsigned nettrace_detect(const struct peek *peek)
 {
     const uint8_t *p = peek->bytes;
     if (peek->n >= NETTRACE_MAGIC_BYTES && memcmp(p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
@@ -36,7 +36,7 @@ static unsigned nettrace_bid(const struct peek *peek)
     return is_netperf(p + HEAD_BYTES, peek->n - HEAD_BYTES) ? 255 : 0;
 }
 
-static const char *nettrace_refuse(const struct peek *peek)
+static const char *nettrace_explain_refusal(const struct peek *peek)
 {
     if (is_serialization(peek->bytes, peek->n))
         return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, "
@@ -54,17 +54,17 @@ static const ttr_option_info options[] = {
 
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
-    .bid = nettrace_bid,
-    .refuse = nettrace_refuse,
+    .bid = nettrace_detect,
+    .refuse = nettrace_explain_refusal,
     .state_size = sizeof(struct nettrace_reader),
-    .open = nettrace_open,
-    .next = nettrace_next,
-    .close = nettrace_close,
-    .range = nettrace_range,
+    .open = nettrace_reader_open,
+    .next = nettrace_reader_next,
+    .close = nettrace_reader_close,
+    .range = nettrace_set_range,
 };
 
 static const struct format_description description = {
-    .describe = nettrace_describe,
+    .describe = nettrace_describe_type,
 };
 
 static const struct format_writer writer = {
@@ -72,10 +72,10 @@ static const struct format_writer writer = {
     .losses_n = NETTRACE_LOSSES,
     .wants_order = true,
     .state_size = sizeof(struct nettrace_writer),
-    .create = nettrace_create,
-    .write = nettrace_write,
-    .finish = nettrace_finish,
-    .drop = nettrace_drop,
+    .create = nettrace_writer_create,
+    .write = nettrace_writer_write,
+    .finish = nettrace_writer_finish,
+    .drop = nettrace_writer_free,
 };
 
 const struct format format_nettrace = {

@@ -1,14 +1,14 @@
 /* The nettrace reader: shared types, and the functions that its files offer to each other.
  *
- * Reading goes through four steps. Each call of nettrace_next() repeats them until the batch has
- * events.
+ * Reading goes through four steps. Each call of nettrace_reader_next() repeats them until the batch
+ * has events.
  *
  *   input bytes
  *      | nettrace_read.c: choose what to read next
  *      v
  *   object (V3 to V5) or block (V6): nettrace_objects.c, nettrace_blocks.c
  *      | metadata, stacks, threads, labels: stored in tables
- *      | events: nettrace_scan.c checks each header once and cuts the block into runs
+ *      | events: nettrace_scan_block.c checks each header once and cuts the block into runs
  *      v
  *   runs: events of one capture thread with ascending times
  *      | nettrace_order.c: k-way merge by (ticks, position), with a binary heap
@@ -17,19 +17,19 @@
  *
  *   nettrace_read.c      opening; the loop above; events of V1 and V2
  *   nettrace_objects.c   V3 to V5: object frames, and resynchronisation after damage
- *   nettrace_search.c    V1, V2, V6: resynchronisation after damage
+ *   nettrace_resync.c    V1, V2, V6: resynchronisation after damage
  *   nettrace_trace.c     the Trace object: clock, pointer size, process
  *   nettrace_header.c    decoding of event headers
- *   nettrace_scan.c      a block becomes runs; sequence counters; metadata events of V3 to V5
+ *   nettrace_scan_block.c      a block becomes runs; sequence counters; metadata events of V3 to V5
  *   nettrace_order.c     runs become batches in order of time
  *   nettrace_threads.c   capture threads with their sequence counters; lost events
  *   nettrace_stacks.c    stacks by number
- *   nettrace_metadata.c  metadata of V1 to V5
+ *   nettrace_parse_metadata.c  metadata of V1 to V5
  *   nettrace_blocks.c    V6: blocks, threads
- *   nettrace_metadata6.c V6: metadata
+ *   nettrace_parse_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: label lists
  *   nettrace_types.c     event types: metadata plus schema
- *   nettrace_readings.c  layouts of payloads, compiled at first use
+ *   nettrace_layouts.c  layouts of payloads, compiled at first use
  *   nettrace_fields.c    field iterator
  *   nettrace_spans.c     spans of the runtime: collections, compilation, thread pool
  *   nettrace_symbols.c   functions and modules that runtime events declare
@@ -38,7 +38,7 @@
  *
  * Memory grows with the number of threads and with the bytes between two sequence points, not with
  * the events: a run keeps its position and its next header. The decoded headers of up to
- * NETTRACE_SEEN_MAX waiting events are cached; later ones are decoded a second time when they are
+ * NETTRACE_CACHED_MAX waiting events are cached; later ones are decoded a second time when they are
  * emitted. The input window keeps the bytes of all events that wait.
  *
  * Invariant: tables that events refer to (metadata, stacks, threads, labels) are cleared only while
@@ -57,10 +57,10 @@
 #define NETTRACE_NONE UINT32_MAX
 /* Interpretations of a payload whose metadata may be wrong: bit 0: booleans have one byte,
  * bit 1: bytes have four. */
-#define NETTRACE_LIES 4u
-#define NETTRACE_DENSE 65536u    /* metadata numbers below this are looked up in a plain array */
-#define NETTRACE_RUNS_MAX 65536u /* waiting runs; beyond that events are emitted out of order */
-#define NETTRACE_SEEN_MAX 16384u /* cached decoded headers of waiting events; a power of two */
+#define NETTRACE_LAYOUTS_MAX 4u
+#define NETTRACE_DENSE_MAX 65536u  /* metadata numbers below this are looked up in a plain array */
+#define NETTRACE_RUNS_MAX 65536u   /* waiting runs; beyond that events are emitted out of order */
+#define NETTRACE_CACHED_MAX 16384u /* cached decoded headers of waiting events; a power of two */
 /* bytes from the oldest waiting event to the current block; beyond that events are emitted out of
  * order */
 #define NETTRACE_REGION_MAX ((uint64_t)256 << 20)
@@ -83,14 +83,14 @@ enum symbols_kind {
 };
 
 /* Payload layouts of an event type. Each is compiled when an event is first decoded by it. */
-struct nettrace_readings {
+struct nettrace_layouts {
     /* type of the payload; NULL if the fields are unknown */
     const struct type *root;
     /* valid if its bit in `tried` is set; NULL if it cannot be compiled */
-    const struct layout *layout[NETTRACE_LIES];
+    const struct layout *layout[NETTRACE_LAYOUTS_MAX];
     uint64_t offset; /* file offset of the metadata, for notes */
     /* bit i: root member i is converted before it is returned; valid if `is_plain` */
-    uint64_t shown;
+    uint64_t converted;
     /* tried: bit per compiled layout; could_lie: bits of interpretations that are possible */
     uint8_t tried, could_lie;
     /* some values are converted before they are returned, such as GUIDs to text; valid after the
@@ -104,11 +104,11 @@ struct nettrace_readings {
 /* An event type: the metadata with one number, and the schema made of them. */
 struct nettrace_type {
     struct nettrace_reader *reader;
-    struct nettrace_readings *readings;
-    uint64_t given;                 /* events of this type emitted so far */
+    struct nettrace_layouts *layouts;
+    uint64_t events_emitted;        /* events of this type emitted so far */
     uint32_t index, provider_index; /* position among all types; number of its provider */
     /* V6: some fields refer to bytes after the last field, so these are not undecoded bytes */
-    bool has_places;
+    bool has_locations;
     ttr_id schema, name, provider;
     /* name without Start or Stop, which pairs begin and end events (model/activity.h) */
     ttr_id task;
@@ -117,32 +117,33 @@ struct nettrace_type {
     uint8_t level, opcode, kind;
     /* rule that pairs its begin and end events; enum span_kind in nettrace_spans.c */
     uint8_t span;
-    uint8_t symbols; /* enum symbols_kind: code or processes that its events declare */
-    uint32_t number; /* number of the metadata in the file */
+    uint8_t symbols_kind; /* enum symbols_kind: code or processes that its events declare */
+    uint32_t number;      /* number of the metadata in the file */
     ttr_text message, description;
     /* metadata bytes as stored, in V6 without their number; owned by reader->arena */
-    const uint8_t *said;
-    uint32_t said_n;
-    ttr_event like; /* event with all members that are equal in each event of this type */
+    const uint8_t *stored;
+    uint32_t stored_n;
+    ttr_event template; /* event with all members that are equal in each event of this type */
 };
 
 /* Tables of event types. Types are never freed before the reader is closed. */
 struct nettrace_types {
-    struct nettrace_type **dense; /* type by metadata number; numbers below NETTRACE_DENSE only */
+    struct nettrace_type *
+        *dense; /* type by metadata number; numbers below NETTRACE_DENSE_MAX only */
     size_t dense_n;
     struct nettrace_type **all;
     size_t all_n, all_capacity;
-    struct pairmap sparse;        /* number to index in `all`, for other numbers */
-    struct pairmap known;         /* (hash of stored bytes, number) to index in `all` */
-    struct pairmap providers;     /* (provider, 0) to provider number */
-    struct nettrace_type **shown; /* `all` sorted by provider, for descriptions */
-    size_t shown_n, shown_capacity;
+    struct pairmap sparse;         /* number to index in `all`, for other numbers */
+    struct pairmap known;          /* (hash of stored bytes, number) to index in `all` */
+    struct pairmap providers;      /* (provider, 0) to provider number */
+    struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
+    size_t sorted_n, sorted_capacity;
     /* last metadata number of an event whose metadata were not yet read; 0 if none */
     uint32_t awaited;
 };
 
 /* A thread that captured events. Its sequence counter shows whether events are missing. */
-struct nettrace_capture {
+struct nettrace_capture_thread {
     uint64_t id;
     uint64_t ticks;    /* ticks of the last event scanned, which may still wait */
     uint32_t sequence; /* sequence number of that event */
@@ -155,7 +156,7 @@ struct nettrace_capture {
 
 struct nettrace_threads {
     struct pairmap by_index; /* V6: (thread index, 0) to thread id */
-    struct nettrace_capture *capture;
+    struct nettrace_capture_thread *capture;
     size_t capture_n, capture_capacity;
     /* (thread id of the OS, 0) to index in `capture`; V6: (id of the model, 0) */
     struct pairmap by_id;
@@ -174,7 +175,7 @@ struct nettrace_gap {
 /* Cached header of a waiting event: members that differ from the event before it. Positions are
  * bytes from the start of the event, 0 if absent. A header that names a thread is decoded again
  * instead. */
-struct nettrace_seen {
+struct nettrace_cached_header {
     uint64_t ticks;
     uint32_t metadata, stack, payload_size;
     uint8_t payload_at, activity_at, related_at;
@@ -183,20 +184,20 @@ struct nettrace_seen {
 
 /* Consecutive events of a block with ascending times. At least one of them waits. */
 struct nettrace_run {
-    struct nettrace_header at; /* decoded header of the next event to emit */
-    struct nettrace_span span; /* bytes from the start of the block to the end of the run */
-    uint64_t last;             /* ticks of the last event */
-    uint64_t hold;             /* file offset; the input window must keep bytes from here on */
+    struct nettrace_header at;         /* decoded header of the next event to emit */
+    struct nettrace_header_range span; /* bytes from the start of the block to the end of the run */
+    uint64_t last;                     /* ticks of the last event */
+    uint64_t keep_from; /* file offset; the input window must keep bytes from here on */
     /* thread numbers for which `track` and `thread` were looked up */
     uint64_t capture_id, thread_id;
     ttr_id track, thread;
     uint32_t next, stamp; /* next: index of the next run of the chain, or of the next free run */
-    uint32_t seen,
-        seen_end; /* range of order->seen: cached headers of the events after `at`; equal if none */
+    uint32_t cached, cached_end; /* range of order->seen: cached headers of the events after `at`;
+                                    equal if none */
 };
 
 /* Heap entry: the first waiting event of a chain of runs. */
-struct nettrace_head {
+struct nettrace_heap_entry {
     uint64_t ticks;
     const uint8_t *place; /* position in the window; breaks ties of equal ticks */
     uint32_t run;
@@ -206,26 +207,26 @@ struct nettrace_order {
     struct nettrace_run *runs;
     size_t runs_capacity;
     uint32_t runs_n, runs_used, free, stamp;
-    struct nettrace_head *heap;
+    struct nettrace_heap_entry *heap;
     size_t heap_capacity;
     uint32_t heap_n;
-    /* ring of NETTRACE_SEEN_MAX cached headers; NULL until first needed */
-    struct nettrace_seen *seen;
-    uint32_t seen_n,
-        seen_least; /* count of headers ever stored; lowest number that a waiting run still needs */
-    struct nettrace_gap *gaps; /* sorted by `from` while emitting */
-    size_t gaps_n, gaps_capacity, gaps_given;
-    uint64_t limit; /* while emitting: ticks of the last event that may be emitted */
-    uint64_t given; /* ticks of the last event emitted */
+    /* ring of NETTRACE_CACHED_MAX cached headers; NULL until first needed */
+    struct nettrace_cached_header *cached;
+    uint32_t cached_n, cached_first_needed; /* count of headers ever stored; lowest number that a
+                                               waiting run still needs */
+    struct nettrace_gap *gaps;              /* sorted by `from` while emitting */
+    size_t gaps_n, gaps_capacity, gaps_emitted;
+    uint64_t limit;   /* while emitting: ticks of the last event that may be emitted */
+    uint64_t emitted; /* ticks of the last event emitted */
     /* lowest file offset that waiting runs need; UINT64_MAX if none waits; not updated while
      * emitting */
-    uint64_t hold;
-    bool is_giving, has_given;
+    uint64_t keep_from;
+    bool is_emitting, has_emitted;
 };
 
 /* Extent of the addresses of a stack. The size is here, so that it is known before the bytes are
  * loaded into the cache. */
-struct nettrace_stack {
+struct nettrace_stack_extent {
     uint64_t at;
     uint32_t bytes;
 };
@@ -236,14 +237,14 @@ struct nettrace_stack {
 struct nettrace_stacks {
     uint8_t *bytes; /* addresses of all stacks; each stack starts at a multiple of 8 */
     size_t bytes_n, bytes_capacity;
-    struct nettrace_stack *at; /* extent of each stack in `bytes` */
+    struct nettrace_stack_extent *at; /* extent of each stack in `bytes` */
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
     struct pairmap others; /* number to index in `at` */
-    /* fast path: stacks at[number - usual_first] whose addresses can be copied as native 64-bit
-     * integers; usual_n is 0 if that is not possible for all */
-    uint32_t usual_first, usual_n;
+    /* fast path: stacks at[number - fast_first] whose addresses can be copied as native 64-bit
+     * integers; fast_n is 0 if that is not possible for all */
+    uint32_t fast_first, fast_n;
 };
 
 /* Numbers first to first + n - 1 (within 32 bits) have the extents at[begin] and following. */
@@ -310,7 +311,7 @@ struct nettrace_piece {
 struct nettrace_reader {
     struct input *in;
     ttr *t;
-    ttr_error *error; /* of the call of nettrace_next() that is running */
+    ttr_error *error; /* of the call of nettrace_reader_next() that is running */
     unsigned version;
     uint32_t pointer_bytes;
     uint64_t pid;
@@ -320,16 +321,16 @@ struct nettrace_reader {
     uint64_t
         /* while ticks - sync_ticks is below this, sync_ns plus it is the time in ns; 0 if the clock
          * has another frequency */
-        plain_ticks;
+        unscaled_ticks;
     uint64_t at; /* file offset of the next object or block */
     /* option order=block: events are emitted after each block, without merging */
-    bool gives_blocks;
+    bool emits_blocks;
     bool has_trace;                       /* the Trace object was read */
     bool is_over;                         /* no further object will be read */
-    bool resets_point;                    /* clear stacks and labels as soon as no event waits */
+    bool resets_stacks;                   /* clear stacks and labels as soon as no event waits */
     bool resets_threads, resets_metadata; /* clear these too */
     /* damage was found: search for the next object or block */
-    bool is_lost;
+    bool needs_resync;
     /* an allocation failed in the field iterator, which has no error to set; reported by the next
      * read */
     bool is_out_of_memory;
@@ -347,9 +348,9 @@ struct nettrace_reader {
     struct arena arena;         /* event types; freed at close */
     struct arena scratch;       /* texts of the current batch */
     struct buffer symbol;       /* scratch space for one symbol name */
-    bool gives_pieces, has_end; /* has_end: the end mark was read; it ends at `at` */
+    bool emits_pieces, has_end; /* has_end: the end mark was read; it ends at `at` */
     /* file offset; the window keeps bytes from here on for a piece; UINT64_MAX if none */
-    uint64_t keep;
+    uint64_t keep_from;
     struct nettrace_piece pieces[NETTRACE_PIECES_MAX];
     uint32_t pieces_n;
     uint32_t
@@ -368,58 +369,58 @@ struct nettrace_bytes {
 
 /* --- nettrace_read.c --- */
 
-ttr_status nettrace_open(struct input *in, ttr_error *error);
+ttr_status nettrace_reader_open(struct input *in, ttr_error *error);
 /* Fills the batch. With TTR_READ_SYMBOLS the context also gets the symbols that these events
  * declare. */
-ttr_status nettrace_next(struct input *in, ttr_error *error);
-void nettrace_close(struct input *in);
+ttr_status nettrace_reader_next(struct input *in, ttr_error *error);
+void nettrace_reader_close(struct input *in);
 
 /* Allows the reader to skip blocks without events in [from_ns, to_ns). Has no effect with
  * TTR_READ_SYMBOLS: symbols may be declared at any time. */
-void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns);
+void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
 
 /* --- nettrace_trace.c --- */
 
 /* Parses the Trace object; `c` is after its frame. Sets c->failed if the object is truncated. */
-TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
+TTR_MUST ttr_status nettrace_parse_trace(struct nettrace_reader *reader, struct cursor *c);
 
 /* --- nettrace_pieces.c --- */
 
 /* Loads `need` bytes from `offset` on, fewer only at the end of the input. `offset` must not be
  * below the bytes that the window keeps. May move the window; pointers of waiting runs are
  * adjusted. */
-TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
-                                  struct nettrace_bytes *bytes);
+TTR_MUST ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset,
+                                        uint64_t need, struct nettrace_bytes *bytes);
 
 /* Ends the trace at an end mark of `size` bytes at reader->at. Notes any bytes that follow it. */
-TTR_MUST ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size);
+TTR_MUST ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size);
 
 /* Starts to collect pieces if the caller wants definitions. Returns false if memory is exhausted.
  */
-TTR_MUST bool nettrace_pieces_begin(struct nettrace_reader *reader);
+TTR_MUST bool nettrace_pieces_init(struct nettrace_reader *reader);
 
 /* Queues a piece, which must be in the window; does nothing if pieces are not wanted. */
-void nettrace_piece_add(struct nettrace_reader *reader, const struct nettrace_piece *piece);
+void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_piece *piece);
 
 /* Appends the queued pieces to the batch, which must be empty. */
-void nettrace_pieces_give(struct nettrace_reader *reader);
+void nettrace_emit_pieces(struct nettrace_reader *reader);
 
 /* Queues the next bytes after the end mark. Returns TTR_END if none are left. */
-TTR_MUST ttr_status nettrace_pieces_rest(struct nettrace_reader *reader);
+TTR_MUST ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader);
 
 /* --- nettrace_objects.c --- */
 
 /* Reads the object at reader->at (V3 to V5), or searches for the next one after damage. */
-TTR_MUST ttr_status nettrace_object(struct nettrace_reader *reader);
+TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
 
-/* --- nettrace_search.c --- */
+/* --- nettrace_resync.c --- */
 
 /* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to it. Also
  * recognises the end mark of V1 and V2. */
-TTR_MUST ttr_status nettrace_search(struct nettrace_reader *reader);
+TTR_MUST ttr_status nettrace_resync(struct nettrace_reader *reader);
 
 /* Extent of a V6 block, as found by nettrace_measure_block6(). */
-struct nettrace_extent6 {
+struct nettrace_block_extent {
     uint64_t size;
     /* file offset of the following block if `size` is wrong; 0 if `size` is right or none was found
      */
@@ -429,10 +430,10 @@ struct nettrace_extent6 {
     bool is_strange; /* unknown kind, but the content is a block of events */
 };
 
-TTR_MUST ttr_status nettrace_extent6(struct nettrace_reader *reader, uint64_t at, uint32_t head,
-                                     struct nettrace_extent6 *extent);
+TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
+                                            uint32_t head, struct nettrace_block_extent *extent);
 
-/* --- nettrace_scan.c --- */
+/* --- nettrace_scan_block.c --- */
 
 struct nettrace_block {
     const uint8_t *begin, *end; /* first event, end of the last one */
@@ -444,7 +445,8 @@ struct nettrace_block {
 };
 
 /* Scans a block of events, in V3 with metadata among them, and queues its runs for emission. */
-TTR_MUST ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block);
+TTR_MUST ttr_status nettrace_scan_block(struct nettrace_reader *reader,
+                                        struct nettrace_block *block);
 
 /* --- nettrace_order.c --- */
 
@@ -458,41 +460,41 @@ TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
 
 /* Queues a complete run: at the end of its thread's chain if times allow, else as a new chain.
  * Returns false if memory is exhausted. */
-TTR_MUST bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run,
-                               uint64_t first_ticks);
+TTR_MUST bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
+                                   uint64_t first_ticks);
 
 /* Starts to emit all waiting events with ticks up to `limit`. */
-void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit);
+void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit);
 
 /* Appends events to the batch until it is full or all permitted ones are emitted. Returns false on
  * failure; the status is in reader->failed. */
-TTR_MUST bool nettrace_order_give(struct nettrace_reader *reader);
+TTR_MUST bool nettrace_order_emit(struct nettrace_reader *reader);
 
 /* Converts ticks to ns since 1970. Adds TTR_EVENT_CLAMPED to `flags` if the result does not fit. */
-int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
+int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
 
 /* Adjusts all pointers of waiting runs after the window moved from `before` to `after`. */
-void nettrace_order_move(struct nettrace_order *order, const struct window *before,
-                         const struct window *after);
+void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct window *before,
+                                    const struct window *after);
 
 /* --- nettrace_threads.c --- */
 
 /* Returns the index of a capture thread in threads.capture, which is added if new; SIZE_MAX if
  * memory is exhausted. */
-size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id);
+size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id);
 
 /* Compares the sequence number in `header` with the thread's counter and queues a gap if events are
  * missing. `is_point`: the number is from a sequence point, not from an event. Returns false if
  * memory is exhausted. */
-TTR_MUST bool nettrace_count(struct nettrace_reader *reader, size_t capture,
-                             const struct nettrace_header *header, bool is_point);
+TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t capture,
+                                       const struct nettrace_header *header, bool is_point);
 
 /* Returns the thread with a tid, or in V6 with an index; 0 if memory is exhausted. */
-ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid);
+ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
 /* V6: define the thread of an index, remove one, remove all. The first returns false if memory is
  * exhausted. */
-TTR_MUST bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
+TTR_MUST bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index);
 void nettrace_threads_reset(struct nettrace_reader *reader);
 
@@ -500,92 +502,93 @@ void nettrace_threads_reset(struct nettrace_reader *reader);
 
 /* Stores `n` stacks with numbers from `first` on, parsed at the cursor. Sets c->failed if fewer are
  * complete. Returns false if memory is exhausted. */
-TTR_MUST bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n,
-                                  struct cursor *c);
+TTR_MUST bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint32_t n,
+                                    struct cursor *c);
 void nettrace_stacks_reset(struct nettrace_stacks *stacks);
 void nettrace_stacks_free(struct nettrace_reader *reader);
 
 /* Returns the addresses of an event's stack as stored, and their count in `*n`; NULL if it has
  * none. Valid until the next sequence point. */
-const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                               uint32_t *n);
+const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
+                                      uint32_t *n);
 
 /* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `own` is
  * the event's type. */
-uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
                               uint32_t room);
 
 /* Implements ttr_event_stack(): returns the stored addresses without a copy, or NULL if they are
  * not native 64-bit integers. `own` is the event's type. */
-const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t *n);
+const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n);
 
 /* Reads an address of 4 or 8 bytes. */
-static inline uint64_t nettrace_address(const uint8_t *p, uint32_t bytes)
+static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
 {
     return bytes == 8 ? load_u64le(p) : load_u32le(p);
 }
 
-/* --- nettrace_metadata.c --- */
+/* --- nettrace_parse_metadata.c --- */
 
 /* Parses metadata of V1 to V5 from the payload at the cursor. `number`: file offset of the event,
  * which numbers metadata in V1 and V2. */
-TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c,
-                                      uint64_t number);
+TTR_MUST ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,
+                                            uint64_t number);
 
 /* True if metadata of V1 to V5 contain at least a provider and an event id. */
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c);
 
-struct nettrace_said;
+struct nettrace_definition;
 
 /* Completes metadata without a name or fields from the runtime's manifest
  * (encodings/dotnet/clr_events.h). Returns false if memory is exhausted. */
-TTR_MUST bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said);
+TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
+                                        struct nettrace_definition *stored);
 
 /* --- nettrace_blocks.c --- */
 
 /* Reads the V6 block at reader->at, or searches for the next one after damage. */
-TTR_MUST ttr_status nettrace_block6(struct nettrace_reader *reader);
+TTR_MUST ttr_status nettrace_read_block6(struct nettrace_reader *reader);
 
-/* --- nettrace_metadata6.c --- */
+/* --- nettrace_parse_metadata6.c --- */
 
-TTR_MUST ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c);
+TTR_MUST ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct cursor *c);
 
 /* --- nettrace_labels.c --- */
 
-TTR_MUST ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c);
+TTR_MUST ttr_status nettrace_labels_parse(struct nettrace_reader *reader, struct cursor *c);
 void nettrace_labels_reset(struct nettrace_reader *reader);
 void nettrace_labels_free(struct nettrace_reader *reader);
 
 /* Skips one label list. Returns false if it is truncated or has an unknown label. */
-bool nettrace_labels_pass(struct cursor *c);
+bool nettrace_skip_label_list(struct cursor *c);
 
 /* Finds the bytes of a label list. Returns false if no list has this number. */
-bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p,
-                        uint32_t *n);
+bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t number,
+                              const uint8_t **p, uint32_t *n);
 
 /* Overrides members of an event by its labels; the list number is in event->part. */
 void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event);
 
 /* Returns the next label that is a field, and moves `*p` and `*n` past it. Returns false after the
  * last one. */
-bool nettrace_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
+bool nettrace_next_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
 
 /* --- nettrace_types.c --- */
 
 /* Contents of one metadata record, in the form that all versions share. */
-struct nettrace_said {
+struct nettrace_definition {
     ttr_id provider, name;
     uint32_t number, id, version;
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
-    bool has_opcode; /* an opcode is stored, even if it is 0 */
-    bool has_places; /* V6: fields with the types rel_loc or data_loc */
+    bool has_opcode;    /* an opcode is stored, even if it is 0 */
+    bool has_locations; /* V6: fields with the types rel_loc or data_loc */
     /* name and fields are not stored but known from the runtime's manifest */
     bool is_known;
     struct type *root;             /* type of the payload; NULL if unknown */
     ttr_text message, description; /* V6 only; they point into the record */
-    uint8_t could_lie;             /* interpretations that are possible, see nettrace_readings.c */
+    uint8_t could_lie;             /* interpretations that are possible, see nettrace_layouts.c */
     const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
     size_t bytes_n;
 };
@@ -593,36 +596,39 @@ struct nettrace_said {
 void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
 TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
-                                      const struct nettrace_said *said, uint64_t offset);
+                                      const struct nettrace_definition *stored, uint64_t offset);
 
 /* Returns true if the same bytes were declared before under this number; the number then refers to
  * that type again. Returns false otherwise, and if memory is exhausted. */
-bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said);
+bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
 
 /* Removes all metadata numbers; the types stay. */
-void nettrace_types_forget(struct nettrace_reader *reader);
+void nettrace_types_clear_numbers(struct nettrace_reader *reader);
 
 /* Converts a level of .NET (1 = critical to 5 = verbose) to one of the model. */
-uint8_t nettrace_level(uint32_t level);
+uint8_t nettrace_level_from_clr(uint32_t level);
 
-struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number);
+struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types,
+                                                uint32_t number);
 
-static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types *types,
-                                                     uint32_t number)
+static inline struct nettrace_type *nettrace_find_type(const struct nettrace_types *types,
+                                                       uint32_t number)
 {
     return NETTRACE_LIKELY(number < types->dense_n) ? types->dense[number]
-                                                    : nettrace_type_sparse(types, number);
+                                                    : nettrace_find_sparse_type(types, number);
 }
 
 /* --- nettrace_types.c: description --- */
 
-bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
+bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about,
+                            uint64_t *events);
 
-/* --- nettrace_readings.c --- */
+/* --- nettrace_layouts.c --- */
 
 /* Returns the layout of the event's type that fits the size of its payload, compiled at first use;
  * NULL if the fields are unknown. */
-const struct layout *nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
+const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
+                                              const ttr_event *event);
 
 /* --- nettrace_fields.c --- */
 
@@ -632,20 +638,20 @@ extern const struct field_ops nettrace_field_ops;
 
 /* Sets span rule and opcode of a type whose begin and end events the runtime does not mark with
  * opcodes. type->name and type->provider must be set. */
-void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type);
+void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 
 /* Sets kind and link of an event with an opcode, so that begin and end events pair. */
-void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
+void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type);
 
 /* --- nettrace_symbols.c --- */
 
 /* Returns the enum symbols_kind of an event of the runtime's providers; 0 if it declares no code.
  */
-uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id);
+uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id);
 
 /* Adds the symbols that an event declares to the context. Returns false if memory is exhausted. */
-TTR_MUST bool nettrace_symbols_take(struct nettrace_reader *reader, const ttr_event *event);
+TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- nettrace_universal.c --- */
 
@@ -657,12 +663,12 @@ bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
 
 /* Returns the enum symbols_kind of an event of Universal.System; 0 if it declares nothing of use.
  */
-uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id);
+uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id);
 
 /* Adds the process name, mapping or symbol that an event declares. Returns false if memory is
  * exhausted. */
-TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event,
-                                      uint8_t kind);
+TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
+                                             uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
 
 #endif

@@ -33,13 +33,13 @@ struct nettrace_held {
 struct nettrace_copy {
     unsigned version;
     uint16_t source;
-    struct buffer bytes; /* bytes of held pieces; those before `bytes_begin` are already written */
-    size_t bytes_begin;
-    struct nettrace_held *held; /* valid from held_begin on */
-    size_t held_begin, held_n, held_capacity;
-    uint64_t *kept; /* one bit per byte of the source: an event that arrived starts there */
-    size_t kept_words, kept_capacity;
-    uint64_t kept_from;           /* source offset of the first bit */
+    struct buffer bytes; /* bytes of held pieces; those before `bytes_first` are already written */
+    size_t bytes_first;
+    struct nettrace_held *held; /* valid from held_first on */
+    size_t held_first, held_n, held_capacity;
+    uint64_t *marks; /* one bit per byte of the source: an event that arrived starts there */
+    size_t mark_words, marks_capacity;
+    uint64_t marks_from;          /* source offset of the first bit */
     struct pairmap dropped;       /* (capture thread, 0) to the number of its events left out */
     struct pairmap moved;         /* V1, V2: (offset of metadata, 0) to their new offset */
     uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
@@ -49,31 +49,31 @@ struct nettrace_copy {
 /* --- nettrace_copy.c --- */
 
 /* Starts a copy at the file head of `source`. */
-void nettrace_copy_begin(struct nettrace_copy *copy, const struct alloc *alloc,
-                         const struct nettrace_reader *reader, uint16_t source);
+void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
+                        const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
 /* Holds or writes a piece, given as a definition event. Writes earlier pieces whose events were all
  * emitted. */
-TTR_MUST ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                                        const ttr_event *event, ttr_error *error);
+TTR_MUST ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                                            const ttr_event *event, ttr_error *error);
 
 /* Marks an event as arrived. */
-static inline void nettrace_copy_event(struct nettrace_copy *copy, const ttr_event *event)
+static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const ttr_event *event)
 {
-    uint64_t bit = event->offset - copy->kept_from;
-    if (bit / 64 < copy->kept_words)
-        copy->kept[bit / 64] |= UINT64_C(1) << bit % 64;
+    uint64_t bit = event->offset - copy->marks_from;
+    if (bit / 64 < copy->mark_words)
+        copy->marks[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 /* Writes all held pieces, and an end mark if the source has none. */
 TTR_MUST ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                          ttr_error *error);
 
-static inline bool nettrace_copy_keeps(const struct nettrace_copy *copy, uint64_t offset)
+static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uint64_t offset)
 {
-    uint64_t bit = offset - copy->kept_from;
-    return bit / 64 < copy->kept_words && copy->kept[bit / 64] >> bit % 64 & 1;
+    uint64_t bit = offset - copy->marks_from;
+    return bit / 64 < copy->mark_words && copy->marks[bit / 64] >> bit % 64 & 1;
 }
 
 /* --- nettrace_rebuild.c --- */
@@ -95,10 +95,10 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
                             const struct nettrace_piece *piece, const uint8_t *bytes);
 
-/* --- nettrace_repair.c --- */
+/* --- nettrace_repair_piece.c --- */
 
 /* Writes the complete rows of a damaged piece that is not a block of events. */
-void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out,
-                     const struct nettrace_piece *piece, const uint8_t *bytes);
+void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_piece *piece, const uint8_t *bytes);
 
 #endif

@@ -23,7 +23,7 @@
 #define NETTRACE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define NETTRACE_INLINE inline __attribute__((always_inline))
 
-#define NETTRACE_TELLS_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
+#define NETTRACE_HAS_ANY_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
 
 #define NETTRACE_HEADER_MAX 104u /* longest header plus padding for loads of 8 bytes */
 
@@ -46,9 +46,9 @@ struct nettrace_header {
 };
 
 /* Decodes a varint of up to `most` bytes. Returns the position after it; NULL if it is longer. */
-const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value);
+const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value);
 
-static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32_t *value)
+static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p, uint32_t *value)
 {
     if (NETTRACE_LIKELY(*p < 0x80)) {
         *value = *p;
@@ -59,19 +59,19 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32
         return p + 2;
     }
     uint64_t x = 0;
-    p = nettrace_varint_long(p, 5, &x);
+    p = nettrace_decode_long_varint(p, 5, &x);
     *value = (uint32_t)x;
     return p;
 }
 
 /* Decodes without a branch on the length up to four bytes: lengths of tick deltas vary from event
  * to event, so such a branch would be mispredicted. */
-static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64_t *value)
+static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
     if (NETTRACE_UNLIKELY(!ends)) {
         uint64_t large = 0;
-        p = nettrace_varint_long(p, 10, &large);
+        p = nettrace_decode_long_varint(p, 10, &large);
         *value = large;
         return p;
     }
@@ -82,7 +82,7 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64
     return p + (bit >> 3) + 1;
 }
 
-static inline const uint8_t *nettrace_guid(const uint8_t *p)
+static inline const uint8_t *nettrace_guid_or_null(const uint8_t *p)
 {
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
@@ -91,77 +91,83 @@ static inline const uint8_t *nettrace_guid(const uint8_t *p)
  * NULL if a varint is too long. `is_usual`: no thread flag is set. NETTRACE_HEADER_MAX bytes must
  * be readable. The sequence delta follows the files, not the specification: it also counts the
  * event itself (NET-SEQ-1). */
-static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p,
-                                                     bool is_usual, bool is_v6)
+static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_header *h,
+                                                            const uint8_t *p, bool is_usual,
+                                                            bool is_v6)
 {
     uint64_t delta;
     uint32_t skipped;
-    if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_varint32(p, &h->metadata)))
+    if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_decode_varint32(p, &h->metadata)))
         return NULL;
     if (!is_usual && h->flags & NETTRACE_HAS_CAPTURE) {
-        if (!(p = nettrace_varint32(p, &skipped)) || !(p = nettrace_varint64(p, &h->capture)) ||
-            !(p = nettrace_varint32(p, &h->cpu)))
+        if (!(p = nettrace_decode_varint32(p, &skipped)) ||
+            !(p = nettrace_decode_varint64(p, &h->capture)) ||
+            !(p = nettrace_decode_varint32(p, &h->cpu)))
             return NULL;
         h->sequence += skipped + 1;
     } else {
         h->sequence += h->metadata != 0;
     }
-    if (!is_usual && h->flags & NETTRACE_HAS_THREAD && !(p = nettrace_varint64(p, &h->thread)))
+    if (!is_usual && h->flags & NETTRACE_HAS_THREAD &&
+        !(p = nettrace_decode_varint64(p, &h->thread)))
         return NULL;
-    if (h->flags & NETTRACE_HAS_STACK && !(p = nettrace_varint32(p, &h->stack)))
+    if (h->flags & NETTRACE_HAS_STACK && !(p = nettrace_decode_varint32(p, &h->stack)))
         return NULL;
-    if (!(p = nettrace_varint64(p, &delta)))
+    if (!(p = nettrace_decode_varint64(p, &delta)))
         return NULL;
     h->ticks += delta;
-    if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_varint32(p, &h->labels)))
+    if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_decode_varint32(p, &h->labels)))
         return NULL;
     if (!is_v6 && h->flags & NETTRACE_HAS_ACTIVITY) {
-        h->activity = nettrace_guid(p);
+        h->activity = nettrace_guid_or_null(p);
         p += 16;
     }
     if (!is_v6 && h->flags & NETTRACE_HAS_RELATED) {
-        h->related = nettrace_guid(p);
+        h->related = nettrace_guid_or_null(p);
         p += 16;
     }
-    if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_varint32(p, &h->payload_size)))
+    if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_decode_varint32(p, &h->payload_size)))
         return NULL;
     return p;
 }
 
 /* Bytes of consecutive events, with the encoding of their headers. */
-struct nettrace_span {
+struct nettrace_header_range {
     const uint8_t *origin, *end; /* origin: start from which the file's alignment is counted */
     /* a header that starts at or before this can be decoded without a copy; NULL if none can */
-    const uint8_t *calm;
+    const uint8_t *safe_end;
     uint8_t codec;
 };
 
-static inline struct nettrace_span nettrace_span_over(const uint8_t *origin, const uint8_t *end,
-                                                      enum nettrace_codec codec)
+static inline struct nettrace_header_range nettrace_header_range_over(const uint8_t *origin,
+                                                                      const uint8_t *end,
+                                                                      enum nettrace_codec codec)
 {
     bool is_calm = codec == CODEC_COMPRESSED && (size_t)(end - origin) >= NETTRACE_HEADER_MAX;
-    return (struct nettrace_span){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL,
-                                  (uint8_t)codec};
+    return (struct nettrace_header_range){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL,
+                                          (uint8_t)codec};
 }
 
 /* Slow path of nettrace_header_next(): headers with threads, near the end, or not compressed. */
-bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6);
+bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
+                               bool is_v6);
 
 /* Decodes the event at h->next; `h` holds the event before it. Returns false if the header is
  * truncated or invalid; h->start is then its position. */
 static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
-                                                 const struct nettrace_span *span, bool is_v6)
+                                                 const struct nettrace_header_range *span,
+                                                 bool is_v6)
 {
     h->start = h->next;
-    if (NETTRACE_UNLIKELY(h->start > span->calm) ||
+    if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
         struct nettrace_header copy = *h; /* a copy keeps `h` itself in registers */
-        bool is_good = nettrace_header_rare(&copy, span, is_v6);
+        bool is_good = nettrace_header_next_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;
     }
     h->flags = *h->start;
-    h->payload = nettrace_parts(h, h->start + 1, true, is_v6);
+    h->payload = nettrace_decode_parts(h, h->start + 1, true, is_v6);
     if (NETTRACE_UNLIKELY(!h->payload || h->payload_size > (size_t)(span->end - h->payload)))
         return false;
     h->next = h->payload + h->payload_size;
@@ -170,7 +176,7 @@ static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
 
 /* Parse a varint, and a UTF-8 string with its length as a varint before it. Set c->failed if
  * truncated. */
-uint64_t nettrace_take_varint(struct cursor *c);
-ttr_text nettrace_take_string(struct cursor *c);
+uint64_t nettrace_read_varint(struct cursor *c);
+ttr_text nettrace_read_string(struct cursor *c);
 
 #endif

@@ -25,7 +25,7 @@
  *
  * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
  * declare enumerations as bytes and write 4. Such types have several interpretations, see
- * nettrace_readings.c. */
+ * nettrace_layouts.c. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -35,25 +35,25 @@
 #include "model/activity.h"
 
 /* Parses the fields at the cursor into definition->root. */
-static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second,
-                           struct nettrace_said *said)
+static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c, bool is_second,
+                               struct nettrace_definition *definition)
 {
     struct clr_fields making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
-    said->root = clr_fields_take(&making);
-    if (!said->root && !making.is_out_of_memory)
+    definition->root = clr_fields_take(&making);
+    if (!definition->root && !making.is_out_of_memory)
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
                    "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, said->name).p,
+                   ttr_text_get(reader->t, definition->name).p,
                    making.problem ? making.problem : "they are not whole");
-    said->could_lie = making.could_lie;
+    definition->could_lie = making.could_lie;
     *c = making.c;
-    c->failed |= !said->root;
+    c->failed |= !definition->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
 }
 
 /* V5: parses the tags after the fields. Tags of unknown kinds are skipped. */
-static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
-                              struct nettrace_said *said)
+static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
+                             struct nettrace_definition *definition)
 {
     while (cursor_left(c) >= 5) {
         uint32_t size = cursor_u32le(c);
@@ -62,23 +62,23 @@ static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
         if (extra.failed) {
             input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
                        "what follows the fields of \"%s\" is not whole",
-                       ttr_text_get(reader->t, said->name).p);
+                       ttr_text_get(reader->t, definition->name).p);
             return TTR_OK;
         }
         if (kind == NETTRACE_EXTRA_OPCODE && size >= 1) {
-            said->opcode = cursor_u8(&extra);
-            said->has_opcode = true;
+            definition->opcode = cursor_u8(&extra);
+            definition->has_opcode = true;
         }
         if (kind != NETTRACE_EXTRA_PARAMS)
             continue;
-        ttr_status status = take_all(reader, &extra, true, said);
+        ttr_status status = parse_fields(reader, &extra, true, definition);
         if (status != TTR_OK)
             return status;
     }
     return TTR_OK;
 }
 
-static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
+static ttr_id parse_z16_id(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
 {
     size_t n = 0;
     const char *text = clr_take_z16(c, &reader->scratch, &n);
@@ -88,8 +88,8 @@ static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *
 }
 
 /* Returns the name of a provider by its GUID; V1 stores no name. Unknown GUIDs become text. */
-static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *c,
-                                 bool *is_out_of_memory)
+static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor *c,
+                                  bool *is_out_of_memory)
 {
     static const struct {
         uint32_t first;
@@ -118,7 +118,7 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
 
 /* Returns the opcode of an event of the runtime that begins or ends something on one thread; 0 for
  * others. */
-static uint8_t opcode_of(const char *name)
+static uint8_t opcode_of_known_event(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
                                         "BGCAllocWait",
@@ -148,58 +148,62 @@ static uint8_t opcode_of(const char *name)
 
 /* True if fields of the manifest should be used: the metadata have none, and no other event name.
  */
-static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known,
-                             ttr_text name)
+static bool should_use_known_fields(const struct nettrace_definition *definition,
+                                    const struct clr_event *known, ttr_text name)
 {
-    bool is_told = said->root && said->root->members_n > 0;
+    bool is_told = definition->root && definition->root->members_n > 0;
     size_t n = strlen(known->name);
-    return !is_told && known->version <= said->version &&
+    return !is_told && known->version <= definition->version &&
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
 /* Looks up the manifest of the runtime. An event without a name that is not there is called
  * provider/id. */
-bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
+bool nettrace_fill_known_event(struct nettrace_reader *reader,
+                               struct nettrace_definition *definition)
 {
     char text[300];
-    ttr_text provider = ttr_text_get(reader->t, said->provider),
-             name = ttr_text_get(reader->t, said->name);
-    const struct clr_event *known = clr_event_find(provider, said->id, said->version);
+    ttr_text provider = ttr_text_get(reader->t, definition->provider),
+             name = ttr_text_get(reader->t, definition->name);
+    const struct clr_event *known = clr_event_find(provider, definition->id, definition->version);
     const struct clr_making making = {.arena = &reader->arena,
                                       .pointer_bytes = reader->pointer_bytes,
                                       .guid_role = NETTRACE_ROLE_GUID};
-    if (known && has_known_fields(said, known, name)) {
-        said->root = clr_event_type(&making, known);
-        if (!said->root)
+    if (known && should_use_known_fields(definition, known, name)) {
+        definition->root = clr_event_type(&making, known);
+        if (!definition->root)
             return false;
-    } else if (known && said->root && !clr_event_label(&reader->arena, known, said->root)) {
+    } else if (known && definition->root &&
+               !clr_event_label(&reader->arena, known, definition->root)) {
         return false;
     }
-    if (said->name)
+    if (definition->name)
         return true;
-    int n = known ? snprintf(text, sizeof text, "%s", known->name)
-                  : snprintf(text, sizeof text, "%.*s/%u",
-                             (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
+    int n = known
+                ? snprintf(text, sizeof text, "%s", known->name)
+                : snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256),
+                           provider.p, definition->id);
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
-    said->is_known = known != NULL;
-    said->opcode = known && !said->opcode ? opcode_of(known->name) : said->opcode;
-    said->name = id == UINT32_MAX ? 0 : id;
+    definition->is_known = known != NULL;
+    definition->opcode =
+        known && !definition->opcode ? opcode_of_known_event(known->name) : definition->opcode;
+    definition->name = id == UINT32_MAX ? 0 : id;
     return id != UINT32_MAX;
 }
 
 /* Parses what is before the name: number, provider, id, and in V1 and V2 the version. Returns false
  * if memory is exhausted. */
-static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
-                           struct nettrace_said *said)
+static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
+                           struct nettrace_definition *definition)
 {
     bool is_out_of_memory = false;
     if (reader->version >= 3)
-        said->number = cursor_u32le(c);
-    said->provider = reader->version == 1 ? take_provider_guid(reader, c, &is_out_of_memory)
-                                          : take_text(reader, c, &is_out_of_memory);
-    said->id = cursor_u32le(c);
+        definition->number = cursor_u32le(c);
+    definition->provider = reader->version == 1 ? parse_provider_guid(reader, c, &is_out_of_memory)
+                                                : parse_z16_id(reader, c, &is_out_of_memory);
+    definition->id = cursor_u32le(c);
     if (reader->version < 3) {
-        said->version = cursor_u32le(c);
+        definition->version = cursor_u32le(c);
         uint32_t more = cursor_u32le(c);
         if (more)
             (void)cursor_u32le(c); /* the id is stored twice */
@@ -230,7 +234,7 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
     return !c.failed;
 }
 
-static ttr_status refuse(struct nettrace_reader *reader, const struct cursor *c)
+static ttr_status report_unusable_metadata(struct nettrace_reader *reader, const struct cursor *c)
 {
     reader->has_bad_metadata = true;
     return input_damage(
@@ -238,31 +242,32 @@ static ttr_status refuse(struct nettrace_reader *reader, const struct cursor *c)
         "metadata that end before their provider and id; events of theirs are lost");
 }
 
-ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number)
+ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,
+                                   uint64_t number)
 {
-    struct nettrace_said said = {.bytes = c->p, .bytes_n = cursor_left(c)};
+    struct nettrace_definition definition = {.bytes = c->p, .bytes_n = cursor_left(c)};
     struct cursor start = *c;
     bool is_out_of_memory = false;
     ttr_status status = TTR_OK;
-    said.number = (uint32_t)number;
+    definition.number = (uint32_t)number;
     if (!nettrace_metadata_is_usable(reader->version, start))
-        return refuse(reader, &start);
-    if (!take_beginning(reader, c, &said))
+        return report_unusable_metadata(reader, &start);
+    if (!parse_identity(reader, c, &definition))
         return fail_memory(reader->error);
-    said.name = cursor_left(c) ? take_text(reader, c, &is_out_of_memory) : 0;
-    said.keyword = cursor_u64le(c);
-    said.version = cursor_u32le(c);
-    said.level = cursor_u32le(c);
+    definition.name = cursor_left(c) ? parse_z16_id(reader, c, &is_out_of_memory) : 0;
+    definition.keyword = cursor_u64le(c);
+    definition.version = cursor_u32le(c);
+    definition.level = cursor_u32le(c);
     if (is_out_of_memory)
         return fail_memory(reader->error);
     if (!c->failed && cursor_left(c) >= 4)
-        status = take_all(reader, c, false, &said);
+        status = parse_fields(reader, c, false, &definition);
     if (status == TTR_OK && !c->failed && reader->version >= 4)
-        status = take_extras(reader, c, &said);
+        status = parse_tags(reader, c, &definition);
     if (status != TTR_OK)
         return status;
-    if (!nettrace_name_event(reader, &said))
+    if (!nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
     arena_reset(&reader->scratch);
-    return nettrace_type_add(reader, &said, start.offset);
+    return nettrace_type_add(reader, &definition, start.offset);
 }

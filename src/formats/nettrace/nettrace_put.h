@@ -7,7 +7,7 @@
 #include "formats/nettrace/nettrace_header.h"
 #include "model/output.h"
 
-static inline void nettrace_put_u16(struct buffer *to, uint16_t x)
+static inline void nettrace_append_u16(struct buffer *to, uint16_t x)
 {
     uint8_t *at = buffer_room(to, 2);
     if (at) {
@@ -16,7 +16,7 @@ static inline void nettrace_put_u16(struct buffer *to, uint16_t x)
     }
 }
 
-static inline void nettrace_put_u32(struct buffer *to, uint32_t x)
+static inline void nettrace_append_u32(struct buffer *to, uint32_t x)
 {
     uint8_t *at = buffer_room(to, 4);
     if (at) {
@@ -25,7 +25,7 @@ static inline void nettrace_put_u32(struct buffer *to, uint32_t x)
     }
 }
 
-static inline void nettrace_put_u64(struct buffer *to, uint64_t x)
+static inline void nettrace_append_u64(struct buffer *to, uint64_t x)
 {
     uint8_t *at = buffer_room(to, 8);
     if (at) {
@@ -36,7 +36,7 @@ static inline void nettrace_put_u64(struct buffer *to, uint64_t x)
 
 /* Encodes a varint: seven bits per byte, lowest first. Returns the position after it, at most 10
  * bytes on. */
-static inline uint8_t *nettrace_varint_to(uint8_t *to, uint64_t x)
+static inline uint8_t *nettrace_encode_varint(uint8_t *to, uint64_t x)
 {
     for (; x >= 0x80; x >>= 7)
         *to++ = (uint8_t)(x | 0x80);
@@ -44,16 +44,16 @@ static inline uint8_t *nettrace_varint_to(uint8_t *to, uint64_t x)
     return to;
 }
 
-void nettrace_put_varint(struct buffer *to, uint64_t x);
+void nettrace_append_varint(struct buffer *to, uint64_t x);
 
 /* V6: appends the length as a varint, then UTF-8. */
-void nettrace_put_string(struct buffer *to, ttr_text text);
+void nettrace_append_string(struct buffer *to, ttr_text text);
 
 /* Encodes a compressed header relative to `last`, the event before it in the block (zeros for the
  * first one). Returns the position after it, at most NETTRACE_HEADER_MAX bytes on. Copies `header`
  * to `last`. */
-uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last,
-                             const struct nettrace_header *header, bool is_v6);
+uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
+                                const struct nettrace_header *header, bool is_v6);
 
 /* An open frame: a block of V6, or an object of older versions. */
 struct nettrace_frame {
@@ -69,26 +69,26 @@ struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned vers
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
 
 /* Appends zeros up to a multiple of 4 of the output. */
-void nettrace_put_padding(struct ttr_writer *out);
+void nettrace_append_padding(struct ttr_writer *out);
 
 /* Appends the file head: everything before the Trace object. */
-void nettrace_put_head(struct ttr_writer *out, unsigned version);
+void nettrace_append_file_head(struct ttr_writer *out, unsigned version);
 
 /* Appends a date as a SYSTEMTIME of Windows: eight 16-bit numbers. */
-void nettrace_put_date(struct buffer *to, int64_t unix_ms);
+void nettrace_append_date(struct buffer *to, int64_t unix_ms);
 
 /* Appends the end mark. */
-void nettrace_put_end(struct ttr_writer *out, unsigned version);
+void nettrace_append_end_mark(struct ttr_writer *out, unsigned version);
 
 /* Clock and process in the Trace object. */
-struct nettrace_about {
+struct nettrace_trace_info {
     int64_t sync_ms; /* milliseconds since 1970 at sync_ticks */
     uint64_t sync_ticks, frequency, pid;
     uint32_t pointer_bytes, processors, sampling_ns;
     bool has_pid;
 };
 
-void nettrace_put_trace(struct ttr_writer *out, unsigned version,
-                        const struct nettrace_about *about);
+void nettrace_append_trace(struct ttr_writer *out, unsigned version,
+                           const struct nettrace_trace_info *info);
 
 #endif

@@ -27,7 +27,7 @@ enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
 
 enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT, SPAN_QUEUE, SPAN_IO_QUEUE };
 
-void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type)
+void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type)
 {
     static const struct {
         const char *name;
@@ -63,7 +63,7 @@ void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type
         }
 }
 
-static uint64_t process_of(const ttr *t, const ttr_event *event)
+static uint64_t pid_of_event(const ttr *t, const ttr_event *event)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(t, event->thread, &thread);
@@ -71,7 +71,7 @@ static uint64_t process_of(const ttr *t, const ttr_event *event)
 }
 
 /* True if the payload has the value that pairs a span, and the event is a begin or end. */
-static bool is_span(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
+static bool has_span_key(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
 {
     if (span == SPAN_GC)
         return event->payload_size >= sizeof(uint32_t);
@@ -83,13 +83,13 @@ static bool is_span(const struct nettrace_reader *reader, const ttr_event *event
            (load_u32le(event->payload + METHOD_FLAGS_AT) & METHOD_IS_JITTED) != 0;
 }
 
-void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
+void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type)
 {
     activity_mark(reader->t, event, type->task);
     if (type->span == SPAN_BY_THREAD || event->kind == TTR_KIND_INSTANT)
         return;
-    if (!is_span(reader, event, type->span)) {
+    if (!has_span_key(reader, event, type->span)) {
         event->kind = TTR_KIND_INSTANT;
         event->opcode = 0;
         event->link = 0;
@@ -98,6 +98,6 @@ void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
     bool is_jit = type->span == SPAN_JIT,
          is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
     uint64_t number = is_short ? load_u32le(event->payload) : load_u64le(event->payload);
-    uint64_t whose = is_jit ? event->link : process_of(reader->t, event);
-    event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(whose, type->span) : whose, number);
+    uint64_t scope = is_jit ? event->link : pid_of_event(reader->t, event);
+    event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(scope, type->span) : scope, number);
 }

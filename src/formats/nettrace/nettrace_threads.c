@@ -12,13 +12,13 @@
 #include "formats/nettrace/nettrace.h"
 
 /* V6: returns the thread of an index. An index that was never declared is used as tid. */
-static ttr_id thread_of(struct nettrace_reader *reader, uint64_t index)
+static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pairmap_get(&reader->threads.by_index, index, 0);
     return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
 }
 
-static void forget_count(struct nettrace_reader *reader, uint64_t id)
+static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
 {
     const uint32_t *known = pairmap_get(&reader->threads.by_id, id, 0);
     if (known)
@@ -27,7 +27,7 @@ static void forget_count(struct nettrace_reader *reader, uint64_t id)
 
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
-    forget_count(reader, thread_of(reader, index));
+    forget_sequence(reader, thread_of_index(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     (void)pairmap_remove(&reader->threads.by_index, index, 0);
 }
@@ -42,12 +42,12 @@ void nettrace_threads_reset(struct nettrace_reader *reader)
     pairmap_init(&threads->by_index, &reader->t->counted);
 }
 
-size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
+size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
 {
     struct nettrace_threads *threads = &reader->threads;
     uint64_t number = id;
     if (reader->version >= NETTRACE_V6) {
-        id = thread_of(reader, id);
+        id = thread_of_index(reader, id);
         if (!id)
             return SIZE_MAX;
         number = reader->t->threads[id].tid;
@@ -55,7 +55,7 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
     const uint32_t *known = pairmap_get(&threads->by_id, id, 0);
     if (known)
         return *known;
-    struct nettrace_capture capture = {.id = id, .tail = NETTRACE_NONE};
+    struct nettrace_capture_thread capture = {.id = id, .tail = NETTRACE_NONE};
     capture.track =
         context_add_track(reader->t, &(ttr_track){.number = number, .source = reader->in->id});
     if (!capture.track || threads->capture_n >= UINT32_MAX ||
@@ -67,15 +67,15 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
     return threads->capture_n++;
 }
 
-bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
+bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
 {
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     if (!pairmap_put(&reader->threads.by_index, index, 0, thread))
         return false;
-    size_t which = nettrace_capture(reader, index);
+    size_t which = nettrace_capture_index(reader, index);
     if (which == SIZE_MAX)
         return false;
-    struct nettrace_capture *capture = &reader->threads.capture[which];
+    struct nettrace_capture_thread *capture = &reader->threads.capture[which];
     if (!capture->is_known) {
         capture->is_known = true;
         capture->sequence = 0;
@@ -83,7 +83,7 @@ bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id 
     return true;
 }
 
-static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
+static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
     if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* keeps the counts right; the intervals become one */
@@ -99,10 +99,10 @@ static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *g
     return true;
 }
 
-bool nettrace_count(struct nettrace_reader *reader, size_t index,
-                    const struct nettrace_header *header, bool is_point)
+bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
+                              const struct nettrace_header *header, bool is_point)
 {
-    struct nettrace_capture *capture = &reader->threads.capture[index];
+    struct nettrace_capture_thread *capture = &reader->threads.capture[index];
     uint32_t lost = header->sequence - capture->sequence - !is_point;
     bool is_known =
         capture->is_known && (reader->version >= NETTRACE_V6 ||
@@ -124,17 +124,17 @@ bool nettrace_count(struct nettrace_reader *reader, size_t index,
     if (is_point && !is_known)
         return true;
     capture->ticks = header->ticks;
-    return !is_known || lost == 0 || lost > INT32_MAX || add_gap(reader, &gap);
+    return !is_known || lost == 0 || lost > INT32_MAX || queue_gap(reader, &gap);
 }
 
-ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid)
+ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid)
 {
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)
         return reader->threads.cache[slot].thread;
     ttr_id thread = reader->version < NETTRACE_V6
                         ? context_thread(reader->t, reader->in->id, reader->pid, tid)
-                        : thread_of(reader, tid);
+                        : thread_of_index(reader, tid);
     reader->threads.cache[slot].tid = tid;
     reader->threads.cache[slot].thread = thread;
     return thread;

@@ -21,7 +21,7 @@
 /* limit of (process, mapping) pairs; symbols of further ones are dropped */
 #define MAPPINGS_MAX 1048576u
 
-static bool is(ttr_text text, const char *word)
+static bool text_equals(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
@@ -33,28 +33,29 @@ bool nettrace_is_universal(ttr_text provider)
 
 bool nettrace_is_universal_sample(ttr_text provider, ttr_text name)
 {
-    return is(provider, "Universal.Events") && is(name, "cpu");
+    return text_equals(provider, "Universal.Events") && text_equals(name, "cpu");
 }
 
-uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
 {
     static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED,
                                     SYMBOLS_SYMBOL};
-    return is(provider, "Universal.System") && id < sizeof kinds ? kinds[id] : SYMBOLS_NONE;
+    return text_equals(provider, "Universal.System") && id < sizeof kinds ? kinds[id]
+                                                                          : SYMBOLS_NONE;
 }
 
-static ttr_text take_text(struct cursor *c)
+static ttr_text read_text16(struct cursor *c)
 {
     uint16_t n = cursor_u16le(c);
     const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0u};
 }
 
-static bool take_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool name_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     ttr_thread thread = {0};
-    (void)nettrace_take_varint(c);
-    ttr_text name = take_text(c);
+    (void)nettrace_read_varint(c);
+    ttr_text name = read_text16(c);
     if (c->failed || !name.n || !ttr_thread_get(reader->t, event->thread, &thread))
         return true;
     ttr_id id = ttr_text_add(reader->t, name.p, name.n);
@@ -62,8 +63,8 @@ static bool take_process(struct nettrace_reader *reader, const ttr_event *event,
 }
 
 /* Returns the module with a number of this file's, and sets its name; 0 if memory is exhausted. */
-static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint64_t number,
-                          ttr_text name)
+static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t process,
+                                   uint64_t number, ttr_text name)
 {
     ttr *t = reader->t;
     ttr_id id = ttr_text_add(t, name.p, name.n);
@@ -74,7 +75,7 @@ static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint
 }
 
 /* Returns the file name of a path. */
-static ttr_text file_of(ttr_text path)
+static ttr_text file_name_of_path(ttr_text path)
 {
     size_t begin = 0;
     for (size_t i = 0; i < path.n; i++)
@@ -84,8 +85,8 @@ static ttr_text file_of(ttr_text path)
 }
 
 /* Records that a process has a mapping. Processes with the same mapping form a linked list. */
-static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
-                         const struct nettrace_mapping *mapping)
+static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
+                             const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
     const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
@@ -103,23 +104,23 @@ static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
     return pairmap_put(&universal->by_id, id, 0, (uint32_t)universal->n++);
 }
 
-static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     static const char jitted[] =
         /* memory file with code that a runtime compiled; its symbols have modules of their own */
         "/memfd:doublemapper";
     ttr *t = reader->t;
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
-             last = nettrace_take_varint(c), offset = nettrace_take_varint(c);
-    ttr_text path = take_text(c), file = file_of(path);
+    uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
+             last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
+    ttr_text path = read_text16(c), file = file_name_of_path(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;
     bool has_file = file.n > 0 &&
                     (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
     if (has_file)
-        mapping.module = module_of(reader, mapping.process, id, file);
-    if ((has_file && !mapping.module) || !keep_mapping(reader, id, &mapping))
+        mapping.module = find_or_add_module(reader, mapping.process, id, file);
+    if ((has_file && !mapping.module) || !remember_mapping(reader, id, &mapping))
         return false;
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
@@ -131,7 +132,7 @@ static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event,
 }
 
 /* Splits "type [module] method[level]". Returns false if a name does not have this form. */
-static bool split_jitted(ttr_text name, ttr_text *module, ttr_text *method)
+static bool split_jitted_name(ttr_text name, ttr_text *module, ttr_text *method)
 {
     size_t open = 0, close, end = name.n;
     while (open + 1 < name.n && !(open > 0 && name.p[open] == '[' && name.p[open - 1] == ' '))
@@ -149,20 +150,20 @@ static bool split_jitted(ttr_text name, ttr_text *module, ttr_text *method)
     return module->n > 0;
 }
 
-static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     ttr *t = reader->t;
     struct nettrace_universal *universal = &reader->universal;
-    (void)nettrace_take_varint(c);
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
-             last = nettrace_take_varint(c);
-    ttr_text name = take_text(c), module, method = name;
+    (void)nettrace_read_varint(c);
+    uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
+             last = nettrace_read_varint(c);
+    ttr_text name = read_text16(c), module, method = name;
     if (c->failed || last < start ||
         last - start >=
             /* addresses of the kernel are all zero if the recorder had no right to read them */
             INT64_MAX)
         return true;
-    bool is_jitted = split_jitted(name, &module, &method);
+    bool is_jitted = split_jitted_name(name, &module, &method);
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
                                  .from = is_jitted ? event->time : SYMBOLS_ALWAYS,
@@ -173,9 +174,9 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &own;
     while (range.name && mapping) {
         range.process = mapping->process;
-        range.module =
-            is_jitted ? module_of(reader, range.process, hash_bytes(module.p, module.n), module)
-                      : mapping->module;
+        range.module = is_jitted ? find_or_add_module(reader, range.process,
+                                                      hash_bytes(module.p, module.n), module)
+                                 : mapping->module;
         if ((is_jitted && !range.module) || !symbols_add(&t->symbols, SYMBOL_FUNCTION, &range))
             return false;
         mapping = mapping->next == NETTRACE_NONE ? NULL : &universal->mapping[mapping->next];
@@ -183,15 +184,15 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     return range.name || !method.n;
 }
 
-bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event, uint8_t kind)
+bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
+                                    uint8_t kind)
 {
     struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
     if (kind == SYMBOLS_PROCESS)
-        return take_process(reader, event, &c);
+        return name_process(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
         return true;
-    return kind == SYMBOLS_MAPPED ? take_mapping(reader, event, &c)
-                                  : take_symbol(reader, event, &c);
+    return kind == SYMBOLS_MAPPED ? add_mapping(reader, event, &c) : add_symbol(reader, event, &c);
 }
 
 void nettrace_universal_free(struct nettrace_reader *reader)

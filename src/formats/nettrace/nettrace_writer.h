@@ -1,8 +1,8 @@
 /* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_write.c         entry points; choice between copying and encoding; options
+ *   nettrace_writer_write.c         entry points; choice between copying and encoding; options
  *   nettrace_copy.c          copies pieces of a trace of the same version (nettrace_copy.h)
- *   nettrace_encode.c        event to header and payload; clock and process of the trace
+ *   nettrace_encode_event.c        event to header and payload; clock and process of the trace
  *   nettrace_shape.c         fields to payload and shape
  *   nettrace_classes.c       one metadata record for all events of a class
  *   nettrace_metadata_put.c  metadata of V4, V5 and V6 from a shape
@@ -12,11 +12,11 @@
  *
  * Order of calls for an event that is encoded:
  *
- *   nettrace_encode()
+ *   nettrace_encode_event()
  *     -> class: by the metadata of its source (nettrace_class_of_source()), or by its fields
  *        (nettrace_encode_fields(), nettrace_class_of_shape())
  *     -> stack and labels: nettrace_intern_bytes()
- *     -> nettrace_region_add(), nettrace_region_write_full_blocks()
+ *     -> nettrace_region_add_event(), nettrace_region_write_full_blocks()
  *
  * A shape describes the fields of a payload in a form that does not depend on the version:
  *
@@ -79,7 +79,7 @@ enum nettrace_loss {
 extern const ttr_loss nettrace_losses[NETTRACE_LOSSES];
 
 /* Contents of the metadata of a class; `level` is one of .NET. */
-struct nettrace_told {
+struct nettrace_class_info {
     ttr_text provider, name;
     uint32_t id, version;
     uint64_t keyword;
@@ -88,14 +88,14 @@ struct nettrace_told {
 };
 
 /* A thread of the output: in V4 and V5 one per tid, in V6 one per pid and tid. */
-struct nettrace_thread_out {
+struct nettrace_output_thread {
     uint64_t pid, tid;
     ttr_id thread;     /* thread of the model with its names; 0 if none */
     uint32_t sequence; /* sequence number of its last event */
-    uint32_t hole;     /* missing events after that */
+    uint32_t missing;  /* missing events after that */
     uint32_t index;    /* V6: index in the thread table, valid if `era` is that of the region */
-    uint32_t era;
-    ttr_id told_name;
+    uint32_t generation;
+    ttr_id declared_name;
 };
 
 /* Output thread of a ttr_id, and the names for which a loss was counted last. */
@@ -105,7 +105,7 @@ struct nettrace_thread_id {
 };
 
 /* Byte strings with numbers, cleared by each sequence point: stacks and label lists. */
-struct nettrace_numbered {
+struct nettrace_number_table {
     struct keymap known; /* hash of the bytes to number */
     struct buffer rows;  /* rows to be written before the next block */
     uint32_t first, n;   /* lowest number and count of these rows */
@@ -113,20 +113,20 @@ struct nettrace_numbered {
 
 struct nettrace_region {
     struct buffer events, metadata, threads;
-    struct nettrace_numbered stacks, labels;
+    struct nettrace_number_table stacks, labels;
     struct nettrace_header last;                 /* header of the last event in the block */
     uint8_t activity[16], related[16], none[16]; /* copies of the ids of `last`; 16 zeros */
     uint64_t least, most;                        /* range of ticks in the block */
     size_t bytes;                                /* bytes written since the last sequence point */
     /* V6: counts how often the thread table was cleared, from 1 */
-    uint32_t era;
-    uint32_t indices; /* V6: threads declared since then */
-    uint32_t *told;   /* V6: indices in `threads` of these */
-    size_t told_capacity;
+    uint32_t generation;
+    uint32_t declared_n; /* V6: threads declared since then */
+    uint32_t *declared;  /* V6: indices in `threads` of these */
+    size_t declared_capacity;
 };
 
 /* Class of the events of another nettrace trace, by schema. */
-struct nettrace_known {
+struct nettrace_source_class {
     /* metadata number; 0 if not yet known, UINT32_MAX if events must be encoded by their fields */
     uint32_t class;
     uint64_t keyword;
@@ -142,7 +142,7 @@ struct nettrace_writer {
     bool is_out_of_memory;
     struct nettrace_copy copy;
 
-    struct nettrace_about about;
+    struct nettrace_trace_info trace_info;
     uint64_t base_ticks;   /* ticks = time + base_ticks, if ticks are nanoseconds */
     bool has_source_clock; /* ticks are those of the only source */
     uint16_t clock_source;
@@ -150,14 +150,14 @@ struct nettrace_writer {
     uint64_t last_ticks;
 
     struct nettrace_region region;
-    struct keymap classes;        /* hash of a class key to class number and flags */
-    struct keymap rows;           /* hash of a metadata record without its number, to number */
-    struct pairmap ids;           /* (provider, 0) to the last event id */
-    struct nettrace_known *known; /* by schema id */
-    size_t known_n;
+    struct keymap classes; /* hash of a class key to class number and flags */
+    struct keymap rows;    /* hash of a metadata record without its number, to number */
+    struct pairmap ids;    /* (provider, 0) to the last event id */
+    struct nettrace_source_class *source_classes; /* by schema id */
+    size_t source_classes_n;
     uint32_t classes_n;
 
-    struct nettrace_thread_out *threads;
+    struct nettrace_output_thread *threads;
     size_t threads_n, threads_capacity;
     struct pairmap thread_of; /* (pid, tid), in V4 and V5 (0, tid), to the index in `threads` */
     struct nettrace_thread_id *by_id; /* by ttr_id */
@@ -178,33 +178,33 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
     return w->version >= NETTRACE_V6;
 }
 
-/* --- nettrace_write.c --- */
+/* --- nettrace_writer_write.c --- */
 
-ttr_status nettrace_create(struct ttr_writer *out, ttr_error *error);
-ttr_status nettrace_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-ttr_status nettrace_finish(struct ttr_writer *out, ttr_error *error);
-void nettrace_drop(struct ttr_writer *out);
+ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
+ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error);
+void nettrace_writer_free(struct ttr_writer *out);
 
-/* --- nettrace_encode.c --- */
+/* --- nettrace_encode_event.c --- */
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc);
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc);
 
-TTR_MUST ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
+                                          ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
 /* --- nettrace_shape.c --- */
 
 /* Appends a description of the event's fields to w->shape, and their values to w->payload. */
-void nettrace_shape_event(struct ttr_writer *out, const ttr_event *event);
+void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event);
 
 /* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NULs become U+FFFD; returns whether
  * there were any. */
 struct nettrace_text_flaws {
     bool is_broken, has_zeros;
 };
-struct nettrace_text_flaws nettrace_put_z16(struct buffer *to, ttr_text text);
+struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text);
 
 /* --- nettrace_classes.c --- */
 
@@ -222,26 +222,27 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the opcode that is written for an event. */
-uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *event);
+uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
 /* --- nettrace_metadata_put.c --- */
 
 /* Appends metadata without their number: in V4 and V5 a payload, in V6 a row without its size.
  * Returns false if they are too large. */
-bool nettrace_put_metadata(struct buffer *to, unsigned version, const struct nettrace_told *told);
+bool nettrace_append_metadata(struct buffer *to, unsigned version,
+                              const struct nettrace_class_info *info);
 
 /* True if a version has all types of a shape. */
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
 
 /* Returns which names of a class cannot be stored in UTF-16. */
-struct nettrace_text_flaws nettrace_told_flaws(const struct nettrace_told *told);
+struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info);
 
 /* --- nettrace_translate.c --- */
 
 /* Converts the metadata of a reader's type to class info and a shape, which is appended to `shape`;
  * `texts` owns the names. Returns false if the fields are unknown. `reading`: interpretation of
- * wrong metadata (NETTRACE_LIES), which are corrected by types of V6. */
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told,
+ * wrong metadata (NETTRACE_LAYOUTS_MAX), which are corrected by types of V6. */
+bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
                         struct buffer *shape, struct buffer *texts, unsigned reading);
 
 /* --- nettrace_region.c --- */
@@ -251,33 +252,33 @@ void nettrace_region_free(struct nettrace_region *region);
 
 /* Returns the number of a byte string, which is written before the next block if new; 0 if memory
  * is exhausted. `has_size`: the row starts with the size. */
-uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n,
-                            bool has_size);
+uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
+                               size_t n, bool has_size);
 
 /* Appends an event to the current block; header->payload_size bytes are at `payload`. */
-void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header,
-                         const uint8_t *payload);
+void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_header *header,
+                               const uint8_t *payload);
 
 /* Writes the current block if it is full, and a sequence point if the region is full. */
-TTR_MUST ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error);
 
 /* Writes the current block and a sequence point. */
-TTR_MUST ttr_status nettrace_region_point(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error);
 
 /* --- nettrace_write_threads.c --- */
 
 /* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
  * exhausted. */
-size_t nettrace_thread_out(struct ttr_writer *out, ttr_id thread);
-size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
+size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
+size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
 /* Returns the number by which events refer to a thread: its tid, or in V6 its index, which is
  * declared before the next block if new. */
-uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index);
+uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index);
 
 /* Counts a loss for names of thread `id` that cannot be stored and differ from those of earlier
  * events. `index`: its index in w->threads. Returns false if memory is exhausted. */
-bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
+bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
 /* V6: true if a declared thread has another name now. */
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
