@@ -100,6 +100,36 @@ static bool copy_text(struct nettrace_reader *reader, ttr_text text, ttr_text *c
     return copy->p != NULL;
 }
 
+/* Copies the stored bytes and texts of a definition to a type. Returns false if memory is
+ * exhausted.
+ */
+static bool copy_definition(struct nettrace_reader *reader,
+                            const struct nettrace_definition *definition,
+                            struct nettrace_type *type)
+{
+    type->stored =
+        (const uint8_t *)arena_copy(&reader->arena, definition->bytes, definition->bytes_n);
+    type->stored_n = (uint32_t)definition->bytes_n;
+    return type->stored && copy_text(reader, definition->message, &type->message) &&
+           copy_text(reader, definition->description, &type->description);
+}
+
+/* Sets the properties that follow from provider, id and name: symbols, kind, opcode, span rule. */
+static void classify_type(struct nettrace_reader *reader,
+                          const struct nettrace_definition *definition, struct nettrace_type *type)
+{
+    ttr_text provider = ttr_text_get(reader->t, definition->provider);
+    type->symbols_kind = nettrace_symbol_event_kind(provider, definition->id);
+    if (!type->symbols_kind)
+        type->symbols_kind = nettrace_universal_event_kind(provider, definition->id);
+    reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
+    type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
+    if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
+        type->opcode = activity_opcode(ttr_text_get(reader->t, definition->name));
+    nettrace_set_span_rule(reader, type);
+}
+
+/* Appends a type to `all` and sets `index` to its position. */
 static ttr_status add_type(struct nettrace_reader *reader,
                            const struct nettrace_definition *definition, uint64_t offset,
                            uint32_t *index)
@@ -124,23 +154,10 @@ static ttr_status add_type(struct nettrace_reader *reader,
                                    .opcode = definition->opcode,
                                    .has_locations = definition->has_locations,
                                    .number = definition->number};
-    type->stored =
-        (const uint8_t *)arena_copy(&reader->arena, definition->bytes, definition->bytes_n);
-    type->stored_n = (uint32_t)definition->bytes_n;
-    bool has_texts = definition->message.n || definition->description.n;
-    if (!type->stored || !copy_text(reader, definition->message, &type->message) ||
-        !copy_text(reader, definition->description, &type->description))
+    if (!copy_definition(reader, definition, type))
         return fail_memory(reader->error);
-    type->symbols_kind =
-        nettrace_symbol_event_kind(ttr_text_get(reader->t, definition->provider), definition->id);
-    if (!type->symbols_kind)
-        type->symbols_kind = nettrace_universal_event_kind(
-            ttr_text_get(reader->t, definition->provider), definition->id);
-    reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
-    type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
-    if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
-        type->opcode = activity_opcode(ttr_text_get(reader->t, definition->name));
-    nettrace_set_span_rule(reader, type);
+    bool has_texts = definition->message.n || definition->description.n;
+    classify_type(reader, definition, type);
     type->task = activity_task(reader->t, definition->name);
     if (!type->task)
         return fail_memory(reader->error);
