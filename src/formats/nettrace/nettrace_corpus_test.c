@@ -39,7 +39,7 @@ static const struct recorded recorded[] = {
 };
 
 /* Decodes all fields and the stack of an event. */
-static void walk(const ttr *t, const ttr_event *event, uint64_t *frames)
+static void decode_all_fields(const ttr *t, const ttr_event *event, uint64_t *frames)
 {
     ttr_fields fields;
     ttr_field field;
@@ -71,7 +71,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
             const ttr_event *event = ttr_batch_at(&batch, i);
             assert_true(event->time >= last);
             last = event->time;
-            walk(t, event, &frames);
+            decode_all_fields(t, event, &frames);
         }
     }
     ttr_report report = {.size = sizeof report};
@@ -86,7 +86,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     ttr_free(t);
 }
 
-static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time(void **state)
+static void recorded_traces_match_counts_of_traceevent_in_order(void **state)
 {
     char path[600];
     (void)state;
@@ -98,7 +98,7 @@ static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time),
+        cmocka_unit_test(recorded_traces_match_counts_of_traceevent_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

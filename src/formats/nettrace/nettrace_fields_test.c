@@ -20,7 +20,7 @@ struct copies {
     uint32_t n;
 };
 
-static void keep(struct copies *copies, const ttr_field *field)
+static void copy_field(struct copies *copies, const ttr_field *field)
 {
     assert_in_range(copies->n, 0, FIELDS - 1);
     copies->field[copies->n] = *field;
@@ -30,7 +30,7 @@ static void keep(struct copies *copies, const ttr_field *field)
     copies->n++;
 }
 
-static void check_same(const struct copies *a, const struct copies *b)
+static void check_same_fields(const struct copies *a, const struct copies *b)
 {
     assert_int_equal(a->n, b->n);
     for (uint32_t i = 0; i < a->n; i++) {
@@ -74,16 +74,16 @@ static void check_event(const ttr *t, const ttr_event *event)
     one_by_one.n = 0;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &some[0]))
-        keep(&one_by_one, &some[0]);
+        copy_field(&one_by_one, &some[0]);
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         taken.n = 0;
         ttr_fields_begin(t, event, &fields);
         for (uint32_t n; (n = ttr_fields_take(&fields, some, rooms[i])) > 0;) {
             check_labels(&fields, some, n);
             for (uint32_t j = 0; j < n; j++)
-                keep(&taken, &some[j]);
+                copy_field(&taken, &some[j]);
         }
-        check_same(&taken, &one_by_one);
+        check_same_fields(&taken, &one_by_one);
     }
 }
 
@@ -124,7 +124,7 @@ static void check_vector(const char *path, const struct hexa *hexa, const char *
     check_damaged(hexa);
 }
 
-static void fields_taken_at_once_are_those_one_by_one(void **state)
+static void fields_taken_at_once_equal_single_fields(void **state)
 {
     (void)state;
     vectors_each("src/formats/nettrace/vectors", "nettrace", check_vector);
@@ -136,7 +136,7 @@ static void fields_taken_at_once_are_those_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_taken_at_once_are_those_one_by_one),
+        cmocka_unit_test(fields_taken_at_once_equal_single_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

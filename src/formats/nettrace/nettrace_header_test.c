@@ -33,7 +33,7 @@ static uint32_t random_u32(uint64_t *state)
 }
 
 /* Changes each member with a probability of one quarter. */
-static void change(struct nettrace_header *h, uint64_t *state, bool is_v6)
+static void change_members(struct nettrace_header *h, uint64_t *state, bool is_v6)
 {
     uint64_t which = random_bits(state) & random_bits(state);
     h->flags = which & 1 ? NETTRACE_IS_SORTED : 0;
@@ -58,7 +58,7 @@ static bool is_same_guid(const uint8_t *a, const uint8_t *b)
     return a && b ? memcmp(a, b, 16) == 0 : a == b;
 }
 
-static void check_same(const struct nettrace_header *got, const struct nettrace_header *put)
+static void check_same_header(const struct nettrace_header *got, const struct nettrace_header *put)
 {
     assert_int_equal(got->ticks, put->ticks);
     assert_int_equal(got->thread, put->thread);
@@ -85,7 +85,7 @@ static void check_events(bool is_v6)
     const struct nettrace_header_range whole =
         nettrace_header_range_over(bytes, bytes + ROOM, CODEC_COMPRESSED);
     for (unsigned i = 0; i < EVENTS; i++) {
-        change(&put, &state, is_v6);
+        change_members(&put, &state, is_v6);
         to = nettrace_encode_header(to, &last, &put, is_v6);
         struct nettrace_header before = got, at_end = got;
         const struct nettrace_header_range one =
@@ -93,10 +93,10 @@ static void check_events(bool is_v6)
         const struct nettrace_header_range cut =
             nettrace_header_range_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
         assert_true(nettrace_header_next(&got, &whole, is_v6));
-        check_same(&got, &put);
+        check_same_header(&got, &put);
         assert_ptr_equal(got.payload, to);
         assert_true(nettrace_header_next(&at_end, &one, is_v6));
-        check_same(&at_end, &put);
+        check_same_header(&at_end, &put);
         assert_ptr_equal(at_end.next, got.next);
         assert_false(nettrace_header_next(&before, &cut, is_v6));
         memset(to, 0xff, put.payload_size);
@@ -104,19 +104,19 @@ static void check_events(bool is_v6)
     }
 }
 
-static void what_is_put_is_decoded_in_versions_4_and_5(void **state)
+static void encoded_header_is_decoded_in_v4_and_v5(void **state)
 {
     (void)state;
     check_events(false);
 }
 
-static void what_is_put_is_decoded_in_version_6(void **state)
+static void encoded_header_is_decoded_in_v6(void **state)
 {
     (void)state;
     check_events(true);
 }
 
-static void numbers_without_an_end_are_refused(void **state)
+static void endless_varint_is_refused(void **state)
 {
     static const uint8_t flags[] = {
         NETTRACE_HAS_METADATA, NETTRACE_HAS_CAPTURE, NETTRACE_HAS_THREAD, NETTRACE_HAS_STACK, 0,
@@ -137,9 +137,9 @@ static void numbers_without_an_end_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_is_decoded_in_versions_4_and_5),
-        cmocka_unit_test(what_is_put_is_decoded_in_version_6),
-        cmocka_unit_test(numbers_without_an_end_are_refused),
+        cmocka_unit_test(encoded_header_is_decoded_in_v4_and_v5),
+        cmocka_unit_test(encoded_header_is_decoded_in_v6),
+        cmocka_unit_test(endless_varint_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

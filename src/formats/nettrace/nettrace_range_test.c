@@ -50,7 +50,7 @@ static struct part read_part(const char *path, int64_t from, int64_t to, bool sk
     return part;
 }
 
-static void a_part_of_the_time_is_that_part_of_all(void **state)
+static void range_reading_equals_filtered_reading(void **state)
 {
     (void)state;
     static const struct {
@@ -79,6 +79,6 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_of_the_time_is_that_part_of_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(range_reading_equals_filtered_reading)};
     return cmocka_run_group_tests_name("nettrace_range", tests, NULL, NULL);
 }
