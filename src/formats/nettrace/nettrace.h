@@ -8,7 +8,7 @@
  *      v
  *   object (V3 to V5) or block (V6): nettrace_objects.c, nettrace_blocks.c
  *      | metadata, stacks, threads, labels: stored in tables
- *      | events: nettrace_scan_block.c checks each header once and cuts the block into runs
+ *      | events: nettrace_scan.c checks each header once and cuts the block into runs
  *      v
  *   runs: events of one capture thread with ascending times
  *      | nettrace_order.c: k-way merge by (ticks, position), with a binary heap
@@ -17,19 +17,19 @@
  *
  *   nettrace_read.c      opening; the loop above; events of V1 and V2
  *   nettrace_objects.c   V3 to V5: object frames, and resynchronisation after damage
- *   nettrace_resync.c    V1, V2, V6: resynchronisation after damage
+ *   nettrace_search.c    V1, V2, V6: resynchronisation after damage
  *   nettrace_trace.c     the Trace object: clock, pointer size, process
  *   nettrace_header.c    decoding of event headers
- *   nettrace_scan_block.c      a block becomes runs; sequence counters; metadata events of V3 to V5
+ *   nettrace_scan.c      a block becomes runs; sequence counters; metadata events of V3 to V5
  *   nettrace_order.c     runs become batches in order of time
  *   nettrace_threads.c   capture threads with their sequence counters; lost events
  *   nettrace_stacks.c    stacks by number
- *   nettrace_parse_metadata.c  metadata of V1 to V5
+ *   nettrace_metadata.c  metadata of V1 to V5
  *   nettrace_blocks.c    V6: blocks, threads
- *   nettrace_parse_metadata6.c V6: metadata
+ *   nettrace_metadata6.c V6: metadata
  *   nettrace_labels.c    V6: label lists
  *   nettrace_types.c     event types: metadata plus schema
- *   nettrace_layouts.c  layouts of payloads, compiled at first use
+ *   nettrace_readings.c  layouts of payloads, compiled at first use
  *   nettrace_fields.c    field iterator
  *   nettrace_spans.c     spans of the runtime: collections, compilation, thread pool
  *   nettrace_symbols.c   functions and modules that runtime events declare
@@ -192,7 +192,7 @@ struct nettrace_run {
     uint64_t capture_id, thread_id;
     ttr_id track, thread;
     uint32_t next, stamp; /* next: index of the next run of the chain, or of the next free run */
-    uint32_t cached, cached_end; /* range of order->seen: cached headers of the events after `at`;
+    uint32_t cached, cached_end; /* range of order->cached: cached headers of the events after `at`;
                                     equal if none */
 };
 
@@ -413,7 +413,7 @@ TTR_MUST ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader
 /* Reads the object at reader->at (V3 to V5), or searches for the next one after damage. */
 TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
 
-/* --- nettrace_resync.c --- */
+/* --- nettrace_search.c --- */
 
 /* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to it. Also
  * recognises the end mark of V1 and V2. */
@@ -433,7 +433,7 @@ struct nettrace_block_extent {
 TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
                                             uint32_t head, struct nettrace_block_extent *extent);
 
-/* --- nettrace_scan_block.c --- */
+/* --- nettrace_scan.c --- */
 
 struct nettrace_block {
     const uint8_t *begin, *end; /* first event, end of the last one */
@@ -527,7 +527,7 @@ static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
     return bytes == 8 ? load_u64le(p) : load_u32le(p);
 }
 
-/* --- nettrace_parse_metadata.c --- */
+/* --- nettrace_metadata.c --- */
 
 /* Parses metadata of V1 to V5 from the payload at the cursor. `number`: file offset of the event,
  * which numbers metadata in V1 and V2. */
@@ -549,7 +549,7 @@ TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
 /* Reads the V6 block at reader->at, or searches for the next one after damage. */
 TTR_MUST ttr_status nettrace_read_block6(struct nettrace_reader *reader);
 
-/* --- nettrace_parse_metadata6.c --- */
+/* --- nettrace_metadata6.c --- */
 
 TTR_MUST ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct cursor *c);
 
@@ -588,7 +588,7 @@ struct nettrace_definition {
     bool is_known;
     struct type *root;             /* type of the payload; NULL if unknown */
     ttr_text message, description; /* V6 only; they point into the record */
-    uint8_t could_lie;             /* interpretations that are possible, see nettrace_layouts.c */
+    uint8_t could_lie;             /* interpretations that are possible, see nettrace_readings.c */
     const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
     size_t bytes_n;
 };
@@ -623,7 +623,7 @@ static inline struct nettrace_type *nettrace_find_type(const struct nettrace_typ
 bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about,
                             uint64_t *events);
 
-/* --- nettrace_layouts.c --- */
+/* --- nettrace_readings.c --- */
 
 /* Returns the layout of the event's type that fits the size of its payload, compiled at first use;
  * NULL if the fields are unknown. */

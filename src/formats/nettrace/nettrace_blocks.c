@@ -8,7 +8,7 @@
  *   threads    rows: u16 size, varint index, then until the row ends: u8 kind, content
  *              kinds: 1 name   2 varint pid   3 varint tid   4 key, value
  *   gone       rows: varint index, varint sequence
- *   metadata   see nettrace_parse_metadata6.c      labels   see nettrace_labels.c
+ *   metadata   see nettrace_metadata6.c      labels   see nettrace_labels.c
  *   string     varint bytes, UTF-8
  *
  * Blocks of unknown kinds are skipped. A thread is removed only after all waiting events, which may

@@ -95,7 +95,7 @@ void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *ou
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
                             const struct nettrace_piece *piece, const uint8_t *bytes);
 
-/* --- nettrace_repair_piece.c --- */
+/* --- nettrace_repair.c --- */
 
 /* Writes the complete rows of a damaged piece that is not a block of events. */
 void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,

@@ -25,7 +25,7 @@
  *
  * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
  * declare enumerations as bytes and write 4. Such types have several interpretations, see
- * nettrace_layouts.c. */
+ * nettrace_readings.c. */
 #include <stdio.h>
 
 #include "base/status.h"

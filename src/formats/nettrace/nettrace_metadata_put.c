@@ -1,5 +1,5 @@
 /* Metadata writer: a shape (nettrace_writer.h) in the encoding of each version.
- * nettrace_parse_metadata.c and nettrace_parse_metadata6.c have the layouts.
+ * nettrace_metadata.c and nettrace_metadata6.c have the layouts.
  *
  * A shape has no version. Types that a version lacks must be excluded first, by
  * nettrace_shape_fits():

@@ -1,6 +1,6 @@
 /* Ordering of events: a k-way merge of runs by (ticks, position), with a binary heap.
  *
- * Order of calls: nettrace_scan_block.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
+ * Order of calls: nettrace_scan.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
  * sequence point, a sorted event or the end of the trace calls nettrace_order_flush_until(limit).
  * Then nettrace_order_emit() is called until everything up to the limit is in batches.
  *

@@ -1,8 +1,8 @@
 /* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_writer_write.c         entry points; choice between copying and encoding; options
+ *   nettrace_write.c         entry points; choice between copying and encoding; options
  *   nettrace_copy.c          copies pieces of a trace of the same version (nettrace_copy.h)
- *   nettrace_encode_event.c        event to header and payload; clock and process of the trace
+ *   nettrace_encode.c        event to header and payload; clock and process of the trace
  *   nettrace_shape.c         fields to payload and shape
  *   nettrace_classes.c       one metadata record for all events of a class
  *   nettrace_metadata_put.c  metadata of V4, V5 and V6 from a shape
@@ -93,7 +93,7 @@ struct nettrace_output_thread {
     ttr_id thread;     /* thread of the model with its names; 0 if none */
     uint32_t sequence; /* sequence number of its last event */
     uint32_t missing;  /* missing events after that */
-    uint32_t index;    /* V6: index in the thread table, valid if `era` is that of the region */
+    uint32_t index; /* V6: index in the thread table, valid if `generation` is that of the region */
     uint32_t generation;
     ttr_id declared_name;
 };
@@ -178,14 +178,14 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
     return w->version >= NETTRACE_V6;
 }
 
-/* --- nettrace_writer_write.c --- */
+/* --- nettrace_write.c --- */
 
 ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
 ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
 ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error);
 void nettrace_writer_free(struct ttr_writer *out);
 
-/* --- nettrace_encode_event.c --- */
+/* --- nettrace_encode.c --- */
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc);
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc);
