@@ -39,17 +39,15 @@ static unsigned nettrace_detect(const struct peek *peek)
 static const char *nettrace_explain_refusal(const struct peek *peek)
 {
     if (is_serialization(peek->bytes, peek->n))
-        return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, "
-               "maybe): read the .nettrace it was made from";
+        return "a FastSerialization file, but not an EventPipe trace (perhaps an .etlx or "
+               ".gcdump): use the .nettrace that it was made from";
     return NULL;
 }
 
 static const ttr_option_info options[] = {
     {"order", "time|block",
-     "give events in order of time (default), or those of each block as soon as it is there: for "
-     "live traces",
-     false},
-    {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
+     "emit events in order of time (default), or each block at once, for live traces", false},
+    {"version", "4|5|6", "write this version; default: that of a nettrace source, else 6", true},
 };
 
 static const struct format_reader reader = {

@@ -55,7 +55,7 @@
 #include "layout/layout.h"
 
 #define NETTRACE_NONE UINT32_MAX
-/* Interpretations of a payload whose metadata may be wrong: bit 0: booleans have one byte,
+/* Interpretations of a payload if its metadata may be wrong: bit 0: booleans have one byte,
  * bit 1: bytes have four. */
 #define NETTRACE_LAYOUTS_MAX 4u
 #define NETTRACE_DENSE_MAX 65536u  /* metadata numbers below this are looked up in a plain array */
@@ -138,7 +138,7 @@ struct nettrace_types {
     struct pairmap providers;      /* (provider, 0) to provider number */
     struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
     size_t sorted_n, sorted_capacity;
-    /* last metadata number of an event whose metadata were not yet read; 0 if none */
+    /* metadata number of the last event with metadata that were not yet read; 0 if none */
     uint32_t awaited;
 };
 
@@ -242,7 +242,7 @@ struct nettrace_stacks {
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
     struct pairmap others; /* number to index in `at` */
-    /* fast path: stacks at[number - fast_first] whose addresses can be copied as native 64-bit
+    /* fast path: stacks at[number - fast_first] with addresses that can be copied as native 64-bit
      * integers; fast_n is 0 if that is not possible for all */
     uint32_t fast_first, fast_n;
 };
@@ -453,7 +453,7 @@ TTR_MUST ttr_status nettrace_scan_block(struct nettrace_reader *reader,
 void nettrace_order_init(struct nettrace_order *order);
 void nettrace_order_free(struct nettrace_reader *reader);
 
-/* Returns a new run whose first event is `header`, or NULL if memory is exhausted. Pass it to
+/* Returns a new run with `header` as its first event, or NULL if memory is exhausted. Pass it to
  * nettrace_run_enqueue(). */
 TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
@@ -636,7 +636,7 @@ extern const struct field_ops nettrace_field_ops;
 
 /* --- nettrace_spans.c --- */
 
-/* Sets span rule and opcode of a type whose begin and end events the runtime does not mark with
+/* Sets span rule and opcode of a type if the runtime does not mark its begin and end events with
  * opcodes. type->name and type->provider must be set. */
 void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 

@@ -121,7 +121,7 @@ static ttr_status parse_first_trace(struct nettrace_reader *reader, struct curso
 {
     if (reader->has_trace) {
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace",
-                   "a second block of kind Trace; not used");
+                   "a second Trace block: it is not used");
         return TTR_OK;
     }
     reader->has_trace = true;
@@ -150,7 +150,7 @@ static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned 
         return nettrace_labels_parse(reader, c);
     default:
         input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block",
-                   "a block of kind %u, which is passed over", kind);
+                   "a block of unknown kind %u: skipped", kind);
         return TTR_OK;
     }
 }
@@ -181,22 +181,20 @@ static ttr_status report_cut_block(struct nettrace_reader *reader, uint64_t offs
                                    uint32_t size)
 {
     reader->is_over = true;
-    return input_damage(
-        reader->in, offset, left, "nettrace.cut", reader->error,
-        "the trace ends inside a block that should have %u bytes; all events before are given",
-        size);
+    return input_damage(reader->in, offset, left, "nettrace.cut", reader->error,
+                        "the trace ends inside a block of %u bytes; all complete events are kept",
+                        size);
 }
 
 static ttr_status report_missing_end6(struct nettrace_reader *reader)
 {
     reader->is_over = true;
     input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-               "the trace ends without its end mark: whoever wrote it was stopped; everything up "
-               "to here is given");
+               "the trace ends without an end mark: its recorder was stopped; all events are kept");
     return TTR_OK;
 }
 
-/* Reads a block whose size is wrong: complete rows up to the next block. */
+/* Reads a block with a wrong size: complete rows up to the next block. */
 static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned kind,
                                       const struct nettrace_block_extent *extent)
 {
@@ -220,13 +218,13 @@ static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned k
     }
     uint64_t from = is_used && c.offset < extent->next ? c.offset : at,
              to = is_used && c.offset == extent->next ? at + 4 : extent->next;
-    return input_damage(
-        reader->in, from, to - from, "nettrace.bad-block", reader->error,
-        "a block of kind %u whose size does not lead to the next one; what is whole of it is used",
-        kind);
+    return input_damage(reader->in, from, to - from, "nettrace.bad-block", reader->error,
+                        "a block of kind %u with a size that does not lead to the next block; its "
+                        "complete parts are used",
+                        kind);
 }
 
-/* Reads a block whose size is right, or that the input truncates. `is_strange`: its kind is
+/* Reads a block with a right size, or one that the input truncates. `is_strange`: its kind is
  * damaged, the content are events. */
 static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kind, uint32_t size,
                                     bool is_strange)
@@ -249,13 +247,13 @@ static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kin
                                 cursor_left(&c) ? cursor_left(&c) : 0, size);
     if (is_strange)
         return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error,
-                            "a block of kind %u that holds events; they are given", kind);
-    return c.failed
-               ? input_damage(
-                     reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
-                     "a block of kind %u that says more than it holds; what is whole of it is used",
-                     kind)
-               : TTR_OK;
+                            "a block of unknown kind %u that holds events; they are kept", kind);
+    return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block",
+                                   reader->error,
+                                   "a block of kind %u that declares more than it contains; its "
+                                   "complete parts are used",
+                                   kind)
+                    : TTR_OK;
 }
 
 ttr_status nettrace_read_block6(struct nettrace_reader *reader)

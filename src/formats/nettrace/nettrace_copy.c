@@ -68,7 +68,7 @@ static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
 
 /* --- Writing --- */
 
-/* Writes a piece unchanged, except for the padding of an object whose position changed. */
+/* Writes a piece unchanged, except for the padding of an object that moved. */
 static void write_unchanged_piece(const struct nettrace_copy *copy, struct ttr_writer *out,
                                   const struct nettrace_piece *piece, const uint8_t *bytes)
 {

@@ -1,5 +1,5 @@
-/* Copying of nettrace to nettrace: pieces whose events all arrive are written unchanged, blocks of
- * events of which some are left out are rebuilt.
+/* Copying of nettrace to nettrace: pieces are written unchanged if all their events arrive, blocks
+ * of events of which some are left out are rebuilt.
  *
  * Order of calls: nettrace_copy_init() at the file head; then in the order of the reader,
  * nettrace_copy_add_piece() for each definition event and nettrace_copy_mark_event() for each
@@ -53,8 +53,8 @@ void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
                         const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
-/* Holds or writes a piece, given as a definition event. Writes earlier pieces whose events were all
- * emitted. */
+/* Holds or writes a piece, given as a definition event. Writes earlier pieces if all their events
+ * were emitted. */
 TTR_MUST ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
                                             const ttr_event *event, ttr_error *error);
 

@@ -361,7 +361,7 @@ static const char *find_violation(const struct seen *whole, const struct seen *s
     return missing && !seen->lost &&
                    !is_reported(seen, can_change_other_blocks ? 0 : part[0],
                                 can_change_other_blocks ? UINT64_MAX : part[1])
-               ? "an event is missing, and nobody says so"
+               ? "an event is missing, and it is not reported"
                : NULL;
 }
 

@@ -191,7 +191,7 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
     return capture;
 }
 
-/* Writes a sequence point before an event whose thread was renamed. Also counts names that cannot
+/* Writes a sequence point before an event of a renamed thread. Also counts names that cannot
  * be stored. */
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error)

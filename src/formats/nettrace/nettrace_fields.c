@@ -198,7 +198,7 @@ static void init_field(ttr_field *field, const char *name, uint8_t type)
     field->value.type = type;
 }
 
-/* Returns the payload bytes after the last decoded field. Returns false if there are none, or if
+/* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
  * they may be the values of location fields. */
 static bool emit_undecoded(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                            const ttr_event *event, ttr_field *field)

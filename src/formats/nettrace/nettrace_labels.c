@@ -130,7 +130,7 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
     uint32_t n;
     if (!nettrace_find_label_list(reader, event->part, &p, &n)) {
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.no-labels",
-                   "an event of labels %u, which were not defined", event->part);
+                   "an event with label list %u, which is not defined", event->part);
         return;
     }
     struct cursor c = cursor_over(p, n, 0);

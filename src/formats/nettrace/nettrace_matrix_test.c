@@ -324,7 +324,7 @@ static bool compare_stories(const struct source *source, const struct story *cop
         if (is_same != is_lossy || ++c.different > 1)
             continue;
         printf("# event %zu: %s %s\n", c.at, is_lossy ? source->loss[c.at] : "no loss",
-               is_lossy ? "was told, and nothing changed" : "was told, but it changed");
+               is_lossy ? "was counted, but nothing changed" : "was counted, but it changed");
         print_line("written", &a);
         print_line("read   ", &b);
     }

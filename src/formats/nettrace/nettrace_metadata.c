@@ -44,7 +44,7 @@ static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c,
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
                    "the fields of \"%s\" are not decoded: %s",
                    ttr_text_get(reader->t, definition->name).p,
-                   making.problem ? making.problem : "they are not whole");
+                   making.problem ? making.problem : "they are incomplete");
     definition->could_lie = making.could_lie;
     *c = making.c;
     c->failed |= !definition->root;
@@ -61,7 +61,7 @@ static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
         struct cursor extra = cursor_part(c, size);
         if (extra.failed) {
             input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
-                       "what follows the fields of \"%s\" is not whole",
+                       "the tags after the fields of \"%s\" are incomplete",
                        ttr_text_get(reader->t, definition->name).p);
             return TTR_OK;
         }
@@ -237,9 +237,9 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
 static ttr_status report_unusable_metadata(struct nettrace_reader *reader, const struct cursor *c)
 {
     reader->has_bad_metadata = true;
-    return input_damage(
-        reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
-        "metadata that end before their provider and id; events of theirs are lost");
+    return input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata",
+                        reader->error,
+                        "metadata that end before their provider and id; their events are lost");
 }
 
 ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,

@@ -95,7 +95,7 @@ static const struct type *parse_location_type(struct metadata6_parser *parser, s
     uint8_t code = cursor_u8(c);
     if (code != NETTRACE_CHAR8 && (code < NETTRACE_BOOLEAN || code > NETTRACE_GUID) &&
         code != NETTRACE_BOOLEAN8) {
-        parser->problem = "elements of another place that have no fixed size";
+        parser->problem = "a location field with values of no fixed size";
         return NULL;
     }
     parser->has_locations = true;
@@ -111,7 +111,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
     uint8_t code = cursor_u8(c);
     const struct type *type = NULL;
     if (depth >= DEPTH_MAX)
-        parser->problem = "objects and arrays inside one another, too deep";
+        parser->problem = "objects or arrays are nested too deeply";
     else if (code == NETTRACE_OBJECT)
         return parse_struct_type(parser, c, depth + 1);
     else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY)
@@ -128,7 +128,7 @@ static const struct type *parse_type6(struct metadata6_parser *parser, struct cu
     else if (code == NETTRACE_BOOLEAN8)
         return new_arena_type(parser, (struct type){.kind = TYPE_BOOL, .bits = 8});
     else if (!(type = clr_plain_type(code)))
-        parser->problem = "a field has a type that is not known";
+        parser->problem = "a field has an unknown type";
     return type;
 }
 
@@ -149,7 +149,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
 {
     uint16_t n = cursor_u16le(c);
     if (n > cursor_left(c) / LEAST_FIELD) {
-        parser->problem = "more fields are announced than there are";
+        parser->problem = "more fields are declared than present";
         return NULL;
     }
     struct type_member *members = arena_take(&parser->reader->arena, n ? n * sizeof *members : 1);
@@ -157,7 +157,7 @@ static const struct type *parse_struct_type(struct metadata6_parser *parser, str
     for (uint16_t i = 0; members && i < n; i++) {
         members[i] = (struct type_member){.name = {"", 0}};
         if (!parse_field6(parser, c, &members[i], depth)) {
-            parser->problem = parser->problem ? parser->problem : "a field is not whole";
+            parser->problem = parser->problem ? parser->problem : "a field is incomplete";
             return NULL;
         }
     }
@@ -240,7 +240,7 @@ static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct curs
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata",
                    "the fields of \"%s\" are not decoded: %s",
                    ttr_text_get(reader->t, definition.name).p,
-                   parser.problem ? parser.problem : "they are not whole");
+                   parser.problem ? parser.problem : "they are incomplete");
     }
     if (parser.is_out_of_memory || !nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);

@@ -99,7 +99,7 @@ static void add_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor 
         uint8_t code = cursor_u8(shape);
         for (; has_element(code);
              code =
-                 /* fixed arrays, whose count follows the type, come only from V6 */
+                 /* fixed arrays, with a count after the type, come only from V6 */
              cursor_u8(shape))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;

@@ -95,7 +95,8 @@ static enum object_type object_kind(ttr_text name)
     return KIND_UNKNOWN;
 }
 
-/* Returns the block kind whose name has the same length and differs in at most two letters. */
+/* Returns the block kind with a name that has the same length and differs in at most two letters.
+ */
 static enum object_type nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };
@@ -166,10 +167,9 @@ static ttr_status resync_to_object(struct nettrace_reader *reader)
     reader->needs_resync = found == n && !is_end;
     reader->is_over = found == n && is_end;
     reader->at += passed;
-    return passed == 0
-               ? TTR_OK
-               : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
-                              "no object begins here; passed over up to the next that does");
+    return passed == 0 ? TTR_OK
+                       : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
+                                      "no object starts here; skipped up to the next one");
 }
 
 static ttr_status report_bad_frame(struct nettrace_reader *reader,
@@ -180,8 +180,8 @@ static ttr_status report_bad_frame(struct nettrace_reader *reader,
     if (!reader->is_over)
         return TTR_OK;
     return input_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
-                        "the trace ends inside the head of an object (expected tags 5 5 1, "
-                        "versions and a name); all before it is given");
+                        "the trace ends inside the frame of an object: expected tags 5 5 1, "
+                        "versions and a name; all events are kept");
 }
 
 /* Parses a sequence point: u64 ticks, u32 n, n times u64 capture thread, u32 sequence. */
@@ -243,12 +243,12 @@ static ttr_status parse_event_block(struct nettrace_reader *reader,
         struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
         if (head.failed || size < 4 || !cursor_skip(c, size))
-            return is_cut
-                       ? TTR_OK
-                       : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block",
-                                      reader->error,
-                                      "a block with a header of %u bytes, more than the block has",
-                                      size);
+            return is_cut ? TTR_OK
+                          : input_damage(reader->in, c->offset, cursor_left(c),
+                                         "nettrace.bad-block", reader->error,
+                                         "a block with a header that declares %u bytes, more than "
+                                         "the block has",
+                                         size);
         block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
         if (!block.is_metadata && !is_cut && is_block_outside_range(reader, times)) {
             skip_block(reader, c);
@@ -285,13 +285,14 @@ static ttr_status parse_object_payload(struct nettrace_reader *reader,
         break;
     default:
         input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object",
-                   "an object \"%.*s\", which is passed over", (int)frame->name.n, frame->name.p);
+                   "an unknown object \"%.*s\": skipped", (int)frame->name.n, frame->name.p);
         return TTR_OK;
     }
     if (status == TTR_OK && c->failed && !is_cut)
-        return input_damage(
-            reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
-            "a %s that says more than it holds; what is whole of it is used", names[frame->kind]);
+        return input_damage(reader->in, start.offset, cursor_left(&start), "nettrace.bad-block",
+                            reader->error,
+                            "a %s that declares more than it contains; its complete parts are used",
+                            names[frame->kind]);
     return status;
 }
 
@@ -346,7 +347,7 @@ static ttr_status find_misaligned_body(struct nettrace_reader *reader,
         if (is_object_end(bytes, first + padding + extent->size) &&
             memcmp(bytes->p, zeros, padding) == 0) {
             input_note(reader->in, TTR_NOTE_ODD, first, "nettrace.misplaced",
-                       "a block behind %u zeros, which would be those of another place: bytes "
+                       "a block after %u zeros of padding, which belong to another position: bytes "
                        "before it are missing",
                        padding);
             extent->begin = first + padding;
@@ -420,15 +421,15 @@ static ttr_status read_damaged_object(struct nettrace_reader *reader,
         reader->at = bytes->offset + bytes->n;
         return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut",
                             reader->error,
-                            "the trace ends inside a block that should have %llu bytes and has "
-                            "%zu; all events before are given",
+                            "the trace ends inside a block: expected %llu bytes, found %zu; all "
+                            "complete events are kept",
                             (unsigned long long)extent->size, bytes->n);
     }
     reader->needs_resync = true;
     reader->at = c.offset;
     return input_damage(reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
-                        "no end tag (6) behind the %llu bytes this block should have; its events "
-                        "are given while they can be decoded",
+                        "no end tag (6) after the %llu bytes of this block; its events are kept as "
+                        "far as they can be decoded",
                         (unsigned long long)extent->size);
 }
 
@@ -462,15 +463,13 @@ static ttr_status read_trace_object(struct nettrace_reader *reader,
         reader->needs_resync = true;
         reader->at = frame->payload;
         return input_damage(reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
-                            "a Trace object behind the first or behind blocks; not used, the next "
-                            "object is looked for");
+                            "a Trace object after the first one or after blocks; it is not used");
     }
     reader->has_trace = true;
     uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
     if (version > most && frame->least > most)
         return fail(reader->error, TTR_E_UNSUPPORTED, reader->at,
-                    "a trace of version %u, which only readers of version %u understand; versions "
-                    "up to 4, and 6, are known",
+                    "a trace of version %u, which needs a reader of version %u: expected at most 4",
                     version, frame->least);
     version = version < least ? least : version > most ? most : version;
     if (reader->version >= 4 || version > 3)
@@ -519,9 +518,9 @@ static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_
 {
     if (bytes->n == 0) {
         reader->is_over = true;
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-                   "the trace ends without its end mark: whoever wrote it was stopped; everything "
-                   "up to here is given");
+        input_note(
+            reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
+            "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
     if (!reader->emits_blocks) { /* a live trace is not waited for */
@@ -569,7 +568,7 @@ ttr_status nettrace_read_object(struct nettrace_reader *reader)
         frame.is_misspelled = true;
         status =
             input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
-                         "nettrace.bad-name", reader->error, "an object \"%.*s\", taken as a %s",
+                         "nettrace.bad-name", reader->error, "an object \"%.*s\" is read as a %s",
                          (int)frame.name.n, frame.name.p, names[frame.kind]);
     }
     return status == TTR_OK ? read_sized_object(reader, &frame) : status;

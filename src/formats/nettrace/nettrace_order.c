@@ -255,8 +255,8 @@ static void report_late_event(const struct nettrace_reader *reader, const ttr_ev
 {
     if (!reader->emits_blocks)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
-                   "an event is older than those before a sequence point or a sorted event that it "
-                   "stands behind; it is given late");
+                   "an event is older than a sequence point or sorted event before it; it is out "
+                   "of order");
 }
 
 /* Reports an event without metadata. This is certain only when it is emitted: until then metadata
@@ -267,7 +267,8 @@ static ttr_status report_undefined_metadata(const struct nettrace_reader *reader
     const struct window *window = &reader->in->window;
     return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes),
                         (uint64_t)(h->next - h->start), "nettrace.no-metadata", reader->error,
-                        "an event of metadata %u, which are not defined; it is lost", h->metadata);
+                        "an event with metadata %u, which are not defined; it is lost",
+                        h->metadata);
 }
 
 /* Copies the members that all events of a type share, in vectors of 16 bytes, and clears others. */
@@ -276,7 +277,7 @@ static inline void copy_template(ttr_event *event, const ttr_event *from_templat
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
     _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, schema) == 48 &&
                        offsetof(ttr_event, cpu) == 112,
-                   "members lie so");
+                   "layout of ttr_event");
     lanes *to = (lanes *)event;
     const lanes *from = (const lanes *)from_template;
     to[1] = (lanes){0, 0}; /* duration, link */

@@ -107,9 +107,9 @@ ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
     if (behind.n >= NETTRACE_MAGIC_BYTES &&
         memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
-                   "another trace begins behind the end of this one; not read");
+                   "another trace starts after the end of this one; it is not read");
     else
         input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
-                   "the input goes on behind the end of the trace; not read");
+                   "the input continues after the end of the trace; the rest is not read");
     return TTR_OK;
 }

@@ -135,7 +135,7 @@ static ttr_status parse_head6(struct nettrace_reader *reader, struct cursor *c)
     reader->at = NETTRACE_V6_HEAD;
     if (major != NETTRACE_V6)
         return fail(reader->error, TTR_E_UNSUPPORTED, 12,
-                    "a trace of version %u; versions 1 to 6 are known", major);
+                    "a trace of version %u: expected version 1 to 6", major);
     return TTR_OK;
 }
 
@@ -154,16 +154,16 @@ static ttr_status parse_head(struct nettrace_reader *reader, const struct nettra
     const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
     if (bytes->n < NETTRACE_MAGIC_BYTES)
         return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n,
-                    "%zu bytes are no nettrace: the head alone has 24", bytes->n);
+                    "a trace of %zu bytes: expected at least 24", bytes->n);
     if (text && (n != NETTRACE_SERIALIZATION_BYTES || memcmp(text, NETTRACE_SERIALIZATION, n) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset - NETTRACE_SERIALIZATION_BYTES,
                     "expected \"" NETTRACE_SERIALIZATION
-                    "\" (V3 to V5) or a version (V6) behind the magic");
+                    "\" (V3 to V5) or a version (V6) after the magic");
     reader->at = text ? c.offset : bytes->n;
     reader->is_over = !text;
     return text ? TTR_OK
                 : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error,
-                               "the trace ends inside its head");
+                               "the trace ends inside its file head");
 }
 
 static ttr_status read_options(struct input *in, ttr_error *error)
@@ -174,8 +174,7 @@ static ttr_status read_options(struct input *in, ttr_error *error)
     if (reader->emits_blocks)
         in->base.order = TTR_ORDER_NONE;
     if (order && !reader->emits_blocks && strcmp(order, "time") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "the order of nettrace cannot be \"%s\": there are time and block", order);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "order=%s: expected time or block", order);
     return TTR_OK;
 }
 

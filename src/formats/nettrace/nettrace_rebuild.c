@@ -14,7 +14,7 @@ struct block_rebuild {
     struct nettrace_frame frame;
     struct nettrace_header last; /* last header written to the open block */
     uint64_t least, most;        /* range of ticks in it */
-    uint64_t capture;            /* capture thread whose count is in `dropped` */
+    uint64_t capture;            /* capture thread that `dropped` counts for */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;

@@ -22,7 +22,7 @@
  * point or sorted event are cut after NETTRACE_RUNS_MAX runs or NETTRACE_REGION_MAX bytes; events
  * may then be emitted late, which is noted.
  *
- * Left out: decoding of payloads. An event whose metadata are not yet known still joins a run: they
+ * Left out: decoding of payloads. An event with unknown metadata still joins a run: they
  * may follow before it is emitted (NET-META-11). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -265,8 +265,8 @@ ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_b
                        block->offset - order->keep_from > NETTRACE_REGION_MAX);
     if (is_crowded)
         input_note(reader->in, TTR_NOTE_REMARK, block->offset, "nettrace.long-region",
-                   "more events without a sequence point than can be put in order at once: some "
-                   "may be given late");
+                   "more events without a sequence point than can be sorted at once; some may be "
+                   "out of order");
     if (is_crowded || scan.has_sorted)
         nettrace_order_flush_until(reader, is_crowded ? UINT64_MAX : scan.sorted);
     return TTR_OK;

@@ -353,9 +353,9 @@ static ttr_status skip_damaged_bytes(struct nettrace_reader *reader, size_t n, s
     reader->at += passed;
     return input_damage(
         reader->in, at, passed, reader->is_over ? "nettrace.cut" : "nettrace.lost", reader->error,
-        reader->is_over ? "the trace ends inside an event or a block, or without its end mark; all "
-                          "that is whole is given"
-                        : "no event or block begins here; passed over up to the next that does");
+        reader->is_over ? "the trace ends inside an event or a block, or without an end mark; all "
+                          "complete events are kept"
+                        : "no event or block starts here; skipped up to the next one");
 }
 
 ttr_status nettrace_resync(struct nettrace_reader *reader)

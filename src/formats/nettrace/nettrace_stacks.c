@@ -72,7 +72,7 @@ bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint3
     if (stacks->bytes_n > NETTRACE_REGION_MAX) {
         input_note(
             reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
-            "more stacks without a sequence point than can be kept; those before are forgotten");
+            "more stacks without a sequence point than can be kept; earlier ones are dropped");
         nettrace_stacks_reset(stacks);
     }
     struct nettrace_stack_range range = {.first = first, .begin = stacks->at_n};

@@ -158,7 +158,7 @@ static void stacks_match_other_implementation(void **state)
             is_there = node[i].self && strcmp(stack, line) == 0;
         }
         if (!is_there)
-            fail_msg("nobody was in %s", line);
+            fail_msg("no sample has the stack %s", line);
     }
     assert_int_equal(ttr_profile_weight(profile), sum);
     (void)fclose(file);

@@ -49,11 +49,11 @@ static ttr_status parse_clock(struct nettrace_reader *reader, struct cursor *c)
         reader->sync_ns = 0;
         reader->sync_ticks = 0;
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date",
-                   "the date of the trace is none; times count from the zero of its clock");
+                   "the date of the trace is invalid; times count from the zero of its clock");
     }
     if (frequency == 0 || frequency > INT64_MAX) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
-                   "a clock of %llu ticks a second; times are as if they were nanoseconds",
+                   "a clock of %llu ticks per second; ticks are read as nanoseconds",
                    (unsigned long long)frequency);
         frequency = 1000000000;
     }
@@ -81,7 +81,7 @@ static void set_pointer_size(struct nettrace_reader *reader, uint32_t bytes, uin
         reader->pointer_bytes = bytes;
     else
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size",
-                   "pointers of %u bytes; taken as 8", bytes);
+                   "pointers of %u bytes: expected 4 or 8; read as 8", bytes);
 }
 
 /* V6: pointer size, then pairs of strings, which become attributes. */

@@ -192,7 +192,7 @@ static void note_late_metadata(struct nettrace_reader *reader, uint32_t number, 
         return;
     reader->types.awaited = 0;
     input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.late-metadata",
-               "metadata %u are defined behind an event of theirs", number);
+               "metadata %u are defined after an event that uses them", number);
 }
 
 bool nettrace_type_reuse(struct nettrace_reader *reader,
@@ -217,10 +217,10 @@ ttr_status nettrace_type_add(struct nettrace_reader *reader,
     uint32_t index = known ? *known : 0;
     if (there) {
         if (!known || types->all[*known] != there)
-            input_note(
-                reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
-                "metadata %u are defined again, otherwise (\"%s\"); the first definition stays",
-                definition->number, ttr_text_get(reader->t, definition->name).p);
+            input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
+                       "metadata %u are defined twice with different contents (\"%s\"); the first "
+                       "definition stays",
+                       definition->number, ttr_text_get(reader->t, definition->name).p);
         return TTR_OK;
     }
     if (!known) {

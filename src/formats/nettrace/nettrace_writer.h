@@ -131,7 +131,7 @@ struct nettrace_source_class {
     uint32_t class;
     uint64_t keyword;
     uint8_t level, opcode;
-    uint8_t reading; /* layout of payloads whose metadata are wrong; V6 gets corrected metadata */
+    uint8_t reading; /* layout of payloads with wrong metadata; V6 gets corrected metadata */
 };
 
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
@@ -208,7 +208,7 @@ struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 
 /* --- nettrace_classes.c --- */
 
-/* Returns the class of an event whose fields are in w->shape and w->payload, made if new; 0 if
+/* Returns the class of the event with its fields in w->shape and w->payload, made if new; 0 if
  * memory is exhausted. If the metadata would be too large they are written without fields, and the
  * payload is cleared. */
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event);
@@ -217,8 +217,8 @@ uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
  * sets its payload; 0 if the sample has other parts. */
 uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event);
 
-/* Returns the class of an event of another nettrace trace whose payload can be copied; 0 if it
- * cannot, or if memory is exhausted. */
+/* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
+ * or if memory is exhausted. */
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
 /* Returns the opcode that is written for an event. */
