@@ -38,8 +38,8 @@ static void append_z16(struct buffer *to, const char *text)
     }
 }
 
-static void put_object(struct buffer *to, const char *name, uint32_t version,
-                       const struct buffer *content)
+static void append_object(struct buffer *to, const char *name, uint32_t version,
+                          const struct buffer *content)
 {
     buffer_add(to, "\5\5\1", 3);
     append32(to, version);
@@ -75,7 +75,7 @@ static void append_head(struct buffer *to)
     append32(&content, 1);
     append32(&content, 1);
     append32(&content, 0);
-    put_object(to, "Trace", 4, &content);
+    append_object(to, "Trace", 4, &content);
     buffer_clear(&content);
     append_block_header(&content);
     for (uint32_t i = 1; i <= 2; i++) {
@@ -96,15 +96,15 @@ static void append_head(struct buffer *to)
         buffer_add(&content, said.bytes, said.n);
         buffer_free(&said);
     }
-    put_object(to, "MetadataBlock", 2, &content);
+    append_object(to, "MetadataBlock", 2, &content);
     buffer_free(&content);
 }
 
 /* Appends a block of one thread with the times first, first + threads, ... Every third event has an
  * activity, every hundredth repeats its thread. `is_sorted`: the first event has the sorted flag.
  */
-static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
-                       bool is_sorted)
+static void append_event_block(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
+                               bool is_sorted)
 {
     struct buffer content;
     buffer_init(&content, alloc_default());
@@ -131,7 +131,7 @@ static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint3
         append_varint(&content, 4);
         append32(&content, (uint32_t)value);
     }
-    put_object(to, "EventBlock", 2, &content);
+    append_object(to, "EventBlock", 2, &content);
     buffer_free(&content);
 }
 
@@ -175,9 +175,9 @@ static void check_merge(uint32_t threads, uint32_t blocks, bool is_sorted)
     append_head(&bytes);
     for (uint32_t block = 0; block < blocks; block++)
         for (uint32_t thread = 0; thread < threads; thread++)
-            put_events(&bytes, 1 + thread,
-                       FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads, threads,
-                       is_sorted && thread == 0);
+            append_event_block(&bytes, 1 + thread,
+                               FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads,
+                               threads, is_sorted && thread == 0);
     buffer_add(&bytes, "\1", 1);
     assert_int_equal(check_times(&bytes, threads), (uint64_t)threads * blocks * BLOCK_EVENTS);
     buffer_free(&bytes);
@@ -229,7 +229,7 @@ static void append_single_event_runs(struct buffer *to, uint32_t first)
         append_varint(&content, 4);
         append32(&content, first + i);
     }
-    put_object(to, "EventBlock", 2, &content);
+    append_object(to, "EventBlock", 2, &content);
     buffer_free(&content);
 }
 

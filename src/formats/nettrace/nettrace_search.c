@@ -340,7 +340,7 @@ ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, 
     return find_other_block(reader, at, extent, kind == NETTRACE_BLOCK_END);
 }
 
-/* --- Both --- */
+/* --- All versions --- */
 
 /* Skips damaged bytes up to `found`; if nothing was found, up to the middle of the window, since a
  * block may start before its end. */

@@ -3,9 +3,7 @@
 
 #include "formats/nettrace/nettrace_writer.h"
 
-#define NAME_BYTES_MAX                                                         \
-    4095u /* longest thread name; a row of the thread table has at most 64 KiB \
-           */
+#define NAME_BYTES_MAX 4095u /* of a thread; a row of the thread table has at most 64 KiB */
 
 enum { ROW_NAME = 1, ROW_PID = 2, ROW_TID = 3 };
 
