@@ -257,6 +257,7 @@ typedef struct ttr_report {
     uint64_t lost_packets;   /* packets that are missing so, with all their events */
     uint64_t gaps;           /* places where events are missing, counted or not */
     uint64_t packets;        /* read so far, where the format has such */
+    uint64_t duplicates;     /* packets that were left out, since another file has them too */
     uint64_t damage_regions; /* exact, also where `regions` is cut */
     uint64_t damage_bytes;
     const ttr_note *notes;
@@ -385,6 +386,7 @@ TTR_API TTR_MUST ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index
 #define TTR_FORMAT_FOLDER 8u /* a trace is a folder of files, for reading and for writing */
 #define TTR_FORMAT_ORDERED \
     16u /* its writer wants events by time: give it what ttr_sort or ttr_merge gives */
+#define TTR_FORMAT_GENERAL 32u /* holds traces of all kinds: for programs that must choose one */
 
 typedef struct ttr_format_info {
     const char *name, *title, *extensions, *spec; /* static */
@@ -406,6 +408,41 @@ typedef struct ttr_option_info {
 
 /* Gives the j-th option of the i-th format; false past the end. */
 TTR_API bool ttr_format_option(size_t i, size_t j, ttr_option_info *info);
+
+/* What an option is for, so that a caller can use it without knowing formats and keys.  All are
+ * options for reading. */
+typedef enum ttr_option_role {
+    TTR_OPTION_METADATA = 1,        /* path of a file to read in place of the trace's metadata */
+    TTR_OPTION_LONGER_METADATA = 2, /* path of metadata that begins as the trace's own and goes on;
+                                       the attribute "trace.longer_metadata" of a source has it */
+    TTR_OPTION_INTERSECTION = 3,    /* "yes": only the time in which all streams are active */
+    TTR_OPTION_POLL_SECONDS = 4     /* how often a server of live traces is asked */
+} ttr_option_role;
+
+/* Returns the option of a format that has a role, as "FORMAT.KEY"; NULL if it has none.  Static. */
+TTR_API const char *ttr_format_option_for(const char *format, ttr_option_role role);
+
+/* Returns the option that helps with the finding of a note, as in ttr_error.option; "" if there is
+ * none.  The text of the note names it.  Static. */
+TTR_API const char *ttr_note_option(const ttr_note *note);
+
+/* Returns true for a note that a program should show even if it does not show notes: files that
+ * cannot be read, guesses that an option decides. */
+TTR_API bool ttr_note_is_warning(const ttr_note *note);
+
+/* A style of lines: the output of another program, by a format that writes it. */
+typedef struct ttr_style_info {
+    const char *name;                   /* "trace-cmd" */
+    const char *format;                 /* "perfscript" */
+    const char *const *writing_options; /* "FORMAT.KEY=VALUE", NULL at the end */
+    const char *const *reading_options; /* the same for readers */
+    const char *shown_option;           /* for the writer if its output is shown on a terminal; NULL
+                                           = none */
+    uint32_t read_flags;                /* TTR_READ_* for readers */
+} ttr_style_info;
+
+/* Gives the i-th style; false past the end.  All is static. */
+TTR_API bool ttr_style_get(size_t i, ttr_style_info *info);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /* libtracetta: reads, writes, converts, merges, filters, analyses and repairs traces.  This header
- * includes all others. */
+ * includes all others, but symbols.h, which is of a library of its own. */
 #ifndef TRACETTA_TRACETTA_H
 #define TRACETTA_TRACETTA_H
 
@@ -12,6 +12,7 @@
 #include "provider.h"
 #include "tracepoints.h"
 #include "profile.h"
+#include "recover.h"
 
 #define TTR_VERSION "0.1.0"
 

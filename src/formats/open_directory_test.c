@@ -1,9 +1,8 @@
 /* A directory with two traces, a note and a folder; and directories that hold none. */
+#include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,21 +160,6 @@ static void directory_without_a_trace_is_refused(void **state)
     ttr_free(t);
 }
 
-/* In place of the C library's: at the n-th entry the disk fails. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return own(directory);
-}
-
 static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
 {
     (void)state;
@@ -186,13 +170,13 @@ static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     write_trace("half/a.fxt", "fxt", 10, 1);
     write_trace("half/b.fxt", "fxt", 10, 1);
-    for (fails_at = 1; fails_at <= 5; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 5; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(ttr_open(t, path, NULL, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     ttr_reader *reader = ttr_open(t, path, NULL, &error);
     assert_non_null(reader);
     ttr_close(reader);

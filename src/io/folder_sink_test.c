@@ -2,8 +2,6 @@
  * descriptors. */
 #include "io/folder.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
 
@@ -176,34 +175,18 @@ static void foreign_file_prevents_replacement(void **state)
     assert_int_equal(files_count(target), 1);
 }
 
-/* Replaces readdir of the C library: the n-th call fails with EIO. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*next_readdir)(DIR *);
-    if (!next_readdir)
-        *(void **)&next_readdir =
-            dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return next_readdir(directory);
-}
-
 static void unreadable_folder_is_not_treated_as_empty(void **state)
 {
     (void)state;
     ttr_error error;
     assert_int_equal(mkdir(target, 0700), 0);
     files_write(in_target("thesis"), "years of work");
-    for (fails_at = 1; fails_at <= 3; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 3; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(begin(false, &error));
         assert_int_equal(error.sys, EEXIST);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("thesis"), "years of work");
 }
 
@@ -214,14 +197,14 @@ static void unreadable_sibling_prevents_replacement(void **state)
     write_complete_folder(false, "old");
     files_write(in_target("notes.txt"), "what I found\n");
     /* the first entries are read before the mark is opened by its name */
-    for (fails_at = 1; fails_at <= 4; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at <= 4; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(begin(true, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
         assert_non_null(strstr(error.text, "cannot read all of"));
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     files_expect(in_target("mark"), "old");
     files_expect(in_target("notes.txt"), "what I found\n");
 }

@@ -2,7 +2,6 @@
 #include "io/folder.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "io/descriptors.h"
+#include "support/failing_readdir.h"
 #include "support/support.h"
 
 static char place[] = "/tmp/ttr-folder-XXXXXX";
@@ -353,34 +353,18 @@ static void ten_thousand_sources_use_few_descriptors(void **state)
     folder_close(folder);
 }
 
-/* Replaces readdir of the C library: the n-th call fails with EIO. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*next_readdir)(DIR *);
-    if (!next_readdir)
-        *(void **)&next_readdir =
-            dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return next_readdir(directory);
-}
-
 static void readdir_error_is_reported(void **state)
 {
     (void)state;
     ttr_error error = {0};
     make_many(8, SMALL_SIZE);
-    for (fails_at = 1; fails_at < 8; fails_at++) {
-        entries_read = 0;
+    for (readdir_fails_at = 1; readdir_fails_at < 8; readdir_fails_at++) {
+        readdir_calls = 0;
         assert_null(folder_open(alloc_default(), NULL, in_place("many"), 0, &error));
         assert_int_equal(error.status, TTR_E_IO);
         assert_int_equal(error.sys, EIO);
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
     struct folder *folder = folder_open(alloc_default(), NULL, in_place("many"), 0, &error);
     assert_non_null(folder);
     drop_many(folder);

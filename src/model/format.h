@@ -39,6 +39,25 @@ struct folders_found {
                         that replaces them names the reason */
 };
 
+/* What an option is for, and which notes it helps with. */
+struct option_use {
+    const char *option;   /* "FORMAT.KEY" */
+    ttr_option_role role; /* 0 = none */
+    const char *notes;    /* codes, with blanks between them; "" = none */
+};
+
+/* Answers to questions of programs, so that these know no format by name.  Each list may be empty.
+ */
+struct format_hints {
+    bool is_general; /* holds traces of all kinds: TTR_FORMAT_GENERAL */
+    const struct option_use *uses;
+    size_t uses_n;
+    const char
+        *warnings; /* codes of notes for ttr_note_is_warning, with blanks between; "" = none */
+    const ttr_style_info *styles;
+    size_t styles_n;
+};
+
 /* Reads one file, or one stream of bytes. */
 struct format_reader {
     ttr_order order; /* what it promises */
@@ -57,11 +76,6 @@ struct format_reader {
     /* `next` stops before the first event at or after in->until, and then sets in->is_stopped; it
      * may add no event. */
     bool stops;
-    /* Optional: decodes up to `room` further events that need nothing but what is at hand: window,
-     * tables and classes as they are.  Called on another thread while the previous batch is in use,
-     * so it may touch neither the context nor notes nor memory of the seam; it stops before it
-     * would have to (0 = at once), and `next` continues from there. */
-    uint32_t (*ahead)(struct input *in, ttr_event *events, uint32_t room);
     /* Optional: returns the kinds of events that may come, as bits.  Before the first `next`. */
     uint32_t (*kinds)(struct input *in);
     /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be read, but
@@ -144,6 +158,7 @@ struct format {
     const struct format_url *url;
     const struct format_description *description;
     const struct format_writer *writer;
+    const struct format_hints *hints;
     const ttr_option_info *options; /* of reading and writing */
     size_t options_n;
 };

@@ -1,6 +1,4 @@
 /* Choosing events: names, globs and mistakes, in a folder that looks like tracefs. */
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,23 +8,9 @@
 
 #include <tracetta/collect.h>
 
+#include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
-
-/* In place of the C library's: at the n-th entry the disk fails. */
-static unsigned fails_at, entries_read;
-
-struct dirent *readdir(DIR *directory)
-{
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
-    if (fails_at && ++entries_read >= fails_at) {
-        errno = EIO;
-        return NULL;
-    }
-    return own(directory);
-}
 
 static void make_event(const char *root, const char *system, const char *name, const char *id)
 {
@@ -144,17 +128,17 @@ static void names_that_are_none_are_told_with_near_ones(void **state)
 /* What lies behind would be recorded neither, without a word. */
 static void tracepoints_that_cannot_be_listed_to_their_end_are_told(void **state)
 {
-    for (fails_at = 1; fails_at <= 9;
-         fails_at++) { /* two entries of itself, and its parent, in each folder */
+    for (readdir_fails_at = 1; readdir_fails_at <= 9;
+         readdir_fails_at++) { /* two entries of itself, and its parent, in each folder */
         ttr_perf_events *set = ttr_perf_events_new(*state);
         ttr_error error = {.text = ""};
-        entries_read = 0;
+        readdir_calls = 0;
         const ttr_status status = ttr_perf_events_add(set, "sched:*,irq:*", &error);
         ttr_perf_events_free(set);
         assert_int_equal(status, TTR_E_IO);
         assert_non_null(strstr(error.text, "/events cannot be listed to their end"));
     }
-    fails_at = 0;
+    readdir_fails_at = 0;
 }
 
 static void threads_that_cannot_be_listed_are_told(void **state)
@@ -163,10 +147,10 @@ static void threads_that_cannot_be_listed_are_told(void **state)
     ttr_error error = {.text = ""};
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
     const ttr_perf_wish wish = {.size = sizeof wish, .events = set, .pid = (uint64_t)getpid()};
-    entries_read = 0;
-    fails_at = 3;
+    readdir_calls = 0;
+    readdir_fails_at = 3;
     assert_null(ttr_perf_open(&wish, &error));
-    fails_at = 0;
+    readdir_fails_at = 0;
     assert_int_equal(error.status, TTR_E_IO);
     assert_non_null(strstr(error.text, "cannot be listed"));
     ttr_perf_events_free(set);

@@ -12,7 +12,7 @@
 
 #include "support/support.h"
 
-TTR_PROVIDER_DEFINE_GROUP(shop, "Test_File", "g1");
+TTR_PROVIDER_DEFINE_GROUP(kiosk, "Test_File", "g1");
 
 static char folder[64], path[128];
 
@@ -36,9 +36,9 @@ static int remove_folder(void **state)
 static void write_some(size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(TTR_WRITE(shop, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)),
+        assert_int_equal(TTR_WRITE(kiosk, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)),
                          TTR_OK);
-        assert_int_equal(TTR_WRITE(shop, "Detail", TTR_KEYWORD(0x10), TTR_TEXT("text", "abc")),
+        assert_int_equal(TTR_WRITE(kiosk, "Detail", TTR_KEYWORD(0x10), TTR_TEXT("text", "abc")),
                          TTR_OK);
     }
 }
@@ -47,7 +47,7 @@ static ttr_backend *open_file(const ttr_perf_file_options *options)
 {
     ttr_error error;
     ttr_backend *backend = ttr_backend_perf_file(path, options, &error);
-    if (!backend || ttr_provider_open(&shop, backend, &error) != TTR_OK)
+    if (!backend || ttr_provider_open(&kiosk, backend, &error) != TTR_OK)
         fail_msg("%s", error.text);
     return backend;
 }
@@ -55,7 +55,7 @@ static ttr_backend *open_file(const ttr_perf_file_options *options)
 static void close_file(ttr_backend *backend, ttr_status expected)
 {
     ttr_error error;
-    ttr_provider_close(&shop);
+    ttr_provider_close(&kiosk);
     assert_int_equal(ttr_backend_finish(backend, &error), expected);
     assert_int_equal(ttr_backend_finish(backend, NULL), expected);
     ttr_backend_free(backend);
@@ -232,10 +232,10 @@ static void a_full_disk_is_told(void **state)
     const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
     ttr_backend *backend = ttr_backend_perf_file("/dev/full", &options, &error);
     assert_non_null(backend);
-    assert_int_equal(ttr_provider_open(&shop, backend, &error), TTR_OK);
+    assert_int_equal(ttr_provider_open(&kiosk, backend, &error), TTR_OK);
     ttr_status status = TTR_OK;
     for (int i = 0; i < 20000 && status == TTR_OK; i++)
-        status = TTR_WRITE(shop, "Sold", TTR_U32("n", 1));
+        status = TTR_WRITE(kiosk, "Sold", TTR_U32("n", 1));
     assert_int_equal(status, TTR_E_IO);
     close_file(backend, TTR_E_IO);
 }
@@ -250,8 +250,8 @@ static void a_child_leaves_the_file_to_its_parent(void **state)
     write_some(10);
     pid_t child = fork();
     if (child == 0) {
-        bool is_refused = TTR_WRITE(shop, "lost", TTR_U32("n", 1)) == TTR_E_IO;
-        ttr_provider_close(&shop);
+        bool is_refused = TTR_WRITE(kiosk, "lost", TTR_U32("n", 1)) == TTR_E_IO;
+        ttr_provider_close(&kiosk);
         ttr_status finished = ttr_backend_finish(backend, NULL);
         _exit(is_refused && finished == TTR_OK ? 0 : 1);
     }

@@ -66,7 +66,7 @@ mkdir twins && printf 'a' >twins/s
 printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 8; align = 8; } id; }; };\nevent { name = "one"; id = 97; };\nevent { name = "two"; id = 97; };\n' >twins/metadata
 told twins damage ctf.duplicate-event 'x1, first at byte [0-9]*' "twins/metadata:5: a second event with id 97 in stream 0, 'two': what has this id is read as the first, 'one'"
 says "reading_tells_where" '^tracetta: warning: twins/metadata:5: a second event' bash -c "'$tracetta' cat twins 2>&1; true"
-refuses "and_strict_reading_ends_there" 1 "^tracetta: at byte [0-9]*: twins/metadata:5: a second event" "$tracetta" cat --strict twins
+refuses "and_strict_reading_ends_there" 1 "^tracetta: byte [0-9]*: twins/metadata:5: a second event" "$tracetta" cat --strict twins
 mkdir twins2 && cp twins/s twins2
 printf '\036{"type":"preamble","version":2}\036{"type":"data-stream-class","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["event-record-class-id"]}}]}}\036{"type":"event-record-class","id":97,"name":"one"}\036{"type":"event-record-class","id":97,"name":"two"}' >twins2/metadata
 told twins2 damage ctf.duplicate-event 'x1, first at byte [0-9]*' 'a second event record class 97 in data stream class 0, "two": what has this id is read as the first, "one"'
@@ -79,7 +79,7 @@ verdict "nor_are_they_in_json" $? "exit status $run_status"
 says "damage_of_no_bytes_is_at_one" '^  at byte [0-9]*: ctf.duplicate-event$' bash -c "'$tracetta' check twins 2>&1; true"
 mkdir -p several/one several/two && cp twins2/s several/one && sed 's/\x1e[^\x1e]*"two"}//' twins2/metadata >several/one/metadata
 printf 'a' >several/two/s && printf '/* CTF 1.8 */\ntrace {' >several/two/metadata
-says "or_nowhere" '^  at no place of the file: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
+says "or_nowhere" '^  without an offset: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
 run "$tracetta" check --json several
 [ "$(/usr/bin/python3 -c 'import json, sys; print(["offset" in r for r in json.load(sys.stdin)["regions"]])' <"$work/.out")" = '[False]' ]
 verdict "so_it_is_in_json" $? "exit status $run_status"
@@ -152,23 +152,23 @@ nettrace/vectors/odd-trace|odd|nettrace.bad-date|x1, first at byte 53|the date o
 nettrace/vectors/odd-trace|odd|nettrace.bad-frequency|x1, first at byte 53|a clock of 0 ticks per second
 nettrace/vectors/odd-trace|odd|nettrace.bad-pointer-size|x1, first at byte 85|pointers of 5 bytes: expected 4 or 8; read as 8
 nettrace/vectors-bad/v6-bad-kind|damage|nettrace.bad-kind|x1, first at byte 168|a block of unknown kind 9 that holds events
-perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a head of 112 bytes; read as the 104 that are known
-perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each cannot be
-perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that begin inside the head, at byte 16, cannot be
-perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* cannot be
-perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes of compressed records are none
+perf/vectors-whole/odd-head|odd|perf.bad-head|x1, first at byte 8|a header of 112 bytes; the 104 known ones are read
+perf/vectors-bad/bad-attrs|damage|perf.bad-attrs|x1, first at byte 16|176 bytes of attributes of 8 bytes each are impossible
+perf/vectors-bad/bad-place|damage|perf.bad-place|x1, first at byte 40|records that start inside the header, at byte 16, are impossible
+perf/vectors-bad/bad-data-size|damage|perf.bad-size|x1, first at byte 40|records that end at byte .* are impossible
+perf/vectors-packed/bad-record|damage|perf.bad-packed|x1, first at byte 96|16 bytes in compressed data are not records
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint|x1, first at byte 769|tracepoint demo:tock: line 9 of its format
 perf/vectors-bad/tracepoints|odd|perf.bad-tracepoint-event|x1, first at byte 1216|an event of a tracepoint
 trace_dat/vectors-bad/backward|odd|trace_dat.backward|x1, first at byte .*|the time of an event of CPU 0 is before that of the one before it
-trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is no number
-trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends behind its section
+trace_dat/vectors-bad/options|odd|trace_dat.bad-option|x1, first at byte .*|the .* is not a number
+trace_dat/vectors-bad/option-behind|damage|trace_dat.bad-option|x1, first at byte 1230|option 1 ends after its section
 trace_dat/vectors-bad/overlap|damage|trace_dat.overlap|x1, first at byte 0|with the events of CPU 1 here, all have more bytes than the file
 trace_dat/vectors-bad/no-end|damage|trace_dat.no-end|x1, first at byte 1238|options without end
-trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before what it tells of
-trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 cannot be decompressed by zlib
-trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends behind 2 of 3 CPUs
-trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes could be had
-trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 cannot be decompressed by zlib but for 0 of its 64 bytes
+trace_dat/vectors-bad/short-section|odd|trace_dat.short-section|x1, first at byte .*|section 21 ends before the content that it declares
+trace_dat/vectors-bad/bad-section-data|damage|trace_dat.bad-compression|x1, first at byte 698|section 21 is damaged: zlib decompresses
+trace_dat/vectors-bad/cut-table|damage|trace_dat.no-table|x1, first at byte 1110|the table of a buffer ends after 2 of 3 CPUs
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-chunk|x1, first at byte 995|CPU 4 ends inside a chunk that zlib compressed: 64 of its 64 bytes are decompressed
+trace_dat/vectors-bad/chunks|damage|trace_dat.bad-compression|x1, first at byte 1082|a chunk of CPU 0 is damaged: zlib decompresses 0 of its 64 bytes
 trace_dat/vectors/guest|remark|trace_dat.guest|x1, first at byte 0|guest
 heph/vectors-whole/stray|odd|heph.stray-counter|x1|1 event counters are far from all others of their stream
 NOTES
@@ -213,8 +213,8 @@ with open("features", "wb") as file: # pages without records, and what the file 
     file.write(b"PERFILE2" + struct.pack("<QQQQQQQ", 104, 0, 104, 0, 104, 257 << 20, 0) + 8 * b"\0" + struct.pack("<QQQQ", 8, 0, 0, 0))
 '
 for trace in epoch features; do
-    code=heph.late-epoch text='an epoch comes behind events that were given without it'
-    [ $trace = features ] && code=perf.far-features text='what events are called stands behind their records, too far to be held'
+    code=heph.late-epoch text='an epoch follows events that were read without it'
+    [ $trace = features ] && code=perf.far-features text='the names of events follow their records, too far to be kept in memory'
     run bash -c "{ cat $trace; [ $trace = epoch ] || head -c $((257 << 20)) /dev/zero; } | '$tracetta' check --verbose -"
     grep -q "odd $code x1.*$text" "$work/.out"
     verdict "$trace: $code is told of a pipe" $? "exit status $run_status"

@@ -5,7 +5,7 @@
  * [0] which payload | [1] size of the pieces | the bytes. */
 #include "dotnet/framing.h"
 #include "dotnet/ipc.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 static void read_payload(const struct alloc *alloc, unsigned which, const uint8_t *bytes, size_t n)
 {

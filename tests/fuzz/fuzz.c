@@ -1,11 +1,19 @@
 /* See fuzz.h. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define OUTPUT_MAX ((size_t)32 << 20)
+
+const struct fuzz_target *fuzz_target_find(const char *name)
+{
+    const struct fuzz_target *target = fuzz_targets;
+    while (target->name && strcmp(target->name, name) != 0)
+        target++;
+    return target->name ? target : NULL;
+}
 
 void fuzz_stop(const char *why)
 {

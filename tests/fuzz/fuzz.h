@@ -13,8 +13,20 @@
 #define FUZZ_MEMORY_BASE ((size_t)16 << 20)
 #define FUZZ_MEMORY_PER_BYTE 64u
 
-/* What libFuzzer calls for each input; always gives 0. */
+/* Runs one input; returns 0. Each target has it under a name of its own (target.c.in). */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+/* A fuzz target of this program. */
+struct fuzz_target {
+    const char *name;
+    int (*run)(const uint8_t *bytes, size_t n);
+    const char *anchor; /* name of the file that opens a trace of many files; NULL: one file */
+};
+
+extern const struct fuzz_target fuzz_targets[]; /* ends with a name of NULL */
+
+/* Returns the target of that name, or NULL. */
+const struct fuzz_target *fuzz_target_find(const char *name);
 
 /* Says why on standard error and aborts: the input is then kept. */
 _Noreturn void fuzz_stop(const char *why);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "formats/ctf/live/ctf_live.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #define BYTES_MAX ((size_t)128 << 10)
 #define CALLS_MAX 200000u

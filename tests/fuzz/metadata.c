@@ -6,7 +6,7 @@
 
 #include "support/describe.h"
 #include "formats/ctf/description/ctf_description.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #ifndef MEMORY_TIMES
 #define MEMORY_TIMES 1u

@@ -3,7 +3,7 @@
  * proportion, or when a copy of what was read is not whole. The size of the pieces and the flags
  * come from the last byte. */
 #include "support/dump.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #ifndef FORMAT
 #define FORMAT "fxt"

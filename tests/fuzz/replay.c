@@ -1,15 +1,18 @@
-/* The main of a fuzz target built without libFuzzer: runs files, folders and golden vectors through
- * it, so that every input ever found stays a regression test. usage: replay PATH...; a path is a
- * folder, a golden vector (.hexa) or any other file.  A folder in a folder is a golden vector of
- * many files. */
+/* The main of the fuzz targets without libFuzzer: runs files, folders and golden vectors through a
+ * target, so that every input ever found stays a regression test.
+ *
+ * usage: replay TARGET PATH...; a path is a folder, a golden vector (.hexa) or any other file. A
+ * folder in a folder is a golden vector of many files. */
 #include <dirent.h>
 #include <stdio.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "support/hexa.h"
 #include "support/hexa_folder.h"
 
 #define INPUT_MAX ((size_t)1 << 20)
+
+static const struct fuzz_target *target;
 
 static bool is_vector(const char *path)
 {
@@ -23,36 +26,32 @@ static int replay_vector(const char *path)
     char message[200];
     if (!hexa_load(path, &hexa, message, sizeof message))
         fuzz_stop(message);
-    int failed = LLVMFuzzerTestOneInput(hexa.bytes, hexa.n);
+    int failed = target->run(hexa.bytes, hexa.n);
     hexa_free(&hexa);
     return failed;
 }
 
-#ifdef ANCHOR
 static int replay_trace(const char *path)
 {
     struct buffer bytes;
     char message[200];
     buffer_init(&bytes, alloc_default());
-    if (!hexa_folder_load(path, ANCHOR, &bytes, message, sizeof message))
+    if (!hexa_folder_load(path, target->anchor, &bytes, message, sizeof message))
         fuzz_stop(message);
-    int failed = LLVMFuzzerTestOneInput(bytes.bytes, bytes.n);
+    int failed = target->run(bytes.bytes, bytes.n);
     buffer_free(&bytes);
     return failed;
 }
-#endif
 
 static int replay(const char *path)
 {
     if (is_vector(path))
         return replay_vector(path);
-#ifdef ANCHOR
-    DIR *folder = opendir(path);
+    DIR *folder = target->anchor ? opendir(path) : NULL;
     if (folder) {
         (void)closedir(folder);
         return replay_trace(path);
     }
-#endif
     FILE *file = fopen(path, "rb");
     if (!file)
         return 1;
@@ -65,7 +64,7 @@ static int replay(const char *path)
     uint8_t *own = alloc_zero(alloc_default(), n, 1);
     if (own && n)
         memcpy(own, bytes, n);
-    int failed = own ? LLVMFuzzerTestOneInput(own, n) : 1;
+    int failed = own ? target->run(own, n) : 1;
     alloc_free(alloc_default(), own, n, 1);
     alloc_free(alloc_default(), bytes, INPUT_MAX, 1);
     return failed;
@@ -88,7 +87,12 @@ static int replay_folder(const char *path, DIR *folder)
 int main(int argc, char **argv)
 {
     int failed = 0;
-    for (int i = 1; i < argc; i++) {
+    target = argc > 1 ? fuzz_target_find(argv[1]) : NULL;
+    if (!target) {
+        (void)fprintf(stderr, "usage: %s TARGET PATH...\n", argv[0]);
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
         DIR *folder = opendir(argv[i]);
         failed |= folder ? replay_folder(argv[i], folder) : replay(argv[i]);
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "support/dump.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "support/json_check.h"
 
 #ifndef FORMAT

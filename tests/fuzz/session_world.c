@@ -1,5 +1,5 @@
 /* See the header. */
-#include "session_world.h"
+#include "fuzz/session_world.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -14,7 +14,7 @@
 #ifndef TRACETTA_TESTS_FUZZ_SESSION_WORLD_H
 #define TRACETTA_TESTS_FUZZ_SESSION_WORLD_H
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 enum say {
     SAY_CLOSE = 0x80, /* it closes the connection; the next one begins */

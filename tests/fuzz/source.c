@@ -4,7 +4,7 @@
  * beside the code have. */
 #include <stdio.h>
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "io/source.h"
 
 /* A few compressed bytes may stand for very many; this much of them is looked at. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "encodings/tracepoint/tracepoints.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "model/context.h"
 
 #define TEXT_MAX                                                                     \

@@ -20,7 +20,7 @@
 #include <tracetta/tracetta.h>
 
 #include "kernel/recorded.h"
-#include "provider/said_both.h"
+#include "support/said_both.h"
 #include "support/tap.h"
 
 #define TRACEFS "/sys/kernel/tracing"

@@ -1,56 +1,44 @@
 /* recover: a copy of a damaged trace without the damage.
  *
- * The input is only read.  Every good record is copied byte for byte, in the order of the file, so
- * that recovering a recovered file changes nothing.  Records that damage kept apart become
- * neighbours in the copy, and may then be judged by each other, or be known as copies of others; so
- * the copy is read again, and copied again while it is not clean. Of a directory of traces each is
- * recovered by itself, to the same place below the output; what one of them fails at does not end
- * the others.  What the directory tells of how one of them is read (longer metadata of another
- * folder of the same trace) goes with it. Copies are not compressed, and not called as if they
- * were. */
-#include <dirent.h>
+ * ttr_recover does the work.  Here are the arguments, the messages, and the list of damage beside
+ * each output (the sidecar), which is written to a temporary file first.  An input is never an
+ * output. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/commands/convert.h"
+#include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
+#include "cli/input/pipe_input.h"
 #include "cli/ui/messages.h"
-#include "cli/input/trace_iter.h"
 
-#define LONGER_OPTION "ctf.longer-metadata="
+#define SIDECAR ".damage.json"
 
-/* Copies of copies at the most; each is smaller than the one before it. */
-#define PASSES_MAX 8
-
-/* What was done so far. */
-struct total {
-    size_t traces, failed;
-    uint64_t kept;           /* events */
-    uint64_t regions, bytes; /* of damage */
-};
-
-/* Where a trace is, and where its copy goes. */
-struct place {
-    char *path, *output;
-    char *longer;  /* option that tells what else it is read by, or NULL */
-    size_t bare_n; /* bytes of the path without the suffix of its compression */
-};
-
-struct places {
-    struct place *list;
-    size_t n;
-};
-
-/* The file beside an output that lists what was damaged. */
+/* The file next to an output that lists its damage. */
 struct sidecar {
-    char *path, *temporary; /* NULL when none is wanted */
+    char *path, *temporary; /* NULL = none is wanted */
+};
+
+/* One call of the command. */
+struct recovery {
+    const struct call *call;
+    struct call own;        /* of the current trace: its paths */
+    char *path;             /* of its input */
+    struct inputs inputs;   /* for pipes that are read */
+    struct sidecar sidecar; /* of the current trace */
+    struct progress progress;
+    ttr_writer *writer; /* that the progress is of, or NULL */
+    bool is_shown;      /* the progress was begun */
+    int outcome;        /* of the current trace */
+    int worst;          /* of all so far */
+    size_t failed;
+    bool ends_early; /* damage reaches the end of a file */
 };
 
 /* A file or folder, which can be read again and have another file beside it. */
@@ -61,7 +49,7 @@ static bool is_kept_target(const char *path)
            (stat(path, &about) != 0 || S_ISREG(about.st_mode) || S_ISDIR(about.st_mode));
 }
 
-/* The path without slashes at its end, and a suffix. */
+/* Returns the path without slashes at its end, and a suffix. */
 static char *join(const char *path, const char *suffix)
 {
     size_t n = strlen(path), size;
@@ -74,18 +62,6 @@ static char *join(const char *path, const char *suffix)
     return joined;
 }
 
-/* A path below a folder. */
-static char *join_below(const char *folder, const char *rest)
-{
-    char *parent = join(folder, "/");
-    const size_t n = parent ? strlen(parent) : 0, size = n + strlen(rest) + 1;
-    char *joined = parent ? malloc(size) : NULL;
-    if (joined)
-        (void)snprintf(joined, size, "%s%s", parent, rest);
-    free(parent);
-    return joined;
-}
-
 /* Decides where the list goes; refuses to replace one without --overwrite. */
 static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
 {
@@ -93,8 +69,8 @@ static int plan_sidecar(const struct call *call, struct sidecar *sidecar)
     *sidecar = (struct sidecar){0};
     if (call->set.no_sidecar || !is_kept_target(call->set.output))
         return OUTCOME_FINE;
-    sidecar->path = join(call->set.output, ".damage.json");
-    sidecar->temporary = join(call->set.output, ".damage.json.new");
+    sidecar->path = join(call->set.output, SIDECAR);
+    sidecar->temporary = join(call->set.output, SIDECAR ".new");
     if (!sidecar->path || !sidecar->temporary) {
         talk_failure(call->set.output, "out of memory");
         return OUTCOME_OUTPUT;
@@ -136,7 +112,7 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
         (void)unlink(sidecar->path);
         return OUTCOME_FINE;
     }
-    FILE *to = fopen(sidecar->temporary, "wx"); /* who knows whose it is */
+    FILE *to = fopen(sidecar->temporary, "wx"); /* a file of that name may be another program's */
     bool is_fine = to != NULL;
     if (to) {
         put_sidecar(to, call, reader, &found);
@@ -155,162 +131,14 @@ static int write_sidecar(const struct sidecar *sidecar, const struct call *call,
     return OUTCOME_OUTPUT;
 }
 
-/* Whether a key of n bytes is one of those in a list. */
-static bool is_among(const char *key, size_t n, const char *list)
+static void free_sidecar(struct sidecar *sidecar)
 {
-    for (size_t word_n; *list; list += word_n + (list[word_n] == ' ')) {
-        word_n = strcspn(list, " ");
-        if (word_n == n && memcmp(list, key, n) == 0)
-            return true;
-    }
-    return false;
+    free(sidecar->path);
+    free(sidecar->temporary);
+    *sidecar = (struct sidecar){0};
 }
 
-/* Whether an option ("KEY=VALUE", or "FORMAT.KEY=VALUE") tells how the input is read, or how much
- * of it, and not what is true of its copy, too. */
-static bool is_of_input(const char *option)
-{
-    ttr_format_info info;
-    for (size_t i = 0; ttr_format_get(i, &info); i++) {
-        const size_t n = strlen(info.name);
-        const char *key =
-            strncmp(option, info.name, n) == 0 && option[n] == '.' ? option + n + 1 : option;
-        if (is_among(key, strcspn(key, "="), info.input_options))
-            return true;
-    }
-    return false;
-}
-
-/* Opens the output, by its own metadata: those given are the input's, and need not fit what was
- * written. */
-static int open_output(struct inputs *inputs, const struct call *call, uint32_t flags)
-{
-    struct call own = *call;
-    const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 1, sizeof *list);
-    if (!list) {
-        talk_failure(call->set.output, "out of memory");
-        return OUTCOME_OUTPUT;
-    }
-    own.set.metadata_file = NULL;
-    own.set.format_options = (struct words){.list = list};
-    for (size_t i = 0; i < given->n; i++)
-        if (!is_of_input(given->list[i]))
-            list[own.set.format_options.n++] = given->list[i];
-    int outcome = inputs_open_one(inputs, &own, call->set.output, flags);
-    free(list);
-    return outcome == OUTCOME_FINE ? OUTCOME_FINE : OUTCOME_OUTPUT;
-}
-
-/* What was found in an output that was read again. */
-struct again {
-    struct findings found;
-    bool is_whole; /* read to its end */
-};
-
-/* Reads the output again. */
-static int read_again(const struct call *call, struct again *result)
-{
-    struct inputs again;
-    struct progress progress;
-    ttr_batch batch;
-    ttr_error error = {0};
-    ttr_status status;
-    int outcome = open_output(&again, call, 0);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    (void)ttr_read_scattered(
-        again.reader); /* as check reads, with a window for one stream at a time */
-    progress_begin(&progress, call, again.t, again.reader, "verifying");
-    do {
-        status = ttr_read(again.reader, &batch, &error);
-    } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
-    progress_end(&progress);
-    *result = (struct again){.found = report_sum(again.reader), .is_whole = status == TTR_END};
-    inputs_close(&again);
-    if (status == TTR_OK || status == TTR_AGAIN || status == TTR_END)
-        return OUTCOME_FINE;
-    char own[TALK_TEXT];
-    talk_failure(call->set.output, "cannot be read after recovery: %s; the input is as it was",
-                 talk_error_text(&error, own));
-    return OUTCOME_OUTPUT;
-}
-
-/* Copies the output onto itself, without what is damaged in it. */
-static int copy_again(const struct call *call, uint64_t *events)
-{
-    struct inputs inputs;
-    ttr_report report = {.size = sizeof report};
-    int outcome = open_output(&inputs, call, TTR_READ_DEFINITIONS);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    bool has_report = ttr_reader_report(inputs.reader, 0, &report);
-    struct pump pump = {.call = call, .t = inputs.t, .in = inputs.reader, .path = call->set.output};
-    if (outcome == OUTCOME_FINE && has_report)
-        outcome = pump_open(&pump, report.format, TTR_WRITE_OVERWRITE);
-    if (outcome == OUTCOME_FINE)
-        (void)ttr_write_scattered(pump.out, pump.in);
-    if (outcome == OUTCOME_FINE)
-        outcome = pump_run(&pump);
-    outcome = pump_end(&pump, outcome);
-    *events = inputs.reader ? report_sum(inputs.reader).events : 0;
-    inputs_close(&inputs);
-    return outcome;
-}
-
-/* Whether what is read of the output is not what was written, for a reason that another copy does
- * away with. */
-static bool wants_copy(const struct call *call, const struct again *again)
-{
-    const struct findings *found = &again->found;
-    if (found->damage_regions)
-        talk_note(call, "%s: %s places read as damaged now that others are gone; once more",
-                  call->set.output, units_count(found->damage_regions).s);
-    else if (again->is_whole && found->twice)
-        talk_note(
-            call,
-            "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more",
-            call->set.output, units_count(found->twice).s);
-    else
-        return false;
-    return true;
-}
-
-/* The output must be clean and hold all events that went into it; more when a record can be read
- * now that nothing is in its way. */
-static int verify(const struct call *call, uint64_t events)
-{
-    struct again again = {.is_whole = true};
-    int outcome = is_kept_target(call->set.output) ? read_again(call, &again) : OUTCOME_FINE;
-    for (int pass = 0; pass < PASSES_MAX && outcome == OUTCOME_FINE && wants_copy(call, &again);
-         pass++) {
-        outcome = copy_again(call, &events);
-        if (outcome == OUTCOME_FINE)
-            outcome = read_again(call, &again);
-    }
-    if (outcome != OUTCOME_FINE || !is_kept_target(call->set.output))
-        return outcome;
-    if (!again.is_whole || (again.found.damage_regions == 0 && again.found.events >= events)) {
-        talk_note(call, "%s: %s", call->set.output,
-                  again.is_whole ? "verified, clean" : "not verified to the end");
-        return OUTCOME_FINE;
-    }
-    talk_failure(call->set.output,
-                 "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64 " of %" PRIu64
-                 " events read; the input is as it was",
-                 again.found.damage_regions, again.found.events, events);
-    return OUTCOME_OUTPUT;
-}
-
-/* Counts events that go to the output: an option may leave out some of those that are read. */
-static void count_kept(void *own, const ttr_batch *batch)
-{
-    uint64_t *kept = own;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        const uint8_t kind = ttr_batch_at(batch, i)->kind;
-        *kept += kind != TTR_KIND_DEFINITION && kind != TTR_KIND_GAP;
-    }
-}
+/* --- Messages --- */
 
 static void tell(const struct call *call, const struct findings *found, uint64_t kept)
 {
@@ -320,25 +148,24 @@ static void tell(const struct call *call, const struct findings *found, uint64_t
               units_size(found->damage_bytes).s);
 }
 
-/* What became of the traces of a directory, which are so many. */
-static void tell_total(const struct call *call, const struct total *total, size_t n)
+/* Prints what became of the traces of a directory. */
+static void tell_total(const struct call *call, const ttr_recover_result *total, size_t failed)
 {
-    const size_t made = total->traces - total->failed;
+    const size_t n = total->traces, made = total->begun - failed;
     talk_note(call, "%s: %s trace%s, kept %s; %s damaged place%s (%s)", call->set.output,
-              units_count(made).s, made == 1 ? "" : "s", units_events(total->kept).s,
-              units_count(total->regions).s, total->regions == 1 ? "" : "s",
-              units_size(total->bytes).s);
-    if (total->traces < n)
+              units_count(made).s, made == 1 ? "" : "s", units_events(total->events).s,
+              units_count(total->damage_regions).s, total->damage_regions == 1 ? "" : "s",
+              units_size(total->damage_bytes).s);
+    if (total->begun < n)
         talk_note(call, "warning: this is not of all: %s of the traces of %s %s not begun",
-                  units_count(n - total->traces).s, call->path[0],
-                  n - total->traces == 1 ? "was" : "were");
-    if (total->failed)
+                  units_count(n - total->begun).s, call->path[0],
+                  n - total->begun == 1 ? "was" : "were");
+    if (failed)
         talk_failure(call->path[0], "%s of its traces could not be recovered",
-                     units_count(total->failed).s);
+                     units_count(failed).s);
 }
 
-/* Copies are what was inside of a compressed file; one that is called as if it were compressed
- * surprises whoever unpacks it. */
+/* Warns if the name of the output has the suffix of a compression: copies are not compressed. */
 static void tell_compression(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
@@ -353,408 +180,301 @@ static void tell_compression(const struct call *call, ttr_reader *reader)
         talk_note(call, "%s: not compressed, as %s is", output, call->path[0]);
 }
 
-/* Everything after the copy itself. */
-static int conclude(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar,
-                    const struct pump *pump, struct total *total)
+/* Reports a failure of the library; returns the outcome. */
+static int tell_failure(const struct call *call, const ttr_recover_step *step)
 {
-    struct findings found = report_sum(inputs->reader);
-    const uint64_t *kept = pump->own;
-    tell(call, &found, *kept);
-    tell_compression(call, inputs->reader);
-    total->kept += *kept;
-    total->regions += found.damage_regions;
-    total->bytes += found.damage_bytes;
-    report_interrupted(call, inputs->reader);
-    int outcome = write_sidecar(sidecar, call, inputs->reader);
-    inputs_close(inputs); /* memory for one reader at a time */
-    if (outcome == OUTCOME_FINE)
-        outcome = verify(call, *kept);
-    return outcome == OUTCOME_FINE && (found.damage_regions || pump->is_partial) ? OUTCOME_NO
-                                                                                 : outcome;
-}
-
-static int copy(const struct call *call, struct inputs *inputs, const struct sidecar *sidecar,
-                struct total *total)
-{
-    ttr_report report = {.size = sizeof report};
-    bool has_report = ttr_reader_report(inputs->reader, 0, &report);
-    if (!has_report || !convert_writes(report.format)) {
-        talk_failure(call->path[0],
+    const struct pump pump = {.call = call, .path = step->output};
+    const ttr_error *error = step->error;
+    char own[TALK_TEXT];
+    switch (step->failure) {
+    case TTR_RECOVER_OPENING:
+        return inputs_failed(call, step->input, error);
+    case TTR_RECOVER_FORMAT:
+        talk_failure(step->input,
                      "format %s cannot be written, so it cannot be recovered; \"tracetta convert\" "
                      "to another format keeps what can be read",
-                     has_report ? report.format : "");
+                     error->format);
         return OUTCOME_MISUSE;
-    }
-    uint64_t kept = 0;
-    struct pump pump = {.call = call,
-                        .t = inputs->t,
-                        .in = inputs->reader,
-                        .path = call->set.output,
-                        .see = count_kept,
-                        .own = &kept};
-    int outcome = pump_open(&pump, report.format, 0);
-    if (outcome == OUTCOME_FINE)
-        (void)ttr_write_scattered(pump.out, pump.in);
-    if (outcome == OUTCOME_FINE)
-        outcome = pump_run(&pump);
-    /* What can be read before a fatal failure is just what this verb is asked for. */
-    struct findings found = report_sum(inputs->reader);
-    if (outcome == OUTCOME_FINE && found.events == 0 && found.damage_regions) {
-        talk_failure(call->path[0], "nothing in it can be used");
-        outcome = OUTCOME_INPUT;
-    }
-    outcome = pump_end(&pump, outcome);
-    return outcome == OUTCOME_FINE || pump.is_partial
-               ? conclude(call, inputs, sidecar, &pump, total)
-               : outcome;
-}
-
-/* Not a directory of several traces; all files of a trace that is a folder stand right in it. */
-static bool is_one_trace(const char *path, ttr_reader *reader)
-{
-    struct stat about;
-    ttr_report report = {.size = sizeof report};
-    size_t n = strlen(path);
-    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
-        return true;
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
-        const char *rest = report.path.n > n ? report.path.p + n + (path[n - 1] != '/') : "";
-        if (!convert_is_folder(report.format) || strncmp(report.path.p, path, n) != 0 ||
-            strchr(rest, '/'))
-            return false;
-    }
-    return true;
-}
-
-/* --- Traces of a directory --- */
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *left = a, *right = b;
-    return strcmp(left->path, right->path);
-}
-
-static void free_place(struct place *place)
-{
-    free(place->path);
-    free(place->output);
-    free(place->longer);
-}
-
-static void free_places(struct places *places)
-{
-    for (; places->n > 0; places->n--)
-        free_place(&places->list[places->n - 1]);
-    free(places->list);
-}
-
-/* The folder of a trace that is one, though its format does not say so of each file; else what the
- * report says.  What cannot be read of a trace is told of its folder, which is no file in another
- * one. */
-static ttr_text path_of(const ttr_report *report)
-{
-    struct stat about;
-    ttr_text path = report->trace_path;
-    const char *slash = memrchr(path.p, '/', path.n);
-    const bool is_own = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
-    if (is_own && slash && convert_is_folder(report->format) &&
-        (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
-        path.n = (size_t)(slash - path.p);
-    return path;
-}
-
-/* A place of its own for the trace of a report; false when memory is out. */
-static bool fill_place(const ttr *t, const ttr_report *report, struct place *place)
-{
-    ttr_value longer;
-    const ttr_text path = path_of(report);
-    const bool is_packed = path.n == report->path.n && *report->compression;
-    *place = (struct place){.path = strndup(path.p, path.n),
-                            .bare_n = is_packed ? convert_bare_size(path.p, path.n) : path.n};
-    if (!place->path || !traces_attribute(t, report->trace, "trace.longer_metadata", &longer))
-        return place->path != NULL;
-    place->longer = malloc(sizeof LONGER_OPTION + longer.text.n);
-    if (place->longer)
-        (void)snprintf(place->longer, sizeof LONGER_OPTION + longer.text.n, "%s%.*s", LONGER_OPTION,
-                       (int)longer.text.n, longer.text.p);
-    return place->longer != NULL;
-}
-
-/* Where the traces of a reader are, each once; false when memory is out. */
-static bool list_traces(const struct inputs *inputs, struct places *places)
-{
-    ttr_reader *reader = inputs->reader;
-    ttr_report report = {.size = sizeof report};
-    size_t n = 0, kept = 0;
-    while (ttr_reader_report(reader, n, &report))
-        n++;
-    places->list = calloc(n + 1, sizeof *places->list);
-    for (; places->list && places->n < n && ttr_reader_report(reader, places->n, &report);
-         places->n++)
-        if (!fill_place(inputs->t, &report, &places->list[places->n])) {
-            free_place(&places->list[places->n]);
-            return false;
-        }
-    if (!places->list || n == 0)
-        return places->list != NULL;
-    qsort(places->list, n, sizeof *places->list, compare_places);
-    for (size_t i = 0; i < n; i++) {
-        if (kept && strcmp(places->list[kept - 1].path, places->list[i].path) == 0)
-            free_place(&places->list[i]);
-        else
-            places->list[kept++] = places->list[i];
-    }
-    places->n = kept;
-    return true;
-}
-
-/* --- Where their copies go --- */
-
-/* Whether another trace's copy would have the bare name, too, or be in a folder that has it. */
-static bool is_bare_taken(const struct places *places, size_t at)
-{
-    const struct place *own = &places->list[at];
-    for (size_t i = 0; i < places->n; i++) {
-        const struct place *other = &places->list[i];
-        const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
-        if (i != at && (is_below || other->bare_n == own->bare_n) &&
-            memcmp(other->path, own->path, own->bare_n) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* To the same place below the output; false when memory is out. */
-static bool plan_outputs(const struct call *call, struct places *places)
-{
-    for (size_t i = 0; i < places->n; i++) {
-        struct place *place = &places->list[i];
-        const char *rest = place->path + strlen(call->path[0]);
-        while (*rest == '/')
-            rest++;
-        place->output = join_below(call->set.output, rest);
-        if (!place->output)
-            return false;
-        if (!is_bare_taken(places, i))
-            place->output[strlen(place->output) - (strlen(place->path) - place->bare_n)] = '\0';
-    }
-    return true;
-}
-
-/* Whether a path is where the copy of a trace goes, or inside of that, or the list of what was
- * damaged in it. */
-static bool is_planned(const struct places *places, const char *path)
-{
-    for (size_t i = 0; i < places->n; i++) {
-        const size_t n = strlen(places->list[i].output);
-        if (strncmp(path, places->list[i].output, n) == 0 &&
-            (!path[n] || path[n] == '/' || strcmp(path + n, ".damage.json") == 0))
-            return true;
-    }
-    return false;
-}
-
-/* Looks for a file below a folder, the path, which is no part of what is to be written; at its path
- * then, or at that of a folder that cannot be listed, with errno (else 0).  Hidden ones are
- * nobody's traces. */
-static bool find_leftover(const struct places *places, char path[PATH_MAX])
-{
-    struct stat about;
-    const size_t n = strlen(path);
-    const struct dirent *entry;
-    bool is_found = false;
-    DIR *folder = opendir(path);
-    int sys = folder ? 0 : errno;
-    /* cppcheck-suppress readdirCalled */
-    while (errno = 0, folder && !is_found && (entry = readdir(folder))) {
-        const int written =
-            snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
-        const bool is_ours = entry->d_name[0] == '.' || written < 0 ||
-                             (size_t)written >= PATH_MAX - n || is_planned(places, path);
-        if (!is_ours && lstat(path, &about) == 0)
-            is_found = !S_ISDIR(about.st_mode) || find_leftover(places, path);
-        sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
-        if (!is_found)
-            path[n] = '\0';
-    }
-    sys = is_found || !folder ? sys : errno;
-    if (folder)
-        (void)closedir(folder);
-    errno = sys;
-    return is_found || sys;
-}
-
-static bool is_empty_folder(const char *path)
-{
-    unsigned n = 0;
-    DIR *folder = opendir(path);
-    /* cppcheck-suppress readdirCalled */
-    while (errno = 0, folder && n <= 2 && readdir(folder))
-        n++;
-    n += errno ? 3 : 0; /* what cannot be seen may be there */
-    if (folder)
-        (void)closedir(folder);
-    return folder && n <= 2; /* "." and ".." */
-}
-
-/* What is in the output must not be read as a part of what is written there. */
-static int check_folder(const struct call *call, const struct places *places)
-{
-    struct stat about;
-    char path[PATH_MAX];
-    if (stat(call->set.output, &about) != 0 || is_empty_folder(call->set.output))
-        return OUTCOME_FINE;
-    if (!S_ISDIR(about.st_mode)) {
-        talk_failure(call->set.output,
-                     "is no folder, which the traces of \"%s\" are to go to: name another one",
-                     call->path[0]);
+    case TTR_RECOVER_EMPTY:
+        talk_failure(step->input, "nothing in it can be used");
+        return OUTCOME_INPUT;
+    case TTR_RECOVER_OUTPUT:
+        return pump_output_failed(&pump, error);
+    case TTR_RECOVER_FOLDER:
+        if (error->status == TTR_E_MISUSE)
+            return talk_misuse("recover",
+                               "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
+                               step->input);
+        talk_error(call, step->output, error);
         return OUTCOME_OUTPUT;
-    }
-    if (!call->set.overwrite) {
-        talk_failure(call->set.output,
-                     "exists already; --overwrite (-f) replaces the traces in it");
+    case TTR_RECOVER_CHECK:
+        talk_failure(step->output, "cannot be read after recovery: %s; the input is as it was",
+                     talk_error_text(error, own));
         return OUTCOME_OUTPUT;
-    }
-    size_t n = strlen(call->set.output);
-    while (n > 1 && call->set.output[n - 1] == '/')
-        n--;
-    if (snprintf(path, sizeof path, "%.*s", (int)n, call->set.output) >= (int)sizeof path ||
-        !find_leftover(places, path))
-        return OUTCOME_FINE;
-    if (errno) {
-        talk_failure(path,
-                     "cannot be listed, so that nobody knows whether all in it is replaced: %s",
-                     strerror(errno));
+    case TTR_RECOVER_NOT_CLEAN:
+        talk_failure(step->output,
+                     "is not clean after recovery: %" PRIu64 " damaged places, %" PRIu64
+                     " of %" PRIu64 " events read; the input is as it was",
+                     step->found_damage, step->found_events, step->events);
         return OUTCOME_OUTPUT;
+    case TTR_RECOVER_READING: /* was reported */
+    case TTR_RECOVER_NO_FAILURE:
+        break;
     }
-    talk_failure(call->set.output,
-                 "%s in it is not replaced by any of the traces that go there, and would stand "
-                 "among them: move that away, or name another folder",
-                 path);
-    return OUTCOME_OUTPUT;
+    return OUTCOME_INPUT;
 }
 
-/* Makes the folders that a path is in, from its first `from` bytes on; false with errno. */
-static bool make_folders(char *path, size_t from)
+/* Says why the copy is copied again. */
+static void tell_again(const struct call *call, const ttr_recover_step *step)
 {
-    for (char *slash = strchr(path + from, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool is_there = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!is_there)
-            return false;
-    }
-    return true;
-}
-
-/* Recovers what was opened. */
-static int recover_opened(const struct call *call, struct inputs *inputs, struct total *total)
-{
-    struct sidecar sidecar = {0};
-    int outcome = plan_sidecar(call, &sidecar);
-    if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, sidecar.path, NULL);
-    if (outcome == OUTCOME_FINE)
-        outcome = copy(call, inputs, &sidecar, total);
-    free(sidecar.path);
-    free(sidecar.temporary);
-    return outcome;
-}
-
-/* Recovers one of several.  Links in an output that is there may lead back to any of them. */
-static int recover_to(const struct call *call, const struct place *place,
-                      const struct words *options, struct total *total)
-{
-    struct inputs inputs;
-    struct call own = *call;
-    char *path = place->path, *output = place->output;
-    own.path = &path;
-    own.set.output = output;
-    own.set.format_options = *options;
-    int outcome = convert_check_output(call, output, NULL);
-    if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(&own, output, NULL);
-    if (outcome == OUTCOME_FINE)
-        outcome = inputs_open_one(&inputs, &own, path, TTR_READ_DEFINITIONS);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    outcome = make_folders(output, 1) ? recover_opened(&own, &inputs, total)
-                                      : talk_cannot_write(output, errno);
-    inputs_close(&inputs);
-    return outcome;
-}
-
-/* Recovers a trace of the directory to its place below the output. */
-static void recover_below(const struct call *call, const struct place *place, struct total *total,
-                          int *worst)
-{
-    const struct words *given = &call->set.format_options;
-    const char **list = calloc(given->n + 2, sizeof *list);
-    struct words options = {.list = list, .n = given->n};
-    int outcome = OUTCOME_OUTPUT;
-    if (list && given->n)
-        memcpy(list, given->list, given->n * sizeof *list);
-    if (list && place->longer)
-        list[options.n++] = place->longer;
-    if (list)
-        outcome = recover_to(call, place, &options, total);
+    if (step->found_damage)
+        talk_note(call, "%s: %s places read as damaged now that others are gone; once more",
+                  step->output, units_count(step->found_damage).s);
     else
-        talk_failure(place->path, "out of memory");
-    free(list);
-    total->traces++;
-    total->failed += outcome > OUTCOME_NO;
-    *worst = outcome > *worst ? outcome : *worst;
+        talk_note(
+            call,
+            "%s: packets stand in it twice (%s), as can be seen now that damage is gone; once more",
+            step->output, units_count(step->found_duplicates).s);
 }
 
-/* Recovers each trace of a directory; the worst outcome. */
-static int recover_all(const struct call *call, struct places *places)
+/* --- Steps --- */
+
+static ttr_reader *open_input(void *user_data, ttr *t, const char *path,
+                              const ttr_read_options *options, ttr_error *error)
 {
-    struct total total = {0};
-    int worst = OUTCOME_FINE;
-    if (strcmp(call->set.output, "-") == 0)
-        return talk_misuse("recover",
-                           "\"%s\" is a directory of traces: they go to a folder, -o FOLDER",
-                           call->path[0]);
-    if (!plan_outputs(call, places)) {
-        talk_failure(call->path[0], "out of memory");
-        return OUTCOME_OUTPUT;
+    struct recovery *recovery = user_data;
+    struct inputs *inputs = &recovery->inputs;
+    while (inputs->streams_n > 0) /* of an input that was closed */
+        stream_close(&inputs->stream[--inputs->streams_n]);
+    inputs->t = t;
+    return inputs_open_path(inputs, path, options, error);
+}
+
+static bool step_progress(void *user_data)
+{
+    struct recovery *recovery = user_data;
+    if (!recovery->is_shown)
+        return !interrupt_came();
+    if (recovery->writer)
+        recovery->progress.written = ttr_writer_events(recovery->writer);
+    return progress_step(&recovery->progress);
+}
+
+static void end_progress(struct recovery *recovery)
+{
+    if (recovery->is_shown)
+        progress_end(&recovery->progress);
+    recovery->is_shown = false;
+    recovery->writer = NULL;
+}
+
+static void begin_progress(struct recovery *recovery, const ttr_recover_step *step,
+                           const char *what)
+{
+    progress_begin(&recovery->progress, &recovery->own, step->t, step->reader, what);
+    recovery->writer = step->writer;
+    recovery->is_shown = true;
+}
+
+/* A trace is open: checks where its output and its sidecar would go. */
+static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
+{
+    const struct call *call = recovery->call;
+    recovery->own = *call;
+    recovery->path = (char *)(uintptr_t)step->input; /* not written to */
+    recovery->own.path = &recovery->path;
+    recovery->own.set.output = (char *)(uintptr_t)step->output;
+    const bool is_several = step->input != call->path[0]; /* traces of a directory */
+    int outcome = OUTCOME_FINE;
+    if (is_several) /* links in an output may lead back to any of the inputs */
+        outcome = convert_check_output(call, step->output, NULL);
+    if (outcome == OUTCOME_FINE && is_several)
+        outcome = convert_check_output(&recovery->own, step->output, NULL);
+    if (outcome == OUTCOME_FINE)
+        outcome = plan_sidecar(&recovery->own, &recovery->sidecar);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(&recovery->own, recovery->sidecar.path, NULL);
+    recovery->outcome = outcome;
+    return outcome == OUTCOME_FINE;
+}
+
+static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
+{
+    ttr_report report = {.size = sizeof report};
+    if (step->pass == 0 && ttr_reader_report(step->reader, 0, &report))
+        inputs_warn_idle(&recovery->own, step->reader, report.format, 0);
+    interrupt_remove(ttr_writer_temporary(step->writer));
+    begin_progress(recovery, step, recovery->call->command->name);
+}
+
+/* The copying ended. */
+static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
+{
+    end_progress(recovery);
+    if (step->error)
+        recovery->outcome = inputs_failed(&recovery->own, step->input, step->error);
+}
+
+/* The copy is in its place. */
+static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
+{
+    const struct call *call = &recovery->own;
+    struct pump pump = {.call = call, .out = step->writer};
+    struct findings found = report_sum(step->reader);
+    interrupt_remove(NULL);
+    pump_tell_losses(&pump);
+    if (step->is_partial && strcmp(step->output, "-") != 0)
+        talk_failure(step->output, "holds only what came before the failure (%" PRIu64 " events)",
+                     ttr_writer_events(step->writer));
+    tell(call, &found, step->events);
+    tell_compression(call, step->reader);
+    recovery->ends_early = recovery->ends_early || report_ends_early(step->reader);
+    if (report_ends_early(step->reader))
+        talk_note(call, "%s: damage reaches the end of a file, so more may be missing",
+                  step->input);
+    report_interrupted(call, step->reader);
+    recovery->outcome = write_sidecar(&recovery->sidecar, call, step->reader);
+    if (recovery->outcome != OUTCOME_FINE)
+        return false;
+    if (found.damage_regions || step->is_partial)
+        recovery->outcome = OUTCOME_NO;
+    return true;
+}
+
+static void end_trace(struct recovery *recovery)
+{
+    end_progress(recovery);
+    interrupt_remove(NULL);
+    free_sidecar(&recovery->sidecar);
+    recovery->failed += recovery->outcome > OUTCOME_NO;
+    if (recovery->outcome > recovery->worst)
+        recovery->worst = recovery->outcome;
+    recovery->outcome = OUTCOME_FINE;
+}
+
+static bool take_step(void *user_data, const ttr_recover_step *step)
+{
+    struct recovery *recovery = user_data;
+    switch (step->stage) {
+    case TTR_RECOVER_INPUT:
+        inputs_warn_opened(recovery->call, step->input, step->reader);
+        break;
+    case TTR_RECOVER_TRACE:
+        end_trace(recovery);
+        return begin_trace(recovery, step);
+    case TTR_RECOVER_COPYING:
+        begin_copy(recovery, step);
+        break;
+    case TTR_RECOVER_READ:
+        end_copy(recovery, step);
+        break;
+    case TTR_RECOVER_COPIED:
+        return conclude(recovery, step);
+    case TTR_RECOVER_VERIFYING:
+        interrupt_remove(NULL);
+        begin_progress(recovery, step, "verifying");
+        break;
+    case TTR_RECOVER_CHECKED:
+        end_progress(recovery);
+        break;
+    case TTR_RECOVER_AGAIN:
+        tell_again(recovery->call, step);
+        break;
+    case TTR_RECOVER_VERIFIED:
+        talk_note(recovery->call, "%s: %s", step->output,
+                  step->is_complete ? "verified, clean" : "not verified to the end");
+        break;
+    case TTR_RECOVER_FAILED:
+        if (step->failure == TTR_RECOVER_OPENING)
+            end_trace(recovery);
+        if (step->failure != TTR_RECOVER_READING) /* which was reported */
+            recovery->outcome = tell_failure(recovery->call, step);
+        break;
     }
-    int outcome = check_folder(call, places);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    for (size_t i = 0; i < places->n && !interrupt_came(); i++)
-        recover_below(call, &places->list[i], &total, &worst);
-    tell_total(call, &total, places->n);
-    if (worst == OUTCOME_INPUT &&
-        total.failed <
-            total.traces) /* what is lost is damage of the whole, as it is to all that read it */
-        worst = OUTCOME_NO;
-    return total.traces < places->n && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    return true;
+}
+
+/* Prints the report of --json: docs/user/json.md has the schema. */
+static void put_report(const struct recovery *recovery, const ttr_recover_result *total,
+                       int outcome)
+{
+    const struct call *call = recovery->call;
+    struct json json = {.to = stdout};
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.recover/1");
+    json_string(&json, "input", call->path[0]);
+    json_string(&json, "output", call->set.output);
+    json_int(&json, "status", outcome);
+    json_uint(&json, "traces", total->is_directory ? total->begun : 1);
+    json_uint(&json, "failed", recovery->failed);
+    json_uint(&json, "events", total->events);
+    json_bool(&json, "interrupted", interrupt_came() != 0);
+    json_bool(&json, "ends_early", recovery->ends_early);
+    json_open(&json, "damage", '{');
+    json_uint(&json, "regions", total->damage_regions);
+    json_uint(&json, "bytes", total->damage_bytes);
+    json_close(&json, '}');
+    json_close(&json, '}');
+}
+
+static int recover(struct recovery *recovery, const ttr_read_options *reading,
+                   const ttr_write_options *writing)
+{
+    const struct call *call = recovery->call;
+    const ttr_recover_options options = {.size = sizeof options,
+                                         .reading = reading,
+                                         .writing = writing,
+                                         .open = open_input,
+                                         .beside = SIDECAR,
+                                         .progress = step_progress,
+                                         .step = take_step,
+                                         .user_data = recovery};
+    ttr_recover_result total = {.size = sizeof total};
+    ttr_error error;
+    const ttr_status status =
+        ttr_recover(call->path[0], call->set.output, &options, &total, &error);
+    end_trace(recovery);
+    int worst = recovery->worst;
+    if (status != TTR_OK && status != TTR_AGAIN && worst == OUTCOME_FINE && total.failed == 0)
+        worst = inputs_failed(call, call->path[0], &error);
+    if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
+        tell_total(call, &total, recovery->failed);
+        if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
+            worst = OUTCOME_NO; /* traces that are lost are damage of the directory */
+        worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    }
+    const size_t copied = total.is_directory ? total.begun - recovery->failed : worst <= OUTCOME_NO;
+    if (call->set.json && copied > 0)
+        put_report(recovery, &total, worst);
+    return worst;
 }
 
 int run_recover(struct call *call)
 {
-    struct inputs inputs;
-    struct places places = {0};
-    struct total total = {0};
+    struct recovery recovery = {.call = call, .own = *call};
+    ttr_read_options reading = {.size = sizeof reading};
+    ttr_write_options writing = {.size = sizeof writing};
+    bool is_fine = true;
     if (!call->set.output)
-        return talk_misuse("recover", "where to? -o OUTPUT");
-    int outcome = convert_check_output(call, call->set.output, NULL);
+        return talk_misuse("recover", "no output: use -o OUTPUT");
+    int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = inputs_open_one(&inputs, call, call->path[0], TTR_READ_DEFINITIONS);
-    if (outcome != OUTCOME_FINE)
-        return outcome;
-    const bool is_one = is_one_trace(call->path[0], inputs.reader),
-               is_listed = is_one || list_traces(&inputs, &places);
-    if (is_one)
-        outcome = recover_opened(call, &inputs, &total);
-    inputs_close(&inputs);
-    if (!is_listed)
-        talk_failure(call->path[0], "out of memory");
-    if (!is_one)
-        outcome = is_listed ? recover_all(call, &places) : OUTCOME_INPUT;
-    free_places(&places);
+        outcome = convert_check_output(call, call->set.output, NULL);
+    if (outcome == OUTCOME_FINE)
+        outcome = inputs_read_options(call, &reading);
+    const char **options = NULL;
+    if (outcome == OUTCOME_FINE)
+        options = inputs_format_options(call, true, &is_fine);
+    recovery.inputs.stream = calloc(1, sizeof *recovery.inputs.stream);
+    writing.format_options = options;
+    writing.flags = call->set.overwrite ? TTR_WRITE_OVERWRITE : 0;
+    if (outcome == OUTCOME_FINE && (!is_fine || !recovery.inputs.stream))
+        outcome = OUTCOME_MISUSE;
+    if (outcome == OUTCOME_FINE)
+        outcome = recover(&recovery, &reading, &writing);
+    recovery.inputs.t = NULL; /* the library's, as readers were */
+    inputs_close(&recovery.inputs);
+    free(options);
+    free((void *)(uintptr_t)reading.format_options);
     return outcome;
 }

@@ -4,8 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/input/debuginfod.h"
-#include "cli/input/symbols.h"
+#include "cli/input/symbolizer.h"
 #include "cli/ui/messages.h"
 
 bool debug_info_is_asked(const struct settings *set)
@@ -26,24 +25,20 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
                   "%s: warning: --debug-info-dir names no folder: debug information is looked for "
                   "beside the binaries only",
                   set->debug_info_dir);
-    if (set->debuginfod && !(inputs->servers = debuginfod_new(call, set->debuginfod)))
-        return OUTCOME_MISUSE;
     bool is_babeltrace2 = set->style && strcmp(set->style, "babeltrace2") == 0;
-    const struct symbols_options options = {.folder = set->debug_info_dir,
-                                            .prefix = set->debug_info_prefix,
-                                            .has_full_paths = set->debug_info_full_path,
-                                            .is_exact = is_babeltrace2,
-                                            .no_mmap = set->no_mmap,
-                                            .servers = inputs->servers,
-                                            .call = call};
-    inputs->symbols = symbols_new(&options);
-    if (!inputs->symbols) {
-        talk_failure(inputs_name(call), "out of memory");
-        return OUTCOME_INPUT;
-    }
+    const ttr_symbols_options options = {
+        .debug_folder = set->debug_info_dir,
+        .prefix = set->debug_info_prefix,
+        .servers = set->debuginfod,
+        .flags = (set->debug_info_full_path ? TTR_SYMBOLS_FULL_PATHS : 0) |
+                 (is_babeltrace2 ? TTR_SYMBOLS_LIKE_BABELTRACE2 : 0) |
+                 (set->no_mmap ? TTR_SYMBOLS_NO_MMAP : 0)};
+    int outcome = symbolizer_new(&inputs->symbolizer, call, "--debug-info", &options);
+    if (outcome != OUTCOME_FINE)
+        return outcome;
     const ttr_debug_options how = {.size = sizeof how,
-                                   .locate = symbols_locate,
-                                   .own = inputs->symbols,
+                                   .locate = symbolizer_locate,
+                                   .own = inputs->symbolizer,
                                    .like_babeltrace2 = is_babeltrace2};
     inputs->reader = ttr_debug_info(ttr_sort(inputs->reader, &error), &how, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
@@ -51,8 +46,7 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
 
 void debug_info_end(struct inputs *inputs)
 {
-    if (inputs->symbols)
-        symbols_tell(inputs->symbols);
-    symbols_free(inputs->symbols);
-    debuginfod_free(inputs->servers);
+    if (inputs->symbolizer)
+        symbolizer_report(inputs->symbolizer);
+    symbolizer_free(inputs->symbolizer);
 }

@@ -1,9 +1,14 @@
-/* Lines as `babeltrace2` prints them, to the byte, so that scripts made for its output go on
- * working.
+/* Text output byte-identical to `babeltrace2` (sink.text.pretty), for scripts that parse it.
  *
- * The parts of an event that its class has are printed one after another in braces: packet context,
- * common context, specific context, payload.  Where nothing is known beforehand of an event (it
- * comes from a format without classes) only the parts that it has fields in are there. */
+ *   babeltrace2_write.c   options, the line up to its fields, cache of line heads
+ *   babeltrace2_fields.c  fields of any event, with a cache of the texts between values
+ *   babeltrace2_plan.c    fields of frequent event classes, by a compiled plan
+ *   babeltrace2_values.c  values: quoted texts, numbers, labels, bytes
+ *   babeltrace2_walk.h, babeltrace2_quote.h   position in the output; quoting, for these files only
+ *
+ * The parts that the class of an event has are printed in braces, in this order: packet context,
+ * common context, specific context, payload.  An event of a format without classes has only the
+ * parts that it has fields in. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_H
 
@@ -11,7 +16,7 @@
 #include "model/context.h"
 #include "model/output.h"
 
-/* Which names are printed; as the options of that program. */
+/* Selects which field names are printed; as the option --names of babeltrace2. */
 struct babeltrace2_names {
     bool payload, context, scope, header;
 };
@@ -21,22 +26,22 @@ struct babeltrace2_names {
 #define BABELTRACE2_PACKETS 64u
 #define BABELTRACE2_INDEXES 100u
 
-/* ", NAME = " of short names, found by their ids. */
+/* Cached ", NAME = " of a short field name; a hash slot by name id. */
 struct babeltrace2_name {
     ttr_id id;
     uint8_t n;
     char text[BABELTRACE2_NAME_MAX + 5];
 };
 
-/* ", [N] = " of an element; its text has room for what put_u64 stores beyond. */
+/* Cached ", [N] = " of an array element; sized so that emit_u64 may write past the number. */
 struct babeltrace2_index {
     char text[15];
-    uint8_t n; /* 0 = not made */
+    uint8_t n; /* length; 0 = empty slot */
 };
 
-/* The part of the packet that an input's last event was in. */
+/* Cached text of the packet context part for the last packet of an input. */
 struct babeltrace2_packet {
-    uint64_t number; /* 0 = none kept */
+    uint64_t number; /* packet number; 0 = empty slot */
     uint16_t source;
     uint32_t n;
     char text[64];
@@ -45,30 +50,32 @@ struct babeltrace2_packet {
 #define BABELTRACE2_STEPS 1024u
 #define BABELTRACE2_STEP_MAX 48u
 
-/* All that stands between a field's value and that of the field before it, or the line's end: it is
- * the same whenever the same two follow each other in an event of one schema.  Places in arrays are
- * not. */
+/* Cached text between the value of a field and the value before it, or the end of the line.  The
+ * text depends only on the schema and the two fields.  Array elements are not cached: their index
+ * differs. */
 struct babeltrace2_step {
-    uint64_t key;  /* schema, field, field before; 0 = none */
-    uint32_t look; /* type, hint, bits and base of the value */
-    uint8_t kind;  /* how the value is printed, or what is opened */
-    uint8_t depth; /* level that the field is in */
-    uint8_t next;  /* the part that comes next, where the field opened its part; else 0 */
+    uint64_t key;  /* hash of (schema, field, previous field); 0 = empty slot */
+    uint32_t look; /* type, hint, bits and base of the value; the text is valid only for the same */
+    uint8_t kind;  /* how the value is printed, or which level it opens: enum value_kind */
+    uint8_t depth; /* depth of the level that the field is in */
+    uint8_t next;  /* index of the next part, if the field opened its part; else 0 */
     uint8_t n;
     char text[BABELTRACE2_STEP_MAX];
 };
 
-/* How to print the events of a class that lie straight in their payloads (babeltrace2_plan.c). */
+/* Compiled program that prints the events of a class directly from their bytes
+ * (babeltrace2_plan.c). */
 struct babeltrace2_plan;
 
-/* What is kept of a class; zeroed at first. */
+/* State per event class; zero-initialized. */
 struct babeltrace2_class {
-    ttr_text head; /* from the environment to the name; p NULL = not made yet */
-    const struct babeltrace2_plan *plan; /* NULL = none */
-    uint32_t met;                        /* events, up to those that make a plan worth while */
+    ttr_text head; /* text from the environment to the event name; p is NULL until it is made */
+    const struct babeltrace2_plan *plan; /* NULL if the class has none */
+    /* events seen, counted up to the threshold for making a plan */
+    uint32_t seen;
 };
 
-/* A number of eight bits. */
+/* Decimal text of an eight-bit number. */
 struct babeltrace2_byte {
     char text[3];
     uint8_t n;
@@ -77,22 +84,24 @@ struct babeltrace2_byte {
 #define BABELTRACE2_LABELS 64u
 #define BABELTRACE2_PLANS 256u
 
-/* A number with its names, as it was printed at a place of a plan. */
+/* Cached text of an enumeration value at one operation of a plan. */
 struct babeltrace2_label {
-    const void *place; /* NULL = none */
+    const void *place; /* the operation; NULL = empty slot */
     uint64_t number;
     uint32_t n;
     char text[64];
 };
 
-/* How fields are printed, and what was made before and may come again; zeroed at first. */
+/* Print options and caches; zero-initialized. */
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
-    struct arena *arena;                               /* of plans */
-    size_t plans_size;                                 /* bytes of all plans */
-    struct babeltrace2_plan *plans[BABELTRACE2_PLANS]; /* those made, by their start */
-    struct babeltrace2_byte byte[256];                 /* made with the first plan */
+    ttr_field_buffer *fields; /* of the event that is printed */
+    struct arena *arena;      /* owns the plans */
+    size_t plans_size;        /* total size of all plans in bytes */
+    /* hash table of plans by their schema start */
+    struct babeltrace2_plan *plans[BABELTRACE2_PLANS];
+    struct babeltrace2_byte byte[256]; /* filled when the first plan is made */
     struct babeltrace2_label label[BABELTRACE2_LABELS];
     struct babeltrace2_step step[BABELTRACE2_STEPS];
     struct babeltrace2_name name[BABELTRACE2_NAMES];
@@ -100,28 +109,29 @@ struct babeltrace2_cache {
     struct babeltrace2_index index[BABELTRACE2_INDEXES];
 };
 
-/* Counts an event of a class; called before its first field is printed (babeltrace2_meet). */
-struct parts;
-typedef void (*babeltrace2_meet_function)(const struct parts *parts, const struct schema *schema,
-                                          struct babeltrace2_class *of_class);
+/* Counts an event of a class, before its first field is printed (see babeltrace2_meet). */
+struct bt2_parts;
+typedef void (*babeltrace2_count_event_fn)(const struct bt2_parts *parts,
+                                           const struct schema *schema,
+                                           struct babeltrace2_class *of_class);
 
-/* Appends "{ ... }, { ... }" and the line's end, field by field.  `of_class`: NULL where the event
- * has no class; its plan is made when it came often. What is there of a large event goes to the
- * output before the rest comes. */
+/* Appends "{ ... }, { ... }" and the line feed, field by field.  `of_class` is NULL if the event
+ * has no class; else its plan is made once it is frequent.  Large events are flushed to the output
+ * in parts. */
 void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            struct babeltrace2_class *of_class, struct babeltrace2_cache *cache,
-                           babeltrace2_meet_function meet);
+                           babeltrace2_count_event_fn meet);
 
-/* Appends the same the way that the plan of its class tells; false where the event is not as the
- * plan has it: then nothing is appended. */
-bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event,
-                        const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
+/* Appends the same by the plan of the class.  Returns false, and appends nothing, if the event does
+ * not fit the plan. */
+bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
+                          const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache);
 
 #define COLOR_OFF "\033[0m"
 #define COLOR_VALUE "\033[1m"
 #define COLOR_FIELD "\033[36m"
 #define COLOR_SCOPE "\033[1m"
-/* Its bright colours are bold ones. */
+/* babeltrace2 makes bright colors by the bold attribute */
 #define COLOR_UNKNOWN "\033[1m\033[1m\033[31m"
 #define COLOR_EVENT "\033[1m\033[1m\033[35m"
 #define COLOR_TIME "\033[1m\033[1m\033[33m"

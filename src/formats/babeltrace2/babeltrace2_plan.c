@@ -1,26 +1,51 @@
-/* Plans: events of a class that come often, and lie straight in their payloads, are printed from
- * their bytes without fields in between.
+/* Plans: compiled printing of frequent event classes, directly from payload bytes, without
+ * iterating over fields.
  *
- * All that stands between two values (braces, names, quotes) is the same in all events of a class,
- * so a plan is a list of such texts, each with the value behind it: where it lies
- * (layout/layout_record_parts.h) and how it is printed.  The texts are made by what prints fields
- * otherwise.  There is room for all of an event before its first byte is written. Left out, and
- * printed field by field: colours, arrays without their indices, values with several names,
- * payloads of more than PAYLOAD_MOST bytes. */
+ * The text between two values (braces, names, quotes) is the same in all events of a class.  A plan
+ * is a straight-line program: each operation copies a constant text, loads a value at a known
+ * offset, and formats it.  Example for { a, s } with a u32 and a string:
+ *
+ *   op 0  text "{ a = "        PUT_DECIMAL + LOAD_U32LE   at base + 0
+ *   op 1  text ", s = \""      PUT_STRING                 at base + 4
+ *   op 2  text "\" }\n"        PUT_END
+ *
+ * Order of calls:
+ *   babeltrace2_count_event    counts the events of a class.  The first one looks for the plan of
+ * the same class in another stream; the PLAN_FROM-th one compiles a plan. make_plan           lists
+ * the parts of the record (layout/layout_record_parts.h), prints one event without its values by
+ * the code in babeltrace2_fields.c, and records the text before each value: so plans and
+ * field-by-field output cannot differ. babeltrace2_run_plan  runs the plan for an event: reserves
+ * room, appends packet part and values.
+ *
+ * Invariants:
+ *   - The output of a plan equals that of field-by-field printing (babeltrace2_plan_test.c).
+ *   - Offsets are relative to a base.  A value of variable size moves the base to its end.
+ *   - `reach` bytes after the base are checked each time it moves; an event that is too short is
+ *     printed field by field.
+ *   - Room for the complete event is reserved before its first byte: room + per_byte * payload
+ * bytes.
+ *   - Texts are padded by BLOCK bytes, so that they are copied in blocks.
+ *
+ * Cost: one indirect branch per value.  All plans together use at most 1 MiB; a class without a
+ * plan is only slower.
+ *
+ * Left out, printed field by field: colors, arrays without indices, values with several labels,
+ * optional fields and variants, payloads of more than PLAN_PAYLOAD_MAX bytes. */
 #include "formats/babeltrace2/babeltrace2_quote.h"
 #include "formats/babeltrace2/babeltrace2_walk.h"
 #include "layout/layout_record_parts.h"
 
-#define PARTS_MOST 128u /* of a class with a plan */
-#define PLAN_FROM 16u   /* events of a class that come before its plan */
-#define PLANS_MOST                                                                 \
-    ((size_t)1024 * 1024) /* bytes of all plans: what very many classes would take \
-                           */
-#define PAYLOAD_MOST 4096u
-#define ELEMENT_ROOM 64u /* of an index and a number: no element takes less than a byte */
+#define PLAN_PARTS_MAX 128u /* parts of a class with a plan */
+#define PLAN_FROM 16u       /* events of a class before a plan is made */
+#define PLAN_BYTES_MAX \
+    ((size_t)1024 * 1024) /* bytes of all plans; traces with very many classes would exceed it */
+#define PLAN_PAYLOAD_MAX 4096u
+/* bytes of an index and a number; each element has at least one payload byte */
+#define ELEMENT_ROOM 64u
 
-enum put_code {
-    PUT_DECIMAL, /* + enum load: unsigned or signed as that is */
+enum plan_op_code {
+    /* + enum load; PUT_DECIMAL_S64.. for signed 64-bit, whose load is the unsigned one */
+    PUT_DECIMAL,
     PUT_DECIMAL_S64LE = PUT_DECIMAL + LOAD_COUNT,
     PUT_DECIMAL_S64BE,
     PUT_HEX,
@@ -30,37 +55,38 @@ enum put_code {
     PUT_STRING,
     PUT_LAST_STRING,
     PUT_COUNTED_TEXT,
-    PUT_BYTES,    /* elements: unsigned numbers of eight bits */
-    PUT_ELEMENTS, /* others */
+    PUT_BYTES,    /* array of unsigned eight-bit numbers */
+    PUT_ELEMENTS, /* arrays of other numbers */
     PUT_ANY,
     PUT_END
 };
 
-struct put {
-    const char *text; /* before the value; BLOCK bytes behind it can be read */
+struct plan_op {
+    const char *text; /* text before the value; BLOCK bytes after it are readable */
     uint32_t text_n;
-    uint8_t code; /* enum put_code */
+    uint8_t code; /* enum plan_op_code */
     struct layout_part part;
-    uint64_t mask; /* PUT_HEX: bits that are shown */
+    uint64_t mask; /* PUT_HEX: bits that are printed */
 };
 
 struct babeltrace2_plan {
-    struct babeltrace2_plan *next;       /* among those with such a start */
-    const struct type *root[ROOT_COUNT]; /* of the class */
-    const void *start;                   /* of the schema that it was made for */
-    uint32_t reach;    /* bytes that must be there up to the first part that moves */
-    uint32_t per_byte; /* text that a byte of the payload may become */
-    size_t room;       /* for all else */
-    bool has_packet, is_behind_packet; /* events may have a packet's part; it is printed before */
-    struct put put[];
+    struct babeltrace2_plan *next;       /* next plan in the same hash slot */
+    const struct type *root[ROOT_COUNT]; /* layouts of the class, to compare */
+    const void *start;                   /* `start` of the schema that it was made for */
+    uint32_t reach;    /* payload bytes that the parts before the first one of variable size need */
+    uint32_t per_byte; /* greatest number of output bytes per payload byte */
+    size_t room;       /* output bytes that do not depend on the payload */
+    /* events may have a packet part; it is printed before the operations */
+    bool has_packet, is_behind_packet;
+    struct plan_op op[];
 };
 
 /* --- Making --- */
 
-/* The code of a plain number; PUT_ANY where it is none, or not in decimal. */
-static uint8_t code_of_number(const ttr_value *value, uint8_t load)
+/* Returns the operation for a number, PUT_ANY unless it is a plain decimal, hex or float. */
+static uint8_t op_code_of_number(const ttr_value *value, uint8_t load)
 {
-    const uint8_t kind = kind_of(value);
+    const uint8_t kind = value_kind_of(value);
     const bool is_64 = load == LOAD_U64LE || load == LOAD_U64BE, is_signed = load >= LOAD_S8;
     if (kind == VALUE_SIGNED && is_64)
         return load == LOAD_U64LE ? PUT_DECIMAL_S64LE : PUT_DECIMAL_S64BE;
@@ -71,9 +97,9 @@ static uint8_t code_of_number(const ttr_value *value, uint8_t load)
     return kind == VALUE_OTHER && value->base == 16 && !value->hint ? PUT_HEX : PUT_ANY;
 }
 
-static uint8_t code_of(const struct layout_part *part)
+static uint8_t op_code_of_part(const struct layout_part *part)
 {
-    const bool is_text = kind_of(&part->field->value) == VALUE_TEXT;
+    const bool is_text = value_kind_of(&part->field->value) == VALUE_TEXT;
     switch (part->kind) {
     case LAYOUT_PART_END:
         return PUT_END;
@@ -82,7 +108,7 @@ static uint8_t code_of(const struct layout_part *part)
     case LAYOUT_PART_ENUM:
         return PUT_LABEL;
     case LAYOUT_PART_NUMBER:
-        return code_of_number(&part->field->value, part->load);
+        return op_code_of_number(&part->field->value, part->load);
     case LAYOUT_PART_TEXT:
         return is_text ? PUT_TEXT : PUT_ANY;
     case LAYOUT_PART_STRING:
@@ -93,7 +119,7 @@ static uint8_t code_of(const struct layout_part *part)
         return PUT_COUNTED_TEXT;
     case LAYOUT_PART_ELEMENTS:
         return part->element_load == LOAD_U8 && part->stride == 1 &&
-                       kind_of(&part->element->value) == VALUE_UNSIGNED
+                       value_kind_of(&part->element->value) == VALUE_UNSIGNED
                    ? PUT_BYTES
                    : PUT_ELEMENTS;
     default:
@@ -101,10 +127,10 @@ static uint8_t code_of(const struct layout_part *part)
     }
 }
 
-/* Whether a plan can have a part. */
-static bool is_plain_part(const struct parts *parts, const struct layout_part *part)
+/* Returns whether a plan can print a part. */
+static bool is_part_in_plan(const struct bt2_parts *parts, const struct layout_part *part)
 {
-    const uint8_t kind = kind_of(&part->field->value);
+    const uint8_t kind = value_kind_of(&part->field->value);
     const bool is_named =
         part->field->group == TTR_GROUP_PAYLOAD ? parts->names->payload : parts->names->context;
     switch (part->kind) {
@@ -115,81 +141,83 @@ static bool is_plain_part(const struct parts *parts, const struct layout_part *p
     case LAYOUT_PART_COUNTED_TEXT:
         return kind == VALUE_TEXT && !part->field->choices;
     case LAYOUT_PART_ELEMENTS:
-        return kind == VALUE_ARRAY && is_named && kind_of(&part->element->value) < VALUE_TEXT &&
-               !part->field->choices;
+        return kind == VALUE_ARRAY && is_named &&
+               value_kind_of(&part->element->value) < VALUE_TEXT && !part->field->choices;
     default:
         return kind != VALUE_ARRAY && !part->field->choices;
     }
 }
 
-static bool is_quoted(uint8_t code)
+static bool is_quoted_op(uint8_t code)
 {
     return code >= PUT_TEXT && code <= PUT_COUNTED_TEXT;
 }
 
-/* Prints all of an event but its values; `put` gets how long the text before each of them is.  How
- * many values there are, with the end. */
-static uint32_t print_texts(struct parts *parts, const struct layout_part *part, struct put *put)
+/* Prints an event without its values, and sets the length of the text before each value.  Returns
+ * the number of operations, PUT_END included. */
+static uint32_t print_constant_texts(struct bt2_parts *parts, const struct layout_part *part,
+                                     struct plan_op *op)
 {
-    struct walk *walk = &parts->walk;
+    struct bt2_output *output = &parts->output;
     uint32_t n = 0;
     for (size_t from = 0;; part++) {
         if (part->kind == LAYOUT_PART_END) {
             babeltrace2_end_parts(parts);
         } else if (!babeltrace2_begin_field(parts, part->field) &&
                    part->kind != LAYOUT_PART_ELEMENTS) {
-            continue; /* a structure: no more than its brace */
+            continue; /* the struct itself has no value */
         }
-        put[n] = (struct put){.code = code_of(part),
-                              .part = *part,
-                              .mask = babeltrace2_hex_mask(&part->field->value)};
-        if (is_quoted(put[n].code) && room_for(walk, 1))
-            *walk->at++ = '"';
-        put[n].text_n = (uint32_t)(place_in(walk) - from);
-        from = place_in(walk);
+        op[n] = (struct plan_op){.code = op_code_of_part(part),
+                                 .part = *part,
+                                 .mask = babeltrace2_hex_mask(&part->field->value)};
+        if (is_quoted_op(op[n].code) && reserve_room(output, 1))
+            *output->at++ = '"';
+        op[n].text_n = (uint32_t)(output_offset(output) - from);
+        from = output_offset(output);
         if (part->kind == LAYOUT_PART_END)
             return n + 1;
-        if (is_quoted(put[n++].code) && room_for(walk, 1))
-            *walk->at++ = '"';
+        if (is_quoted_op(op[n++].code) && reserve_room(output, 1))
+            *output->at++ = '"';
     }
 }
 
-static void set_room(struct babeltrace2_plan *plan, const struct put *put)
+static void set_plan_room(struct babeltrace2_plan *plan, const struct plan_op *op)
 {
-    const uint32_t per_byte = put->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
-                              : is_quoted(put->code)                 ? 4
-                                                                     : 0;
-    plan->room += put->text_n + BLOCK + VALUE_ROOM;
+    const uint32_t per_byte = op->part.kind == LAYOUT_PART_ELEMENTS ? ELEMENT_ROOM
+                              : is_quoted_op(op->code)              ? 4
+                                                                    : 0;
+    plan->room += op->text_n + BLOCK + VALUE_ROOM;
     if (per_byte > plan->per_byte)
         plan->per_byte = per_byte;
 }
 
-/* Puts values and texts together. */
-static struct babeltrace2_plan *assemble(struct babeltrace2_cache *cache, const struct put *put,
-                                         uint32_t n, const struct buffer *texts)
+/* Copies operations and texts into one allocation.  Returns NULL if plans use too much memory. */
+static struct babeltrace2_plan *assemble_plan(struct babeltrace2_cache *cache,
+                                              const struct plan_op *op, uint32_t n,
+                                              const struct buffer *texts)
 {
-    const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *put + texts->n + BLOCK;
-    struct babeltrace2_plan *plan = texts->failed || size > PLANS_MOST - cache->plans_size
+    const size_t size = sizeof(struct babeltrace2_plan) + n * sizeof *op + texts->n + BLOCK;
+    struct babeltrace2_plan *plan = texts->failed || size > PLAN_BYTES_MAX - cache->plans_size
                                         ? NULL
                                         : arena_take(cache->arena, size);
     if (!plan)
         return NULL;
-    char *text = (char *)&plan->put[n];
+    char *text = (char *)&plan->op[n];
     cache->plans_size += size;
     memset(plan, 0, size);
-    memcpy(plan->put, put, n * sizeof *put);
+    memcpy(plan->op, op, n * sizeof *op);
     memcpy(text, texts->bytes, texts->n);
-    for (uint32_t i = 0; i < n; text += put[i++].text_n) {
-        plan->put[i].text = text;
-        set_room(plan, &put[i]);
+    for (uint32_t i = 0; i < n; text += op[i++].text_n) {
+        plan->op[i].text = text;
+        set_plan_room(plan, &op[i]);
     }
     return plan;
 }
 
-static void make_numbers(struct babeltrace2_cache *cache)
+static void make_byte_texts(struct babeltrace2_cache *cache)
 {
     for (uint32_t i = 0; i < BABELTRACE2_INDEXES; i++)
-        (void)babeltrace2_put_index(cache, i, (char[NUMBER_MAX]){0});
+        (void)babeltrace2_emit_index(cache, i, (char[NUMBER_MAX]){0});
     for (unsigned i = 0; i < 256; i++) {
         char text[NUMBER_MAX];
         cache->byte[i].n = (uint8_t)number_put_u64(text, i);
@@ -197,55 +225,56 @@ static void make_numbers(struct babeltrace2_cache *cache)
     }
 }
 
-static struct babeltrace2_plan **plans_with(struct babeltrace2_cache *cache,
-                                            const struct schema *schema)
+static struct babeltrace2_plan **plans_of_start(struct babeltrace2_cache *cache,
+                                                const struct schema *schema)
 {
     return &cache->plans[(uintptr_t)schema->start / 16 % BABELTRACE2_PLANS];
 }
 
-/* The plan made for the same class in another stream: hundreds of these have no room for one each
- * in the nearer caches. */
-static const struct babeltrace2_plan *find_plan(const struct parts *line,
+/* Returns the plan that another stream made for the same class.  Hundreds of streams would not fit
+ * into the CPU caches with a plan each. */
+static const struct babeltrace2_plan *find_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    const struct babeltrace2_plan *plan = *plans_with(line->walk.cache, schema);
+    const struct babeltrace2_plan *plan = *plans_of_start(line->output.cache, schema);
     while (plan && (plan->start != schema->start || plan->is_behind_packet != line->has_part ||
                     memcmp(plan->root, line->event_class->root, sizeof plan->root) != 0))
         plan = plan->next;
     return plan;
 }
 
-/* Makes the plan of a schema whose event is about to be printed from `line` on; NULL where it can
- * have none. */
-static const struct babeltrace2_plan *make_plan(const struct parts *line,
+/* Compiles the plan of a schema, `line` being at the start of an event.  Returns NULL if the class
+ * has a part that plans cannot print. */
+static const struct babeltrace2_plan *make_plan(const struct bt2_parts *line,
                                                 const struct schema *schema)
 {
-    struct layout_part part[PARTS_MOST];
-    struct put put[PARTS_MOST];
+    struct layout_part part[PLAN_PARTS_MAX];
+    struct plan_op op[PLAN_PARTS_MAX];
     struct buffer texts;
-    struct parts parts;
+    struct bt2_parts parts;
     struct babeltrace2_plan *plan;
-    uint32_t reach, n = line->walk.with_color ? 0 : layout_parts(schema, part, PARTS_MOST, &reach);
+    uint32_t reach,
+        n = line->output.with_color ? 0 : layout_parts(schema, part, PLAN_PARTS_MAX, &reach);
     for (uint32_t i = 0; i < n; i++)
-        n = is_plain_part(line, &part[i]) ? n : 0;
+        n = is_part_in_plan(line, &part[i]) ? n : 0;
     if (n == 0)
         return NULL;
-    if (!line->walk.cache->byte[0].n)
-        make_numbers(line->walk.cache);
-    buffer_init(&texts, line->walk.cache->arena->alloc);
-    parts.walk.to = &texts;
-    parts.walk.cache = line->walk.cache;
-    parts.walk.with_color = false;
-    parts.walk.depth = 0;
+    if (!line->output.cache->byte[0].n)
+        make_byte_texts(line->output.cache);
+    buffer_init(&texts, line->output.cache->arena->alloc);
+    parts.output.to = &texts;
+    parts.output.cache = line->output.cache;
+    parts.output.with_color = false;
+    parts.output.depth = 0;
     parts.names = line->names;
     parts.event_class = line->event_class;
     parts.has_part = line->has_part;
     parts.is_open = line->is_open;
     parts.next = line->next;
-    begin_room(&parts.walk, 0);
-    n = print_texts(&parts, part, put);
-    end_room(&parts.walk);
-    plan = assemble(line->walk.cache, put, n, &texts);
+    output_begin_room(&parts.output, 0);
+    n = print_constant_texts(&parts, part, op);
+    output_end_room(&parts.output);
+    plan = assemble_plan(line->output.cache, op, n, &texts);
     buffer_free(&texts);
     if (!plan)
         return NULL;
@@ -254,76 +283,77 @@ static const struct babeltrace2_plan *make_plan(const struct parts *line,
     plan->has_packet = line->event_class->root[ROOT_PACKET_CONTEXT] != NULL;
     plan->is_behind_packet = line->has_part;
     memcpy(plan->root, line->event_class->root, sizeof plan->root);
-    struct babeltrace2_plan **const plans = plans_with(line->walk.cache, schema);
+    struct babeltrace2_plan **const plans = plans_of_start(line->output.cache, schema);
     plan->next = *plans;
     return *plans = plan;
 }
 
-void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
-                      struct babeltrace2_class *of_class)
+void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
+                             struct babeltrace2_class *of_class)
 {
-    if (of_class->met == PLAN_FROM) /* there is a plan, or none can be */
+    if (of_class->seen ==
+        PLAN_FROM) /* the decision is made: there is a plan, or none is possible */
         return;
-    const bool is_time = ++of_class->met == PLAN_FROM;
-    if (!of_class->plan && (of_class->met == 1 || is_time))
+    const bool is_time = ++of_class->seen == PLAN_FROM;
+    if (!of_class->plan && (of_class->seen == 1 || is_time))
         of_class->plan = find_plan(parts, schema);
     if (!of_class->plan && is_time)
         of_class->plan = make_plan(parts, schema);
 }
 
-/* --- Following --- */
+/* --- Running --- */
 
-/* An event that is printed by a plan. */
-struct event {
+/* The event that a plan prints. */
+struct plan_run {
     struct buffer *to;
     struct babeltrace2_cache *cache;
     const struct babeltrace2_plan *plan;
     struct layout_record record;
-    size_t room; /* for all of it */
+    size_t room; /* output bytes reserved for it */
 };
 
-/* Values that take more; NULL: the event is to be printed otherwise. */
-static __attribute__((noinline)) char *put_any(const struct event *event,
-                                               const struct layout_part *part, const uint8_t *at,
-                                               char *to)
+/* Prints a value by the general code.  Returns NULL if that needs more room than reserved. */
+static __attribute__((noinline)) char *emit_any_value(const struct plan_run *run,
+                                                      const struct layout_part *part,
+                                                      const uint8_t *at, char *to)
 {
     static const ttr_fields none;
-    struct walk walk;
+    struct bt2_output output;
     ttr_value value;
-    layout_part_value(part, &event->record, at, &value);
+    layout_part_value(part, &run->record, at, &value);
     if (value.hint == TTR_HINT_ENUM && value.count > 1)
         return NULL;
-    walk.to = event->to;
-    walk.at = to;
-    walk.end = to + VALUE_ROOM;
-    walk.fields = &none;
-    walk.with_color = false;
-    babeltrace2_add_value(&walk, &value);
-    end_room(&walk);
-    return (char *)buffer_room(event->to, event->room);
+    output.to = run->to;
+    output.at = to;
+    output.end = to + VALUE_ROOM;
+    output.fields = &none;
+    output.with_color = false;
+    babeltrace2_add_value(&output, &value);
+    output_end_room(&output);
+    return (char *)buffer_room(run->to, run->room);
 }
 
-/* A number with its names; those that were printed last are kept. */
-static inline char *put_label(const struct event *event, const struct put *put, const uint8_t *at,
-                              char *to)
+/* Appends a number with its labels; caches the text of the last ones. */
+static inline char *emit_label(const struct plan_run *run, const struct plan_op *op,
+                               const uint8_t *at, char *to)
 {
-    const uint64_t number = load_plain((enum load)put->part.load, at);
+    const uint64_t number = load_plain((enum load)op->part.load, at);
     struct babeltrace2_label *kept =
-        &event->cache->label[((uintptr_t)put / sizeof *put + number) % BABELTRACE2_LABELS];
-    if (kept->place == put && kept->number == number)
-        return put_blocks(to, kept->text, kept->n);
-    const size_t from = (size_t)(to - (const char *)event->to->bytes);
-    to = put_any(event, &put->part, at, to);
-    const size_t n = to ? (size_t)(to - (const char *)event->to->bytes) - from : SIZE_MAX;
+        &run->cache->label[((uintptr_t)op / sizeof *op + number) % BABELTRACE2_LABELS];
+    if (kept->place == op && kept->number == number)
+        return emit_blocks(to, kept->text, kept->n);
+    const size_t from = (size_t)(to - (const char *)run->to->bytes);
+    to = emit_any_value(run, &op->part, at, to);
+    const size_t n = to ? (size_t)(to - (const char *)run->to->bytes) - from : SIZE_MAX;
     if (n <= sizeof kept->text) {
-        *kept = (struct babeltrace2_label){.place = put, .number = number, .n = (uint32_t)n};
-        memcpy(kept->text, event->to->bytes + from, n);
+        *kept = (struct babeltrace2_label){.place = op, .number = number, .n = (uint32_t)n};
+        memcpy(kept->text, run->to->bytes + from, n);
     }
     return to;
 }
 
-/* How many elements, or bytes of a text, there are. */
-static inline uint64_t count_of(const struct layout_part *part, const uint8_t *at)
+/* Returns the number of elements, or of bytes of a text. */
+static inline uint64_t load_element_count(const struct layout_part *part, const uint8_t *at)
 {
     return part->load == LOAD_COUNT ? part->count
                                     : load_plain((enum load)part->load, at - part->back);
@@ -335,86 +365,86 @@ static inline double load_float(const struct layout_part *part, const uint8_t *p
     return part->kind == LAYOUT_PART_SINGLE ? load_single((uint32_t)bits) : double_of_bits(bits);
 }
 
-static char *put_element(const struct layout_part *part, const uint8_t *p, char *to)
+static char *emit_plan_element(const struct layout_part *part, const uint8_t *p, char *to)
 {
     ttr_value value = part->element->value;
     const uint64_t number = load_plain((enum load)part->element_load, p);
     if (value.type == TTR_TYPE_FLOAT)
-        return babeltrace2_put_float(to, part->has_single_elements ? load_single((uint32_t)number)
-                                                                   : double_of_bits(number));
+        return babeltrace2_emit_float(to, part->has_single_elements ? load_single((uint32_t)number)
+                                                                    : double_of_bits(number));
     value.v.u = number;
-    switch (kind_of(&value)) {
+    switch (value_kind_of(&value)) {
     case VALUE_SIGNED:
-        return put_signed(to, number);
+        return emit_signed(to, number);
     case VALUE_UNSIGNED:
-        return put_unsigned(to, number);
+        return emit_unsigned(to, number);
     default:
-        return babeltrace2_put_based(to, &value);
+        return babeltrace2_emit_based(to, &value);
     }
 }
 
-static char *put_elements(struct babeltrace2_cache *cache, const struct layout_part *part,
-                          const uint8_t *p, uint64_t n, char *to)
+static char *emit_plan_elements(struct babeltrace2_cache *cache, const struct layout_part *part,
+                                const uint8_t *p, uint64_t n, char *to)
 {
     for (uint64_t i = 0; i < n; i++, p += part->stride)
-        to = put_element(part, p, put_index(cache, i, to));
+        to = emit_plan_element(part, p, emit_index(cache, i, to));
     return to;
 }
 
-static inline char *put_bytes(struct babeltrace2_cache *cache, const uint8_t *p, uint64_t n,
-                              char *to)
+static inline char *emit_byte_elements(struct babeltrace2_cache *cache, const uint8_t *p,
+                                       uint64_t n, char *to)
 {
     for (uint64_t i = 0; i < n; i++) {
         const struct babeltrace2_byte *byte = &cache->byte[p[i]];
-        to = put_index(cache, i, to);
-        memcpy(to, byte, sizeof *byte); /* of which the text counts */
+        to = emit_index(cache, i, to);
+        memcpy(to, byte, sizeof *byte); /* copies the complete slot; only n bytes count */
         to += byte->n;
     }
     return to;
 }
 
-/* The numbers of parts that stand still. */
+/* A decimal number whose load is fixed by the operation. */
 #define DECIMAL(load, put_number, number) \
     case PUT_DECIMAL + (load):            \
         to = put_number(to, number);      \
         continue
 
-/* Prints an event; NULL where it is not as the plan has it. */
+/* Appends the values of an event.  Returns NULL if the event does not fit the plan. */
 /* long: one case for each kind of value */
-static char *put_event(const struct event *event, char *to)
+static char *run_plan_ops(const struct plan_run *run, char *to)
 {
-    const uint8_t *const base = event->record.base, *const end = event->record.end,
-                         *p = event->record.begin;
-    const struct put *put = event->plan->put;
-    if ((uint64_t)(end - p) < event->plan->reach)
+    const uint8_t *const base = run->record.base, *const end = run->record.end,
+                         *p = run->record.begin;
+    const struct plan_op *op = run->plan->op;
+    if ((uint64_t)(end - p) < run->plan->reach)
         return NULL;
-    for (uint64_t n;; put++) {
-        const struct layout_part *const part = &put->part;
+    for (uint64_t n;; op++) {
+        const struct layout_part *const part = &op->part;
         const uint8_t *const at = p + part->at;
-        to = put_blocks(to, put->text, put->text_n);
-        switch (put->code) {
-            DECIMAL(LOAD_U8, put_unsigned, *at);
-            DECIMAL(LOAD_U16LE, put_unsigned, load_u16le(at));
-            DECIMAL(LOAD_U32LE, put_unsigned, load_u32le(at));
-            DECIMAL(LOAD_U64LE, put_unsigned, load_u64le(at));
-            DECIMAL(LOAD_U16BE, put_unsigned, load_u16be(at));
-            DECIMAL(LOAD_U32BE, put_unsigned, load_u32be(at));
-            DECIMAL(LOAD_U64BE, put_unsigned, load_u64be(at));
-            DECIMAL(LOAD_S8, put_signed, (uint64_t)(int8_t)*at);
-            DECIMAL(LOAD_S16LE, put_signed, (uint64_t)(int16_t)load_u16le(at));
-            DECIMAL(LOAD_S32LE, put_signed, (uint64_t)(int32_t)load_u32le(at));
-            DECIMAL(LOAD_S16BE, put_signed, (uint64_t)(int16_t)load_u16be(at));
-            DECIMAL(LOAD_S32BE, put_signed, (uint64_t)(int32_t)load_u32be(at));
-            DECIMAL(LOAD_COUNT, put_signed, load_u64le(at));
-            DECIMAL(LOAD_COUNT + 1, put_signed, load_u64be(at));
+        to = emit_blocks(to, op->text, op->text_n);
+        switch (op->code) {
+            DECIMAL(LOAD_U8, emit_unsigned, *at);
+            DECIMAL(LOAD_U16LE, emit_unsigned, load_u16le(at));
+            DECIMAL(LOAD_U32LE, emit_unsigned, load_u32le(at));
+            DECIMAL(LOAD_U64LE, emit_unsigned, load_u64le(at));
+            DECIMAL(LOAD_U16BE, emit_unsigned, load_u16be(at));
+            DECIMAL(LOAD_U32BE, emit_unsigned, load_u32be(at));
+            DECIMAL(LOAD_U64BE, emit_unsigned, load_u64be(at));
+            DECIMAL(LOAD_S8, emit_signed, (uint64_t)(int8_t)*at);
+            DECIMAL(LOAD_S16LE, emit_signed, (uint64_t)(int16_t)load_u16le(at));
+            DECIMAL(LOAD_S32LE, emit_signed, (uint64_t)(int32_t)load_u32le(at));
+            DECIMAL(LOAD_S16BE, emit_signed, (uint64_t)(int16_t)load_u16be(at));
+            DECIMAL(LOAD_S32BE, emit_signed, (uint64_t)(int32_t)load_u32be(at));
+            DECIMAL(LOAD_COUNT, emit_signed, load_u64le(at));
+            DECIMAL(LOAD_COUNT + 1, emit_signed, load_u64be(at));
         case PUT_HEX:
-            to = babeltrace2_put_hex(to, load_plain((enum load)part->load, at) & put->mask);
+            to = babeltrace2_emit_hex(to, load_plain((enum load)part->load, at) & op->mask);
             continue;
         case PUT_FLOAT:
-            to = babeltrace2_put_float(to, load_float(part, at));
+            to = babeltrace2_emit_float(to, load_float(part, at));
             continue;
         case PUT_TEXT:
-            to = put_quotable(to, base, at, at + part->count);
+            to = emit_quotable_text(to, base, at, at + part->count);
             continue;
         case PUT_END:
             return to;
@@ -422,75 +452,76 @@ static char *put_event(const struct event *event, char *to)
             p = find_zero(base, at, end);
             if (!p)
                 return NULL;
-            to = put_quotable(to, base, at, p++);
+            to = emit_quotable_text(to, base, at, p++);
             break;
         case PUT_LAST_STRING:
             p = end - part->reach;
             if (p <= at || p[-1])
                 return NULL;
-            to = put_quotable(to, base, at, p - 1);
+            to = emit_quotable_text(to, base, at, p - 1);
             break;
         case PUT_COUNTED_TEXT:
-            n = count_of(part, at);
+            n = load_element_count(part, at);
             if (n > (uint64_t)(end - at))
                 return NULL;
             p = at + n;
-            to = put_quotable(to, base, at, p);
+            to = emit_quotable_text(to, base, at, p);
             break;
         case PUT_BYTES:
         case PUT_ELEMENTS:
-            n = count_of(part, at);
+            n = load_element_count(part, at);
             if (n > (uint64_t)(end - at) ||
                 n * part->stride - (n ? part->gap : 0) > (uint64_t)(end - at))
                 return NULL;
             p = at + n * part->stride - (n ? part->gap : 0);
-            to = put->code == PUT_BYTES ? put_bytes(event->cache, at, n, to)
-                                        : put_elements(event->cache, part, at, n, to);
+            to = op->code == PUT_BYTES ? emit_byte_elements(run->cache, at, n, to)
+                                       : emit_plan_elements(run->cache, part, at, n, to);
             break;
         case PUT_LABEL:
         case PUT_ANY:
-            to = put->code == PUT_LABEL ? put_label(event, put, at, to)
-                                        : put_any(event, part, at, to);
+            to = op->code == PUT_LABEL ? emit_label(run, op, at, to)
+                                       : emit_any_value(run, part, at, to);
             if (!to)
                 return NULL;
             continue;
         default:
-            __builtin_unreachable(); /* code_of makes no others */
+            __builtin_unreachable(); /* op_code_of_part returns no others */
         }
         if ((uint64_t)(end - p) < part->reach)
             return NULL;
     }
 }
 
-/* Gives the packet's part of an event; false where it is not known, or not what the plan was made
- * for. */
-static inline bool get_packet(const struct event *event, const struct schema *schema,
-                              const ttr_event *of, ttr_text *text)
+/* Sets *text to the packet part of an event.  Returns false if it is not cached, or if the plan was
+ * made for events without one. */
+static inline bool find_packet_text(const struct plan_run *run, const struct schema *schema,
+                                    const ttr_event *of, ttr_text *text)
 {
-    const struct babeltrace2_plan *plan = event->plan;
-    *text = (ttr_text){event->cache->packet[0].text, 0};
+    const struct babeltrace2_plan *plan = run->plan;
+    *text = (ttr_text){run->cache->packet[0].text, 0};
     if (!plan->has_packet)
         return true;
-    const struct babeltrace2_packet *known = known_packet(event->cache, of, packet_of(schema, of));
+    const struct babeltrace2_packet *known =
+        find_cached_packet(run->cache, of, packet_of(schema, of));
     if (!known || (known->n > 0) != plan->is_behind_packet)
         return false;
     *text = (ttr_text){known->text, known->n};
     return true;
 }
 
-bool babeltrace2_follow(struct buffer *to, const struct schema *schema, const ttr_event *event,
-                        const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache)
+bool babeltrace2_run_plan(struct buffer *to, const struct schema *schema, const ttr_event *event,
+                          const struct babeltrace2_plan *plan, struct babeltrace2_cache *cache)
 {
-    struct event tried = {.to = to, .cache = cache, .plan = plan};
+    struct plan_run tried = {.to = to, .cache = cache, .plan = plan};
     ttr_text packet;
-    if (plan->start != schema->start || event->payload_size > PAYLOAD_MOST ||
+    if (plan->start != schema->start || event->payload_size > PLAN_PAYLOAD_MAX ||
         !layout_record_of(schema, event, &tried.record) ||
-        !get_packet(&tried, schema, event, &packet))
+        !find_packet_text(&tried, schema, event, &packet))
         return false;
     const size_t begin = to->n;
     tried.room = plan->room + (size_t)plan->per_byte * event->payload_size;
     char *at = (char *)buffer_room(to, tried.room + sizeof cache->packet[0].text);
-    at = at ? put_event(&tried, put_blocks(at, packet.p, packet.n)) : NULL;
+    at = at ? run_plan_ops(&tried, emit_blocks(at, packet.p, packet.n)) : NULL;
     if (at)
         to->n = (size_t)(at - (char *)to->bytes);
     else

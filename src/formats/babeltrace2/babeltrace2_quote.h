@@ -1,6 +1,5 @@
-/* Texts between quotes: copied sixteen bytes at a time while it is found out where they end and
- * whether a byte needs an escape. Whoever calls these has room for 4 bytes of text for each byte,
- * and TEXT_BEYOND more. */
+/* Copying of quoted text, sixteen bytes at a time, while searching for its end and for characters
+ * to escape.  Callers reserve 4 output bytes per input byte, and TEXT_BEYOND more. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_QUOTE_H
 
@@ -9,14 +8,14 @@
 
 #define TEXT_BEYOND 16u
 
-/* Bytes that do not stand for themselves; a zero is the end. */
+/* Returns whether a character is escaped, or ends the text (zero). */
 static inline bool is_special(uint8_t byte)
 {
     return byte < 0x20 || (byte | 0x40) == 0x7f || byte == '\\' || byte == '\'' ||
-           byte == '"'; /* 0x7f and '?' */
+           byte == '"'; /* the bit operation also matches '?' */
 }
 
-/* A bit for each byte of 16 that is special. */
+/* Returns a bit mask of the special bytes among 16. */
 #ifdef __SSE2__
 static inline uint32_t specials_of_16(const uint8_t *p)
 {
@@ -36,9 +35,10 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes; where 16 before `limit` may be looked at, by what ends with it. */
-static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p,
-                                 const uint8_t *limit)
+/* Copies fewer than 16 bytes and returns their mask of special bytes.  If 16 bytes before `limit`
+ * are readable, it loads them at once. */
+static inline uint32_t copy_last_bytes(char *at, const uint8_t *from, const uint8_t *p,
+                                       const uint8_t *limit)
 {
     const unsigned n = (unsigned)(limit - p);
     uint32_t specials = 0;
@@ -56,9 +56,10 @@ static inline uint32_t copy_rest(char *at, const uint8_t *from, const uint8_t *p
     return specials;
 }
 
-/* Copies the text in [p, limit), or up to its first zero; NULL where a byte needs an escape.
- * `from`, at or before p: bytes from there on may be looked at. */
-static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, const uint8_t *limit)
+/* Copies [p, limit) up to the first zero.  Returns the end, NULL if a byte needs an escape.  Bytes
+ * from `from` (at or before p) on are readable. */
+static inline char *emit_plain_text(char *at, const uint8_t *from, const uint8_t *p,
+                                    const uint8_t *limit)
 {
     uint32_t specials = 0;
     for (; limit - p >= 16 && !specials; p += 16, at += 16) {
@@ -68,21 +69,21 @@ static inline char *put_plain(char *at, const uint8_t *from, const uint8_t *p, c
     if (specials)
         p -= 16, at -= 16;
     else
-        specials = copy_rest(at, from, p, limit);
+        specials = copy_last_bytes(at, from, p, limit);
     if (__builtin_expect(!specials, 1))
         return at + (limit - p);
     const unsigned n = (unsigned)__builtin_ctz(specials);
     return p[n] ? NULL : at + n;
 }
 
-/* The same with escapes. */
-char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit);
+/* Copies [p, limit) with escapes, up to the first zero.  Returns the end. */
+char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit);
 
-static inline char *put_quotable(char *at, const uint8_t *from, const uint8_t *p,
-                                 const uint8_t *limit)
+static inline char *emit_quotable_text(char *at, const uint8_t *from, const uint8_t *p,
+                                       const uint8_t *limit)
 {
-    char *behind = put_plain(at, from, p, limit);
-    return behind ? behind : babeltrace2_put_escaped(at, p, limit);
+    char *behind = emit_plain_text(at, from, p, limit);
+    return behind ? behind : babeltrace2_emit_escaped(at, p, limit);
 }
 
 #endif

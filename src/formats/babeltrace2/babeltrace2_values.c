@@ -1,4 +1,4 @@
-/* Values that open no level: texts in quotes, numbers, names of numbers, bytes. */
+/* Values that open no level: quoted texts, numbers, labels, bytes. */
 #include <stdio.h>
 
 #include "base/number.h"
@@ -6,7 +6,7 @@
 #include "formats/babeltrace2/babeltrace2_walk.h"
 #include "layout/layout.h"
 
-static char *put_special(char *at, uint8_t byte)
+static char *emit_special(char *at, uint8_t byte)
 {
     static const char letters[256] = {
         ['\\'] = '\\', ['\''] = '\'', ['"'] = '"',  ['?'] = '?',  ['\a'] = 'a', ['\b'] = 'b',
@@ -22,50 +22,51 @@ static char *put_special(char *at, uint8_t byte)
     return at;
 }
 
-char *babeltrace2_put_escaped(char *at, const uint8_t *p, const uint8_t *limit)
+char *babeltrace2_emit_escaped(char *at, const uint8_t *p, const uint8_t *limit)
 {
     for (; p < limit && *p; p++) {
         if (is_special(*p))
-            at = put_special(at, *p);
+            at = emit_special(at, *p);
         else
             *at++ = (char)*p;
     }
     return at;
 }
 
-void babeltrace2_add_quoted(struct walk *walk, ttr_text text)
+void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
-    if (!room_for(walk, 4 * text.n + 2 + TEXT_BEYOND))
+    if (!reserve_room(output, 4 * text.n + 2 + TEXT_BEYOND))
         return;
-    *walk->at++ = '"';
-    walk->at = put_quotable(walk->at, p, p, p + text.n);
-    *walk->at++ = '"';
+    *output->at++ = '"';
+    output->at = emit_quotable_text(output->at, p, p, p + text.n);
+    *output->at++ = '"';
 }
 
-/* Digits of a number in base 2, 8 or 16, the highest first. */
-static char *put_digits(char *at, uint64_t x, unsigned shift, unsigned n)
+/* Appends n digits in base 2, 8 or 16, the most significant first. */
+static char *emit_digits(char *at, uint64_t x, unsigned shift, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
         at[i] = "0123456789ABCDEF"[x >> shift * (n - 1 - i) & ((1u << shift) - 1)];
     return at + n;
 }
 
-static unsigned digits_of(uint64_t x, unsigned shift)
+static unsigned count_digits(uint64_t x, unsigned shift)
 {
     unsigned bits = 64 - (unsigned)__builtin_clzll(x | 1);
     return (bits + shift - 1) / shift;
 }
 
-/* The lowest `bits` of a number, rounded up to whole digits of `per` bits. */
-static uint64_t masked(uint64_t x, unsigned bits, unsigned per)
+/* Returns the lowest `bits` of a number, rounded up to complete digits of `per` bits. */
+static uint64_t mask_to_digits(uint64_t x, unsigned bits, unsigned per)
 {
     unsigned rounded = (bits + per - 1) / per * per;
     return bits < 64 && rounded < 64 ? x & ((UINT64_C(1) << rounded) - 1) : x;
 }
 
-/* Eight digits in base 16, the first in the highest byte: x is spread over ever narrower lanes. */
-static inline uint64_t spread_eight(uint32_t x)
+/* Returns eight hex digits, the first in the highest byte: spreads nibbles to bytes, then adds '0'
+ * or 'A' - 10 in all bytes at once. */
+static inline uint64_t eight_hex_digits(uint32_t x)
 {
     uint64_t digits = (x | (uint64_t)x << 16) & UINT64_C(0x0000ffff0000ffff);
     digits = (digits | digits << 8) & UINT64_C(0x00ff00ff00ff00ff);
@@ -75,48 +76,48 @@ static inline uint64_t spread_eight(uint32_t x)
     return digits + UINT64_C(0x3030303030303030) + letters * ('A' - '9' - 1);
 }
 
-char *babeltrace2_put_hex(char *at, uint64_t x)
+char *babeltrace2_emit_hex(char *at, uint64_t x)
 {
     const bool is_long = x >> 32 != 0;
     const uint32_t first = (uint32_t)(is_long ? x >> 32 : x);
-    const unsigned n = digits_of(first, 4);
+    const unsigned n = count_digits(first, 4);
     at = put_text(at, "0x");
-    store_u64be(at, spread_eight(first << 4 * (8 - n)));
+    store_u64be(at, eight_hex_digits(first << 4 * (8 - n)));
     at += n;
     if (!is_long)
         return at;
-    store_u64be(at, spread_eight((uint32_t)x));
+    store_u64be(at, eight_hex_digits((uint32_t)x));
     return at + 8;
 }
 
 uint64_t babeltrace2_hex_mask(const ttr_value *value)
 {
-    return masked(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
+    return mask_to_digits(UINT64_MAX, value->bits && value->bits <= 64 ? value->bits : 64, 4);
 }
 
-char *babeltrace2_put_based(char *at, const ttr_value *value)
+char *babeltrace2_emit_based(char *at, const ttr_value *value)
 {
     unsigned bits = value->bits && value->bits <= 64 ? value->bits : 64;
     uint64_t x = value->v.u;
     if (value->base == 2)
-        return put_digits(put_text(at, "0b"), x, 1, bits);
+        return emit_digits(put_text(at, "0b"), x, 1, bits);
     if (value->base == 8) {
-        x = value->type == TTR_TYPE_INT ? masked(x, bits, 3) : x;
-        return put_digits(put_text(at, "0"), x, 3, digits_of(x, 3));
+        x = value->type == TTR_TYPE_INT ? mask_to_digits(x, bits, 3) : x;
+        return emit_digits(put_text(at, "0"), x, 3, count_digits(x, 3));
     }
-    return babeltrace2_put_hex(at, x & babeltrace2_hex_mask(value));
+    return babeltrace2_emit_hex(at, x & babeltrace2_hex_mask(value));
 }
 
-static inline char *put_integer(char *at, const ttr_value *value)
+static inline char *emit_integer(char *at, const ttr_value *value)
 {
     if (value->base == 2 || value->base == 8 || value->base == 16)
-        return babeltrace2_put_based(at, value);
+        return babeltrace2_emit_based(at, value);
     return value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
 }
 
-/* Six digits the way of %g for the numbers that are plain there, where rounding is beyond doubt:
- * the scaled number is off by less than a millionth of its last digit.  NULL: not done. */
-static char *put_plain_float(char *at, double x)
+/* Appends a float as %g does, for magnitudes that %g prints without an exponent.  Returns NULL if
+ * the sixth digit is close to a rounding boundary: scaling may be off by a millionth of it. */
+static char *emit_plain_float(char *at, double x)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
     static const double limits[] = {1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5};
@@ -124,14 +125,14 @@ static char *put_plain_float(char *at, double x)
     char digits[6];
     if (!(size >= 1e-4 && size < 999999))
         return NULL;
-    int before = -3; /* digits before the point; below 1, how many zeros follow it */
+    int before = -3; /* digits before the point; if <= 0, minus the number of zeros after it */
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         before += size >= limits[i];
     const double scaled = size * tens[6 - before];
     uint32_t whole = (uint32_t)scaled;
     const double part = scaled - (double)whole;
     const bool is_exact =
-        before == 6; /* then nothing was scaled, and a half goes to the even neighbour */
+        before == 6; /* the number was not scaled: ties round to even, as %g does */
     if (scaled < 99999 || scaled >= 999999 || (!is_exact && part > 0.499999 && part < 0.500001))
         return NULL;
     whole += part > 0.5 || (is_exact && whole % 2 && !(part < 0.5));
@@ -157,54 +158,54 @@ static char *put_plain_float(char *at, double x)
     return at + n + 1;
 }
 
-char *babeltrace2_put_float(char *at, double x)
+char *babeltrace2_emit_float(char *at, double x)
 {
-    char *behind = put_plain_float(at, x);
+    char *behind = emit_plain_float(at, x);
     return behind ? behind : at + snprintf(at, NUMBER_MAX, "%g", x);
 }
 
-/* Names of a value, with commas between them. */
-static void add_labels(struct walk *walk, const ttr_value *value)
+/* Appends the labels of a value, separated by commas. */
+static void add_labels(struct bt2_output *output, const ttr_value *value)
 {
     for (uint32_t i = 0; i < value->count; i++) {
         ttr_text label = {"", 0};
-        (void)ttr_fields_label(walk->fields, value, i, &label);
-        if (!room_for(walk, VALUE_ROOM))
+        (void)ttr_fields_label(output->fields, value, i, &label);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        walk->at = put_text(walk->at, i ? ", " : "");
-        color(walk, COLOR_VALUE);
-        babeltrace2_add_quoted(walk, label);
-        if (!room_for(walk, VALUE_ROOM))
+        output->at = put_text(output->at, i ? ", " : "");
+        emit_color(output, COLOR_VALUE);
+        babeltrace2_add_quoted(output, label);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        color(walk, COLOR_OFF);
+        emit_color(output, COLOR_OFF);
     }
 }
 
-static void add_enum(struct walk *walk, const ttr_value *value)
+static void add_enum(struct bt2_output *output, const ttr_value *value)
 {
-    walk->at = put_text(walk->at, value->count > 1 ? "( { " : "( ");
+    output->at = put_text(output->at, value->count > 1 ? "( { " : "( ");
     if (value->count > 0) {
-        add_labels(walk, value);
+        add_labels(output, value);
     } else {
-        color(walk, COLOR_UNKNOWN);
-        walk->at = put_text(walk->at, "<unknown>");
-        color(walk, COLOR_OFF);
+        emit_color(output, COLOR_UNKNOWN);
+        output->at = put_text(output->at, "<unknown>");
+        emit_color(output, COLOR_OFF);
     }
-    if (!room_for(walk, VALUE_ROOM))
+    if (!reserve_room(output, VALUE_ROOM))
         return;
-    walk->at = put_text(walk->at, value->count > 1 ? " } : container = " : " : container = ");
-    color(walk, COLOR_VALUE);
-    walk->at = put_integer(walk->at, value);
-    color(walk, COLOR_OFF);
-    walk->at = put_text(walk->at, " )");
+    output->at = put_text(output->at, value->count > 1 ? " } : container = " : " : container = ");
+    emit_color(output, COLOR_VALUE);
+    output->at = emit_integer(output->at, value);
+    emit_color(output, COLOR_OFF);
+    output->at = put_text(output->at, " )");
 }
 
-/* Bytes: "{ 59 6f }". */
-static void add_bytes(struct walk *walk, ttr_text bytes)
+/* Appends bytes as "{ 59 6f }". */
+static void add_bytes(struct bt2_output *output, ttr_text bytes)
 {
-    if (!room_for(walk, 3 * bytes.n + 3))
+    if (!reserve_room(output, 3 * bytes.n + 3))
         return;
-    char *at = walk->at;
+    char *at = output->at;
     *at++ = '{';
     for (size_t i = 0; i < bytes.n; i++) {
         uint8_t byte = (uint8_t)bytes.p[i];
@@ -212,7 +213,7 @@ static void add_bytes(struct walk *walk, ttr_text bytes)
         *at++ = "0123456789abcdef"[byte >> 4];
         *at++ = "0123456789abcdef"[byte & 15];
     }
-    walk->at = put_text(at, " }");
+    output->at = put_text(at, " }");
 }
 
 static int compare_texts(ttr_text a, ttr_text b)
@@ -221,14 +222,14 @@ static int compare_texts(ttr_text a, ttr_text b)
     return order ? order : (a.n > b.n) - (a.n < b.n);
 }
 
-/* The names of a value's flags in the order of their bytes, each once; how many. */
-static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
+/* Collects the labels of flags, sorted by bytes, without duplicates.  Returns their number. */
+static uint32_t sort_labels(const struct bt2_output *output, const ttr_value *value,
                             ttr_text to[LAYOUT_LABELS])
 {
     uint32_t n = 0;
     ttr_text label;
-    for (uint32_t i = 0;
-         i < value->count && n < LAYOUT_LABELS && ttr_fields_label(walk->fields, value, i, &label);
+    for (uint32_t i = 0; i < value->count && n < LAYOUT_LABELS &&
+                         ttr_fields_label(output->fields, value, i, &label);
          i++) {
         uint32_t at = n;
         while (at > 0 && compare_texts(label, to[at - 1]) < 0)
@@ -241,61 +242,61 @@ static uint32_t sort_labels(const struct walk *walk, const ttr_value *value,
     return n;
 }
 
-/* A bit map: 0xA2 { "a", "b" }, or 0x40 where no flag is set. */
-static void add_flags(struct walk *walk, const ttr_value *value)
+/* Appends a bit map: 0xA2 { "a", "b" }, or 0x40 if no flag matches. */
+static void add_flags(struct bt2_output *output, const ttr_value *value)
 {
-    color(walk, COLOR_VALUE);
-    walk->at = babeltrace2_put_hex(walk->at, value->v.u);
-    color(walk, COLOR_OFF);
+    emit_color(output, COLOR_VALUE);
+    output->at = babeltrace2_emit_hex(output->at, value->v.u);
+    emit_color(output, COLOR_OFF);
     ttr_text labels[LAYOUT_LABELS];
-    const uint32_t n = sort_labels(walk, value, labels);
-    for (uint32_t i = 0; i < n && room_for(walk, VALUE_ROOM); i++) {
-        walk->at = put_text(walk->at, i ? ", " : " { ");
-        color(walk, COLOR_VALUE);
-        babeltrace2_add_quoted(walk, labels[i]);
-        if (!room_for(walk, VALUE_ROOM))
+    const uint32_t n = sort_labels(output, value, labels);
+    for (uint32_t i = 0; i < n && reserve_room(output, VALUE_ROOM); i++) {
+        output->at = put_text(output->at, i ? ", " : " { ");
+        emit_color(output, COLOR_VALUE);
+        babeltrace2_add_quoted(output, labels[i]);
+        if (!reserve_room(output, VALUE_ROOM))
             return;
-        color(walk, COLOR_OFF);
+        emit_color(output, COLOR_OFF);
     }
-    if (value->count && room_for(walk, 2))
-        walk->at = put_text(walk->at, " }");
+    if (value->count && reserve_room(output, 2))
+        output->at = put_text(output->at, " }");
 }
 
-/* A text or a number; what it is has the colour of values. */
-static void add_colored(struct walk *walk, const ttr_value *value)
+/* Appends a text or a number, in the color of values. */
+static void add_colored_value(struct bt2_output *output, const ttr_value *value)
 {
-    color(walk, COLOR_VALUE);
+    emit_color(output, COLOR_VALUE);
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        walk->at = put_text(walk->at, value->v.u ? "true" : "false");
+        output->at = put_text(output->at, value->v.u ? "true" : "false");
         break;
     case TTR_TYPE_FLOAT:
-        walk->at = babeltrace2_put_float(walk->at, value->v.f);
+        output->at = babeltrace2_emit_float(output->at, value->v.f);
         break;
     case TTR_TYPE_TEXT:
         if (value->hint != TTR_HINT_NUMBER)
-            babeltrace2_add_quoted(walk, value->text);
-        else if (room_for(walk, value->text.n))
-            walk->at = put_piece(walk->at, value->text);
+            babeltrace2_add_quoted(output, value->text);
+        else if (reserve_room(output, value->text.n))
+            output->at = put_piece(output->at, value->text);
         break;
     default:
-        walk->at = put_integer(walk->at, value);
+        output->at = emit_integer(output->at, value);
     }
-    if (walk->with_color && room_for(walk, 8))
-        color(walk, COLOR_OFF);
+    if (output->with_color && reserve_room(output, 8))
+        emit_color(output, COLOR_OFF);
 }
 
-void babeltrace2_add_value(struct walk *walk, const ttr_value *value)
+void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value)
 {
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_integer && value->hint == TTR_HINT_ENUM)
-        add_enum(walk, value);
+        add_enum(output, value);
     else if (value->type == TTR_TYPE_UINT && value->hint == TTR_HINT_FLAGS)
-        add_flags(walk, value);
+        add_flags(output, value);
     else if (value->type == TTR_TYPE_BYTES)
-        add_bytes(walk, value->text);
+        add_bytes(output, value->text);
     else if (value->type == TTR_TYPE_NULL)
-        walk->at = put_text(walk->at, "<none>");
+        output->at = put_text(output->at, "<none>");
     else
-        add_colored(walk, value);
+        add_colored_value(output, value);
 }

@@ -1,8 +1,7 @@
-/* Where the text of an event has come to, and what is open there.  Only this folder's files include
- * this.
+/* Output position and open levels of the event that is printed; included by this folder only.
  *
- * Text is written straight into the buffer's room: whoever is about to write asks for all of it
- * (room_for) and then only moves `at`. */
+ * Text is written directly into reserved room of the buffer.  A function first reserves all that it
+ * may write (reserve_room), then only advances `at`. */
 #ifndef TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 #define TRACETTA_FORMATS_BABELTRACE2_BABELTRACE2_WALK_H
 
@@ -11,72 +10,73 @@
 
 #define DEPTH_MAX 64u
 #define ROOM_MIN ((size_t)4096)
-#define VALUE_ROOM 192u /* of any value without text, with the braces around it */
+#define VALUE_ROOM 192u /* bytes of any value without text, braces included */
 
-struct level {
+struct bt2_level {
     bool is_array;
-    uint8_t choices;  /* braces to close behind it */
-    uint64_t printed; /* members or elements so far */
+    uint8_t choices;  /* closing braces to print after the field of this level */
+    uint64_t printed; /* members or elements printed so far */
 };
 
-struct walk {
+struct bt2_output {
     struct buffer *to;
-    char *at, *end; /* room of the buffer, not in its count yet */
+    char *at, *end; /* [at, end) is reserved in the buffer but not counted in buffer->n */
     struct babeltrace2_cache *cache;
     const ttr_fields *fields;
     bool with_names, with_color;
-    unsigned depth; /* level[0 .. depth] are open */
-    struct level level[DEPTH_MAX + 1];
+    unsigned depth; /* levels 0 to depth are open */
+    struct bt2_level level[DEPTH_MAX + 1];
 };
 
-/* Parts of an event in order, with whether the one before has been closed. */
-struct parts {
-    struct walk walk;
+/* The parts of an event in order, and whether the current one must be closed. */
+struct bt2_parts {
+    struct bt2_output output;
     const struct babeltrace2_names *names;
     const struct event_class *event_class;
     bool has_part, is_open;
-    unsigned next; /* part that comes next, see `order` */
+    unsigned next; /* index in `order` of the next part */
 };
 
-static inline void begin_room(struct walk *walk, size_t n)
+static inline void output_begin_room(struct bt2_output *output, size_t n)
 {
     if (n < ROOM_MIN)
         n = ROOM_MIN;
-    walk->at = walk->end = (char *)buffer_room(walk->to, n);
-    if (walk->at)
-        walk->end = walk->at + n;
+    output->at = output->end = (char *)buffer_room(output->to, n);
+    if (output->at)
+        output->end = output->at + n;
 }
 
-static inline void end_room(struct walk *walk)
+static inline void output_end_room(struct bt2_output *output)
 {
-    if (walk->at)
-        buffer_filled(walk->to, (size_t)(walk->at - (char *)(walk->to->bytes + walk->to->n)));
-    walk->at = walk->end = NULL;
+    if (output->at)
+        buffer_filled(output->to,
+                      (size_t)(output->at - (char *)(output->to->bytes + output->to->n)));
+    output->at = output->end = NULL;
 }
 
-/* Makes room for n bytes; false when that cannot be. */
-static inline bool room_for(struct walk *walk, size_t n)
+/* Reserves n bytes.  Returns false if memory is exhausted. */
+static inline bool reserve_room(struct bt2_output *output, size_t n)
 {
-    if ((size_t)(walk->end - walk->at) >= n)
+    if ((size_t)(output->end - output->at) >= n)
         return true;
-    end_room(walk);
-    begin_room(walk, n);
-    return (size_t)(walk->end - walk->at) >= n;
+    output_end_room(output);
+    output_begin_room(output, n);
+    return (size_t)(output->end - output->at) >= n;
 }
 
-static inline void color(struct walk *walk, const char *code)
+static inline void emit_color(struct bt2_output *output, const char *code)
 {
-    if (walk->with_color)
-        walk->at = put_text(walk->at, code);
+    if (output->with_color)
+        output->at = put_text(output->at, code);
 }
 
-/* Where the text is in its buffer. */
-static inline size_t place_in(const struct walk *walk)
+/* Returns the offset in the buffer of the next byte written. */
+static inline size_t output_offset(const struct bt2_output *output)
 {
-    return walk->at ? (size_t)(walk->at - (const char *)walk->to->bytes) : 0;
+    return output->at ? (size_t)(output->at - (const char *)output->to->bytes) : 0;
 }
 
-/* How a value is printed, or what is opened. */
+/* How a value is printed, or which level it opens. */
 enum value_kind {
     VALUE_OTHER,
     VALUE_UNSIGNED,
@@ -86,7 +86,7 @@ enum value_kind {
     VALUE_ARRAY
 };
 
-static inline uint8_t kind_of(const ttr_value *value)
+static inline uint8_t value_kind_of(const ttr_value *value)
 {
     bool is_based = value->base == 2 || value->base == 8 || value->base == 16;
     switch (value->type) {
@@ -106,8 +106,8 @@ static inline uint8_t kind_of(const ttr_value *value)
     }
 }
 
-/* Numbers below 100, of which arrays are full, need no call. */
-static inline char *put_unsigned(char *at, uint64_t x)
+/* Appends a number.  One digit, the usual case in arrays, avoids a function call. */
+static inline char *emit_unsigned(char *at, uint64_t x)
 {
     if (x >= 10)
         return put_u64(at, x);
@@ -115,49 +115,50 @@ static inline char *put_unsigned(char *at, uint64_t x)
     return at + 1;
 }
 
-static inline char *put_signed(char *at, uint64_t x)
+static inline char *emit_signed(char *at, uint64_t x)
 {
-    return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : put_unsigned(at, x);
+    return (int64_t)x < 0 ? put_i64(at, (int64_t)x) : emit_unsigned(at, x);
 }
 
-/* ", [N] = " of the first elements, made when they first come; copied whole. */
-char *babeltrace2_put_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
+/* Appends ", [N] = ", and caches it for the first elements. */
+char *babeltrace2_emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at);
 
-/* The same, quickly where it was made before. */
-static inline char *put_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
+/* Like babeltrace2_emit_index; copies the text if it is cached. */
+static inline char *emit_index(struct babeltrace2_cache *cache, uint64_t index, char *at)
 {
     const struct babeltrace2_index *known = &cache->index[index % BABELTRACE2_INDEXES];
     if (index >= BABELTRACE2_INDEXES || known->n == 0)
-        return babeltrace2_put_index(cache, index, at);
-    memcpy(at, known, sizeof *known); /* of which the text counts */
+        return babeltrace2_emit_index(cache, index, at);
+    memcpy(at, known, sizeof *known); /* copies the complete slot; only n bytes count */
     return at + known->n;
 }
 
 /* Appends a text in quotes, up to its first zero. */
-void babeltrace2_add_quoted(struct walk *walk, ttr_text text);
+void babeltrace2_add_quoted(struct bt2_output *output, ttr_text text);
 
-/* Appends a value that opens no level.  There is room for VALUE_ROOM. */
-void babeltrace2_add_value(struct walk *walk, const ttr_value *value);
+/* Appends a value that opens no level.  The caller has reserved VALUE_ROOM. */
+void babeltrace2_add_value(struct bt2_output *output, const ttr_value *value);
 
-/* A float as "%g" has it, and an integer in base 2, 8 or 16. */
-char *babeltrace2_put_float(char *at, double x);
-char *babeltrace2_put_based(char *at, const ttr_value *value);
+/* Append a float in the form of "%g", and an integer in base 2, 8 or 16. */
+char *babeltrace2_emit_float(char *at, double x);
+char *babeltrace2_emit_based(char *at, const ttr_value *value);
 
-/* A number in base 16, of which only the bits of the mask are shown. */
-char *babeltrace2_put_hex(char *at, uint64_t x);
+/* babeltrace2_emit_hex appends a number in base 16; babeltrace2_hex_mask returns the bits of a
+ * value that are printed. */
+char *babeltrace2_emit_hex(char *at, uint64_t x);
 uint64_t babeltrace2_hex_mask(const ttr_value *value);
 
-/* Appends all that stands before a field's value, which opens its level where it has one; false
- * where no value follows. */
-bool babeltrace2_begin_field(struct parts *parts, const ttr_field *field);
+/* Appends everything between the previous value and that of `field`, opening the level of a struct
+ * or array.  Returns false if no value follows. */
+bool babeltrace2_begin_field(struct bt2_parts *parts, const ttr_field *field);
 
-/* Appends what stands behind the last field: braces, empty parts, the line's end. */
-void babeltrace2_end_parts(struct parts *parts);
+/* Appends everything after the last value: braces, empty parts, the line feed. */
+void babeltrace2_end_parts(struct bt2_parts *parts);
 
-#define BLOCK 32u /* bytes at once */
+#define BLOCK 32u /* bytes per copy */
 
-/* A text by blocks: BLOCK bytes behind it can be read, and written. */
-static inline char *put_blocks(char *at, const char *text, size_t n)
+/* Copies a text in blocks; BLOCK bytes after it must be readable and writable. */
+static inline char *emit_blocks(char *at, const char *text, size_t n)
 {
     memcpy(at, text, BLOCK);
     for (size_t i = BLOCK; __builtin_expect(i < n, 0); i += BLOCK)
@@ -165,24 +166,23 @@ static inline char *put_blocks(char *at, const char *text, size_t n)
     return at + n;
 }
 
-/* The number of an event's packet, 0 = none. */
+/* Returns the packet number of an event, 0 if it has none. */
 static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
 {
     return schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
 }
 
-/* The part of an event's packet where it was printed for another event of that packet; NULL where
- * it was not. */
-static inline const struct babeltrace2_packet *known_packet(const struct babeltrace2_cache *cache,
-                                                            const ttr_event *event, uint64_t number)
+/* Returns the cached packet part of an event, NULL if another packet was printed since. */
+static inline const struct babeltrace2_packet *find_cached_packet(
+    const struct babeltrace2_cache *cache, const ttr_event *event, uint64_t number)
 {
     const struct babeltrace2_packet *known = &cache->packet[event->source % BABELTRACE2_PACKETS];
     return number && known->number == number && known->source == event->source ? known : NULL;
 }
 
-/* Counts an event of a class whose first part is about to be printed, and makes the class's plan
- * when it came often. */
-void babeltrace2_meet(const struct parts *parts, const struct schema *schema,
-                      struct babeltrace2_class *of_class);
+/* Counts an event whose first part is about to be printed, and makes the plan of its class when the
+ * threshold is reached. */
+void babeltrace2_count_event(const struct bt2_parts *parts, const struct schema *schema,
+                             struct babeltrace2_class *of_class);
 
 #endif

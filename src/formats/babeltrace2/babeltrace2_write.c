@@ -1,8 +1,10 @@
-/* The line up to the fields:
+/* Lines as babeltrace2 prints them, up to the fields, and the options of that program:
+ *
  *   [HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) HOST:PROCNAME:(VPID) NAME: { ... }, { ... }
- * What stands between the times and the fields is the same for all events of a class, and is made
- * once a class.  The time of a second is made once a second. Left out: gaps (that program tells of
- * them on standard error, as the command does), definitions, and reading. */
+ *
+ * The text from the times to the fields is the same for all events of a class, and is cached per
+ * class; the time of day is formatted once per second.  Left out: gaps (babeltrace2 reports them on
+ * standard error, and so does the command), definitions, reading. */
 #include <string.h>
 #include <time.h>
 
@@ -15,7 +17,7 @@
 
 enum time_style { TIME_WALL, TIME_SECONDS, TIME_CYCLES };
 
-/* Attributes of the trace and the class that are printed before the name, in order. */
+/* Attributes of the trace and the class, printed before the event name in this order. */
 enum shown {
     SHOW_TRACE = 1u << 0,
     SHOW_HOSTNAME = 1u << 1,
@@ -30,22 +32,22 @@ enum shown {
 
 struct babeltrace2 {
     struct arena arena;
-    struct babeltrace2_class *classes; /* by schema */
+    struct babeltrace2_class *classes; /* indexed by schema */
     size_t classes_n;
-    struct buffer head; /* of an event that has no class */
+    struct buffer head; /* scratch for an event without a class */
     enum time_style style;
     struct babeltrace2_cache cache;
     unsigned shown;
     bool is_gmt, with_date, with_delta, has_last;
-    bool has_usual_times;         /* "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
-    int64_t last_time, second_ns; /* the latter: when the second of `prefix` begins */
+    bool has_usual_times;         /* times have the form "[HH:MM:SS.nnnnnnnnn] (+s.nnnnnnnnn) " */
+    int64_t last_time, second_ns; /* second_ns: start of the second in `prefix` */
     uint64_t last_cycles;
-    size_t prefix_n; /* 0: none yet */
-    char prefix[64]; /* with the bracket before it */
+    size_t prefix_n; /* 0 = not made yet */
+    char prefix[64]; /* cached text of a second, bracket included */
 };
 
-/* Whether a list "a,b,c" has a word. */
-static bool has_word(const char *list, const char *word)
+/* Returns whether a list "a,b,c" contains a word. */
+static bool list_has_word(const char *list, const char *word)
 {
     size_t n = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
@@ -54,9 +56,9 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* `usual` are those of `known` that there is a use for, for the message. */
-static ttr_status check_words(const char *key, const char *list, const char *const *known,
-                              const char *usual, ttr_error *error)
+/* Fails unless each word of the list is in `known`.  `usual`: the words to name in the error. */
+static ttr_status check_list_words(const char *key, const char *list, const char *const *known,
+                                   const char *usual, ttr_error *error)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
         size_t n = strcspn(at, ","), i = 0;
@@ -70,8 +72,8 @@ static ttr_status check_words(const char *key, const char *list, const char *con
     return TTR_OK;
 }
 
-static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_names *names,
-                             ttr_error *error)
+static ttr_status read_names_option(const struct ttr_writer *out, struct babeltrace2_names *names,
+                                    ttr_error *error)
 {
     static const char *const known[] = {"all",     "none", "payload", "arg",    "args",
                                         "context", "ctx",  "scope",   "header", NULL};
@@ -79,17 +81,18 @@ static ttr_status read_names(const struct ttr_writer *out, struct babeltrace2_na
     *names = (struct babeltrace2_names){.payload = true, .context = true};
     if (!list)
         return TTR_OK;
-    bool is_all = has_word(list, "all");
-    names->payload =
-        is_all || has_word(list, "payload") || has_word(list, "arg") || has_word(list, "args");
-    names->context = is_all || has_word(list, "context") || has_word(list, "ctx");
-    names->scope = is_all || has_word(list, "scope");
-    names->header = is_all || has_word(list, "header");
-    return check_words("names", list, known, "payload, context, scope and header, or all or none",
-                       error);
+    bool is_all = list_has_word(list, "all");
+    names->payload = is_all || list_has_word(list, "payload") || list_has_word(list, "arg") ||
+                     list_has_word(list, "args");
+    names->context = is_all || list_has_word(list, "context") || list_has_word(list, "ctx");
+    names->scope = is_all || list_has_word(list, "scope");
+    names->header = is_all || list_has_word(list, "header");
+    return check_list_words("names", list, known,
+                            "payload, context, scope and header, or all or none", error);
 }
 
-static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_error *error)
+static ttr_status read_fields_option(const struct ttr_writer *out, unsigned *shown,
+                                     ttr_error *error)
 {
     static const char *const known[] = {"trace",
                                         "trace:hostname",
@@ -105,15 +108,15 @@ static ttr_status read_shown(const struct ttr_writer *out, unsigned *shown, ttr_
     const char *list = output_option(out, "fields");
     *shown = list ? 0 : SHOW_DEFAULT;
     for (unsigned i = 0; list && i < 7; i++)
-        if (has_word(list, known[i]) || has_word(list, "all"))
+        if (list_has_word(list, known[i]) || list_has_word(list, "all"))
             *shown |= 1u << i;
     static const char usual[] = "trace, trace:hostname, trace:domain, trace:procname, trace:vpid, "
                                 "loglevel and emf, or all or none";
-    return list ? check_words("fields", list, known, usual, error) : TTR_OK;
+    return list ? check_list_words("fields", list, known, usual, error) : TTR_OK;
 }
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool otherwise,
-                              bool *answer, ttr_error *error)
+static ttr_status read_bool_option(const struct ttr_writer *out, const char *key, bool otherwise,
+                                   bool *answer, ttr_error *error)
 {
     const char *value = output_option(out, key);
     *answer = value ? strcmp(value, "yes") == 0 : otherwise;
@@ -123,7 +126,8 @@ static ttr_status read_answer(const struct ttr_writer *out, const char *key, boo
                 key, value);
 }
 
-static ttr_status read_style(const struct ttr_writer *out, enum time_style *style, ttr_error *error)
+static ttr_status read_time_style(const struct ttr_writer *out, enum time_style *style,
+                                  ttr_error *error)
 {
     static const char *const words[] = {"wall", "seconds", "cycles"};
     const char *value = output_option(out, "time");
@@ -140,53 +144,56 @@ static ttr_status read_style(const struct ttr_writer *out, enum time_style *styl
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct babeltrace2 *own = out->own;
-    arena_init(&own->arena, &out->t->counted);
-    buffer_init(&own->head, &out->t->counted);
-    own->cache.arena = &own->arena;
-    own->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
-    ttr_status status = read_names(out, &own->cache.names, error);
+    struct babeltrace2 *writer = out->own;
+    arena_init(&writer->arena, &out->t->counted);
+    buffer_init(&writer->head, &out->t->counted);
+    writer->cache.arena = &writer->arena;
+    writer->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    writer->cache.fields = ttr_field_buffer_new(out->t);
+    if (!writer->cache.fields)
+        return fail_memory(error);
+    ttr_status status = read_names_option(out, &writer->cache.names, error);
     if (status == TTR_OK)
-        status = read_shown(out, &own->shown, error);
+        status = read_fields_option(out, &writer->shown, error);
     if (status == TTR_OK)
-        status = read_style(out, &own->style, error);
+        status = read_time_style(out, &writer->style, error);
     if (status == TTR_OK)
-        status = read_answer(out, "gmt", false, &own->is_gmt, error);
+        status = read_bool_option(out, "gmt", false, &writer->is_gmt, error);
     if (status == TTR_OK)
-        status = read_answer(out, "date", false, &own->with_date, error);
+        status = read_bool_option(out, "date", false, &writer->with_date, error);
     if (status == TTR_OK)
-        status = read_answer(out, "delta", true, &own->with_delta, error);
-    own->has_usual_times = own->style == TIME_WALL && own->with_delta && !own->cache.names.header &&
-                           !own->cache.with_color;
+        status = read_bool_option(out, "delta", true, &writer->with_delta, error);
+    writer->has_usual_times = writer->style == TIME_WALL && writer->with_delta &&
+                              !writer->cache.names.header && !writer->cache.with_color;
     return status;
 }
 
 /* --- Times --- */
 
-/* "[2026-11-21 10:11:12." of a second. */
-static void make_prefix(struct babeltrace2 *own, int64_t second)
+/* Caches the text "[2026-11-21 10:11:12." of a second. */
+static void make_second_prefix(struct babeltrace2 *writer, int64_t second)
 {
     struct tm parts = {0};
     time_t time = (time_t)second;
-    own->second_ns = second * NS_PER_S;
-    own->prefix_n = 0;
-    if (!(own->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
+    writer->second_ns = second * NS_PER_S;
+    writer->prefix_n = 0;
+    if (!(writer->is_gmt ? gmtime_r(&time, &parts) : localtime_r(&time, &parts)))
         return;
-    own->prefix_n = strftime(own->prefix, sizeof own->prefix,
-                             own->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
+    writer->prefix_n = strftime(writer->prefix, sizeof writer->prefix,
+                                writer->with_date ? "[%Y-%m-%d %H:%M:%S." : "[%H:%M:%S.", &parts);
 }
 
-static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
+static char *emit_wall_time(char *at, struct babeltrace2 *writer, int64_t time)
 {
     int64_t second = time / NS_PER_S;
-    if (time >= 0 && own->style == TIME_WALL &&
-        (own->prefix_n == 0 || own->second_ns != second * NS_PER_S))
-        make_prefix(own, second);
-    if (time >= 0 && own->style == TIME_WALL && own->prefix_n) {
-        memcpy(at, own->prefix + 1, own->prefix_n - 1);
-        at += own->prefix_n - 1;
+    if (time >= 0 && writer->style == TIME_WALL &&
+        (writer->prefix_n == 0 || writer->second_ns != second * NS_PER_S))
+        make_second_prefix(writer, second);
+    if (time >= 0 && writer->style == TIME_WALL && writer->prefix_n) {
+        memcpy(at, writer->prefix + 1, writer->prefix_n - 1);
+        at += writer->prefix_n - 1;
     } else {
-        /* There is no time of day before the epoch. */
+        /* babeltrace2 prints times before the epoch in seconds. */
         at = put_text(at, time < 0 ? "-" : "");
         at = put_text(put_u64(at, time < 0 ? (uint64_t)-second : (uint64_t)second), ".");
     }
@@ -195,7 +202,7 @@ static char *put_wall(char *at, struct babeltrace2 *own, int64_t time)
     return at + 9;
 }
 
-static char *put_padded(char *at, uint64_t x, unsigned digits)
+static char *emit_padded(char *at, uint64_t x, unsigned digits)
 {
     char number[NUMBER_MAX];
     size_t n = number_put_u64(number, x);
@@ -205,15 +212,15 @@ static char *put_padded(char *at, uint64_t x, unsigned digits)
     return at + n;
 }
 
-static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event *event)
+static char *emit_delta(char *at, const struct babeltrace2 *writer, const ttr_event *event)
 {
-    if (own->style == TIME_CYCLES && !own->has_last)
+    if (writer->style == TIME_CYCLES && !writer->has_last)
         return put_text(at, "+????????????");
-    if (own->style == TIME_CYCLES)
-        return put_padded(put_text(at, "+"), event->ticks - own->last_cycles, 12);
-    if (!own->has_last)
+    if (writer->style == TIME_CYCLES)
+        return emit_padded(put_text(at, "+"), event->ticks - writer->last_cycles, 12);
+    if (!writer->has_last)
         return put_text(at, "+?.?????????");
-    uint64_t delta = (uint64_t)event->time - (uint64_t)own->last_time;
+    uint64_t delta = (uint64_t)event->time - (uint64_t)writer->last_time;
     if (delta < (uint64_t)NS_PER_S) {
         at = put_text(at, "+0.");
     } else {
@@ -224,19 +231,19 @@ static char *put_delta(char *at, const struct babeltrace2 *own, const ttr_event 
     return at + 9;
 }
 
-static char *put_scope_name(char *at, const struct babeltrace2 *own, const char *name)
+static char *emit_scope_name(char *at, const struct babeltrace2 *writer, const char *name)
 {
-    if (own->cache.with_color)
+    if (writer->cache.with_color)
         return put_text(put_text(put_text(at, COLOR_SCOPE), name), COLOR_OFF " = ");
     return put_text(put_text(at, name), " = ");
 }
 
-/* What the time since the event before is told from. */
-static void keep_time(struct babeltrace2 *own, const ttr_event *event)
+/* Stores the time that the next delta is relative to. */
+static void set_delta_base(struct babeltrace2 *writer, const ttr_event *event)
 {
-    own->last_time = event->time;
-    own->last_cycles = event->ticks;
-    own->has_last = true;
+    writer->last_time = event->time;
+    writer->last_cycles = event->ticks;
+    writer->has_last = true;
 }
 
 static bool has_clock(const struct event_class *event_class)
@@ -244,57 +251,58 @@ static bool has_clock(const struct event_class *event_class)
     return !event_class || event_class->has_clock;
 }
 
-/* Only the last event with a time counts. */
-static void babeltrace2_pass(struct ttr_writer *out, const ttr_batch *batch)
+/* Updates the delta base for skipped events: only the last one with a time matters. */
+static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
 {
     for (uint32_t i = batch->n; i > 0; i--) {
         const ttr_event *event = ttr_batch_at(batch, i - 1);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        keep_time(out->own, event);
+        set_delta_base(out->own, event);
         return;
     }
 }
 
-/* Times within a second of the one before and in the same as that, as nearly all are; NULL where
- * they are not. */
-static inline char *put_usual_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+/* Appends the times if they share the second of the previous event and are less than a second after
+ * it, the usual case.  Returns NULL otherwise. */
+static inline char *emit_usual_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
-    const uint64_t part = (uint64_t)event->time - (uint64_t)own->second_ns,
-                   delta = (uint64_t)event->time - (uint64_t)own->last_time;
-    if (!own->has_usual_times || !own->has_last || own->prefix_n == 0 ||
+    const uint64_t part = (uint64_t)event->time - (uint64_t)writer->second_ns,
+                   delta = (uint64_t)event->time - (uint64_t)writer->last_time;
+    if (!writer->has_usual_times || !writer->has_last || writer->prefix_n == 0 ||
         part >= (uint64_t)NS_PER_S || delta >= (uint64_t)NS_PER_S)
         return NULL;
-    memcpy(at, own->prefix, sizeof own->prefix); /* of which prefix_n bytes count */
-    at += own->prefix_n;
+    /* copies the complete array; only prefix_n bytes count */
+    memcpy(at, writer->prefix, sizeof writer->prefix);
+    at += writer->prefix_n;
     number_put_nine(at, (uint32_t)part);
     at = put_text(at + 9, "] (+0.");
     number_put_nine(at, (uint32_t)delta);
-    keep_time(own, event);
+    set_delta_base(writer, event);
     return put_text(at + 9, ") ");
 }
 
-static char *put_times(char *at, struct babeltrace2 *own, const ttr_event *event)
+static char *emit_times(char *at, struct babeltrace2 *writer, const ttr_event *event)
 {
-    bool is_named = own->cache.names.header;
-    at = is_named ? put_scope_name(at, own, "timestamp") : put_text(at, "[");
-    at = put_text(at, own->cache.with_color ? COLOR_TIME : "");
-    at = own->style == TIME_CYCLES ? put_padded(at, event->ticks, 20)
-                                   : put_wall(at, own, event->time);
-    at = put_text(at, own->cache.with_color ? COLOR_OFF : "");
+    bool is_named = writer->cache.names.header;
+    at = is_named ? emit_scope_name(at, writer, "timestamp") : put_text(at, "[");
+    at = put_text(at, writer->cache.with_color ? COLOR_TIME : "");
+    at = writer->style == TIME_CYCLES ? emit_padded(at, event->ticks, 20)
+                                      : emit_wall_time(at, writer, event->time);
+    at = put_text(at, writer->cache.with_color ? COLOR_OFF : "");
     at = put_text(at, is_named ? "" : "] ");
-    if (own->with_delta && is_named)
-        at = put_delta(put_scope_name(put_text(at, ", "), own, "delta"), own, event);
-    else if (own->with_delta)
-        at = put_text(put_delta(put_text(at, "("), own, event), ") ");
-    keep_time(own, event);
+    if (writer->with_delta && is_named)
+        at = emit_delta(emit_scope_name(put_text(at, ", "), writer, "delta"), writer, event);
+    else if (writer->with_delta)
+        at = put_text(emit_delta(put_text(at, "("), writer, event), ") ");
+    set_delta_base(writer, event);
     return at;
 }
 
-/* --- What is the same for all events of a class --- */
+/* --- Text that is the same for all events of a class --- */
 
-static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
+static bool find_source_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value)
 {
     ttr_attribute attribute;
     size_t n = strlen(name);
@@ -306,21 +314,20 @@ static bool find_attribute(const ttr *t, uint16_t source, const char *name, ttr_
     return false;
 }
 
-struct head {
-    struct babeltrace2 *own;
+struct line_head {
+    struct babeltrace2 *writer;
     struct buffer *to;
     bool starts_line, has_any;
 };
 
-/* Begins an attribute: its name where names are wanted, else what divides it from the one before.
- */
-static void begin_attribute(struct head *head, const char *name)
+/* Appends the separator of an attribute, and its name if names are printed. */
+static void begin_attribute(struct line_head *head, const char *name)
 {
     char text[64];
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, name) - text));
+    if (head->writer->cache.names.header)
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, name) - text));
     else if (head->has_any)
         buffer_add_byte(head->to, ':');
     head->has_any = true;
@@ -332,32 +339,32 @@ static void add_number(struct buffer *to, int64_t x)
     buffer_add(to, text, (size_t)(put_text(put_i64(put_text(text, "("), x), ")") - text));
 }
 
-static void add_trace(struct head *head, const ttr *t, uint16_t source)
+static void add_trace_name(struct line_head *head, const ttr *t, uint16_t source)
 {
     ttr_value name = {.text = {"", 0}}, place = {.text = {"", 0}}, path;
     char text[64];
-    if (!(head->own->shown & SHOW_TRACE))
+    if (!(head->writer->shown & SHOW_TRACE))
         return;
-    bool has_place = find_attribute(t, source, "trace.place", &place),
-         has_path = find_attribute(t, source, "trace.path", &path);
-    /* By what that program names traces: not by the name that CTF 2 may give. */
-    if (!find_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
+    bool has_place = find_source_attribute(t, source, "trace.place", &place),
+         has_path = find_source_attribute(t, source, "trace.path", &path);
+    /* babeltrace2 names traces by host and path, even if CTF 2 metadata has a name. */
+    if (!find_source_attribute(t, source, "hostname", &name) || name.type != TTR_TYPE_TEXT)
         name.text = (ttr_text){"", 0};
     if (!name.text.n && !has_place && !has_path)
         return;
     if (!head->starts_line)
         buffer_add(head->to, ", ", 2);
-    if (head->own->cache.names.header)
-        buffer_add(head->to, text, (size_t)(put_scope_name(text, head->own, "trace") - text));
+    if (head->writer->cache.names.header)
+        buffer_add(head->to, text, (size_t)(emit_scope_name(text, head->writer, "trace") - text));
     buffer_add(head->to, name.text.p, name.text.n);
     if (name.text.n && place.text.n)
         buffer_add_byte(head->to, '/');
     buffer_add(head->to, place.text.p, place.text.n);
-    if (head->own->cache.names.header)
+    if (head->writer->cache.names.header)
         buffer_add(head->to, ", ", 2);
 }
 
-static void add_environment(struct head *head, const ttr *t, uint16_t source)
+static void add_trace_environment(struct line_head *head, const ttr *t, uint16_t source)
 {
     static const struct {
         enum shown bit;
@@ -368,8 +375,8 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
                 {SHOW_VPID, "vpid", "trace:vpid"}};
     ttr_value value;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!(head->own->shown & rows[i].bit) ||
-            !find_attribute(t, source, rows[i].attribute, &value))
+        if (!(head->writer->shown & rows[i].bit) ||
+            !find_source_attribute(t, source, rows[i].attribute, &value))
             continue;
         bool is_text = value.type == TTR_TYPE_TEXT;
         if (is_text == (rows[i].bit == SHOW_VPID))
@@ -382,7 +389,7 @@ static void add_environment(struct head *head, const ttr *t, uint16_t source)
     }
 }
 
-static void add_class(struct head *head, const struct event_class *event_class)
+static void add_class_attributes(struct line_head *head, const struct event_class *event_class)
 {
     static const char *const levels[] = {
         "EMERG",        "ALERT",      "CRIT",           "ERR",           "WARNING",
@@ -390,7 +397,7 @@ static void add_class(struct head *head, const struct event_class *event_class)
         "DEBUG_MODULE", "DEBUG_UNIT", "DEBUG_FUNCTION", "DEBUG_LINE",    "DEBUG"};
     if (!event_class)
         return;
-    if (head->own->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
+    if (head->writer->shown & SHOW_LOGLEVEL && event_class->has_log_level &&
         event_class->log_level >= 0 && event_class->log_level < 15) {
         begin_attribute(head, "loglevel");
         buffer_add_text(head->to, "TRACE_");
@@ -398,104 +405,105 @@ static void add_class(struct head *head, const struct event_class *event_class)
         buffer_add_byte(head->to, ' ');
         add_number(head->to, event_class->log_level);
     }
-    if (head->own->shown & SHOW_EMF && event_class->emf_uri.n) {
+    if (head->writer->shown & SHOW_EMF && event_class->emf_uri.n) {
         begin_attribute(head, "model.emf.uri");
         buffer_add(head->to, event_class->emf_uri.p, event_class->emf_uri.n);
     }
 }
 
-static void make_head(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
-                      struct buffer *to)
+static void make_line_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
+                           struct buffer *to)
 {
     const struct event_class *event_class = context_schema(t, event->schema)->event_class;
-    struct head head = {.own = own,
-                        .to = to,
-                        .starts_line =
-                            !own->cache.names.header || (event_class && !event_class->has_clock)};
+    struct line_head head = {.writer = writer,
+                             .to = to,
+                             .starts_line = !writer->cache.names.header ||
+                                            (event_class && !event_class->has_clock)};
     ttr_text name = ttr_text_get(t, event->name);
-    add_trace(&head, t, event->source);
-    add_environment(&head, t, event->source);
-    add_class(&head, event_class);
-    if (head.has_any && !own->cache.names.header)
+    add_trace_name(&head, t, event->source);
+    add_trace_environment(&head, t, event->source);
+    add_class_attributes(&head, event_class);
+    if (head.has_any && !writer->cache.names.header)
         buffer_add_byte(to, ' ');
     if (!head.starts_line)
         buffer_add(to, ", ", 2);
-    if (own->cache.names.header)
-        buffer_add_text(to, own->cache.with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
-    if (own->cache.with_color)
+    if (writer->cache.names.header)
+        buffer_add_text(to,
+                        writer->cache.with_color ? COLOR_SCOPE "name" COLOR_OFF " = " : "name = ");
+    if (writer->cache.with_color)
         buffer_add_text(to, name.n ? COLOR_EVENT : COLOR_UNKNOWN);
     if (name.n)
         buffer_add(to, name.p, name.n);
     else
         buffer_add_text(to, "<unknown>");
-    if (own->cache.with_color)
+    if (writer->cache.with_color)
         buffer_add_text(to, COLOR_OFF);
-    buffer_add_text(to, own->cache.names.header ? ", " : ": ");
+    buffer_add_text(to, writer->cache.names.header ? ", " : ": ");
 }
 
-/* Makes room for what is kept of a schema; NULL when memory is out. */
-static struct babeltrace2_class *add_class_of(struct babeltrace2 *own, ttr_id schema)
+/* Returns the state of a schema, growing the array.  NULL if memory is exhausted. */
+static struct babeltrace2_class *add_class_state(struct babeltrace2 *writer, ttr_id schema)
 {
-    size_t n = own->classes_n ? own->classes_n : 64;
+    size_t n = writer->classes_n ? writer->classes_n : 64;
     while (n <= schema)
         n *= 2;
-    if (n > own->classes_n) {
-        struct babeltrace2_class *classes =
-            alloc_resize(own->arena.alloc, own->classes, own->classes_n, n, sizeof *classes);
+    if (n > writer->classes_n) {
+        struct babeltrace2_class *classes = alloc_resize(writer->arena.alloc, writer->classes,
+                                                         writer->classes_n, n, sizeof *classes);
         if (!classes)
             return NULL;
-        memset(classes + own->classes_n, 0, (n - own->classes_n) * sizeof *classes);
-        own->classes = classes;
-        own->classes_n = n;
+        memset(classes + writer->classes_n, 0, (n - writer->classes_n) * sizeof *classes);
+        writer->classes = classes;
+        writer->classes_n = n;
     }
-    return &own->classes[schema];
+    return &writer->classes[schema];
 }
 
-/* Makes the head of an event, kept where its schema is that of one class; false when memory is out.
- */
-static bool make_head_of(struct babeltrace2 *own, const ttr *t, const ttr_event *event,
-                         struct babeltrace2_class **of_class, ttr_text *head)
+/* Makes the text from the times to the fields; caches it if the schema has an event class.  Returns
+ * false if memory is exhausted. */
+static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_event *event,
+                            struct babeltrace2_class **of_class, ttr_text *head)
 {
-    buffer_clear(&own->head);
-    make_head(own, t, event, &own->head);
-    const size_t n = own->head.n;
-    buffer_add_zeros(&own->head, BLOCK); /* to be read with the last block */
-    *head = (ttr_text){(const char *)own->head.bytes, n};
+    buffer_clear(&writer->head);
+    make_line_head(writer, t, event, &writer->head);
+    const size_t n = writer->head.n;
+    buffer_add_zeros(&writer->head, BLOCK); /* padding for the last block copy */
+    *head = (ttr_text){(const char *)writer->head.bytes, n};
     *of_class = NULL;
-    if (own->head.failed || !context_schema(t, event->schema)->event_class)
-        return !own->head.failed;
-    *of_class = add_class_of(own, event->schema);
+    if (writer->head.failed || !context_schema(t, event->schema)->event_class)
+        return !writer->head.failed;
+    *of_class = add_class_state(writer, event->schema);
     if (!*of_class)
         return false;
-    head->p = arena_copy(&own->arena, own->head.bytes, own->head.n);
+    head->p = arena_copy(&writer->arena, writer->head.bytes, writer->head.n);
     (*of_class)->head = *head;
     return head->p != NULL;
 }
 
-static bool write_event(struct ttr_writer *out, const ttr_event *event)
+static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
 {
-    struct babeltrace2 *own = out->own;
+    struct babeltrace2 *writer = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct event_class *event_class = schema->event_class;
     struct babeltrace2_class *of_class =
-        event_class && event->schema < own->classes_n ? &own->classes[event->schema] : NULL;
+        event_class && event->schema < writer->classes_n ? &writer->classes[event->schema] : NULL;
     ttr_text head = {NULL, 0};
     if (of_class)
         head = of_class->head;
-    if (!head.p && !make_head_of(own, out->t, event, &of_class, &head))
+    if (!head.p && !make_class_head(writer, out->t, event, &of_class, &head))
         return false;
     char *begin = (char *)buffer_room(&out->buffer, TIMES_ROOM + head.n + BLOCK), *at = begin;
     if (!begin)
         return false;
     if (has_clock(event_class)) {
-        char *behind = put_usual_times(at, own, event);
-        at = behind ? behind : put_times(at, own, event);
+        char *behind = emit_usual_times(at, writer, event);
+        at = behind ? behind : emit_times(at, writer, event);
     }
-    at = put_blocks(at, head.p, head.n);
+    at = emit_blocks(at, head.p, head.n);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (!of_class || !of_class->plan ||
-        !babeltrace2_follow(&out->buffer, schema, event, of_class->plan, &own->cache))
-        babeltrace2_add_parts(out, event, of_class, &own->cache, babeltrace2_meet);
+        !babeltrace2_run_plan(&out->buffer, schema, event, of_class->plan, &writer->cache))
+        babeltrace2_add_parts(out, event, of_class, &writer->cache, babeltrace2_count_event);
     out->events++;
     return true;
 }
@@ -507,7 +515,8 @@ static ttr_status babeltrace2_write(struct ttr_writer *out, const ttr_batch *bat
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
             continue;
-        ttr_status status = write_event(out, event) ? output_drain(out, error) : fail_memory(error);
+        ttr_status status =
+            write_event_line(out, event) ? output_drain(out, error) : fail_memory(error);
         status = output_event_status(out, event, status, error);
         if (status != TTR_OK)
             return status;
@@ -522,11 +531,13 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
 
 static void babeltrace2_drop(struct ttr_writer *out)
 {
-    struct babeltrace2 *own = out->own;
-    if (own->classes)
-        alloc_free(own->arena.alloc, own->classes, own->classes_n, sizeof *own->classes);
-    buffer_free(&own->head);
-    arena_free(&own->arena);
+    struct babeltrace2 *writer = out->own;
+    if (writer->classes)
+        alloc_free(writer->arena.alloc, writer->classes, writer->classes_n,
+                   sizeof *writer->classes);
+    buffer_free(&writer->head);
+    ttr_field_buffer_free(writer->cache.fields);
+    arena_free(&writer->arena);
 }
 
 static const ttr_option_info options[] = {
@@ -537,7 +548,25 @@ static const ttr_option_info options[] = {
     {"names", "payload,context|LIST",
      "which names are shown: of payload, context, scope, header; all, none", true},
     {"fields", "trace:hostname,trace:procname,trace:vpid|LIST",
-     "what stands before the name: also trace, trace:domain, loglevel, emf; all, none", true},
+     "select what precedes the name: also trace, trace:domain, loglevel, emf; all, none", true},
+};
+
+static const char *const no_options[] = {NULL};
+
+/* babeltrace2 computes times in double precision, and does not print fields that are clocks. */
+static const char *const reading_options[] = {"ctf.mapped=hidden", "ctf.time=double", NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "babeltrace2",
+     .format = "babeltrace2",
+     .writing_options = no_options,
+     .reading_options = reading_options},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
 };
 
 static const struct format_writer writer = {
@@ -545,7 +574,7 @@ static const struct format_writer writer = {
     .state_size = sizeof(struct babeltrace2),
     .create = babeltrace2_create,
     .write = babeltrace2_write,
-    .pass = babeltrace2_pass,
+    .pass = babeltrace2_skip,
     .finish = babeltrace2_finish,
     .drop = babeltrace2_drop,
 };
@@ -556,6 +585,7 @@ const struct format format_babeltrace2 = {
     .extensions = "",
     .spec = "src/formats/babeltrace2/README.md",
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

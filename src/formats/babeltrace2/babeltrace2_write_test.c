@@ -1,4 +1,4 @@
-/* Lines expected here are what that program prints for such fields. */
+/* Expected lines are the output of babeltrace2 2.0 for the same fields. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,9 +12,9 @@ static void open_with(struct writing *w, const char *const *options)
     writing_open(w, "babeltrace2", 0, options);
 }
 
-/* Fields as a format that describes its own would give them. */
+/* Fields of a scripted event: a schema that emits the given arrays. */
 struct script {
-    const ttr_field *packet, *field; /* each ends with a field without a name */
+    const ttr_field *packet, *field; /* arrays; the last element has no name */
 };
 
 static void script_begin(ttr_fields *fields)
@@ -74,7 +74,7 @@ static void write_script(struct writing *w, const struct script *script,
         }                                                         \
     }
 
-static void an_event_is_a_line_with_its_fields_in_braces(void **state)
+static void event_prints_line_with_fields_in_braces(void **state)
 {
     struct writing w;
     (void)state;
@@ -95,17 +95,17 @@ static void an_event_is_a_line_with_its_fields_in_braces(void **state)
                        "[10:11:13.000000000] (+0.876541977) <unknown>: \n");
 }
 
-static void integers_are_shown_in_the_base_they_ask_for(void **state)
+static void integer_prints_in_its_base(void **state)
 {
     struct writing w;
     (void)state;
     open_with(&w, (const char *const[]){"time=seconds", "delta=no", NULL});
     static const ttr_field fields[] = {
         NUMBER("a", TTR_TYPE_UINT, 0xbeef, 16, 16),
-        NUMBER("b", TTR_TYPE_INT, -2, 16, 5), /* rounded up to 8 bits */
+        NUMBER("b", TTR_TYPE_INT, -2, 16, 5), /* prints the value rounded up to 8 bits */
         NUMBER("c", TTR_TYPE_INT, -1, 16, 64),
         NUMBER("d", TTR_TYPE_UINT, 8, 8, 32),
-        NUMBER("e", TTR_TYPE_INT, -1, 8, 4), /* rounded up to 6 bits */
+        NUMBER("e", TTR_TYPE_INT, -1, 8, 4), /* prints the value rounded up to 6 bits */
         NUMBER("f", TTR_TYPE_UINT, 5, 2, 4),
         NUMBER("g", TTR_TYPE_UINT, UINT64_MAX, 8, 64),
         NUMBER("h", TTR_TYPE_UINT, 0, 8, 8),
@@ -118,7 +118,7 @@ static void integers_are_shown_in_the_base_they_ask_for(void **state)
                        "g = 01777777777777777777777, h = 00, i = 18446744073709551615 }\n");
 }
 
-static void parts_of_a_class_are_there_even_if_empty(void **state)
+static void empty_part_of_class_prints_empty_braces(void **state)
 {
     static const ttr_field packet[] = {{.name = {"cpu_id", 6},
                                         .group = TTR_GROUP_PACKET,
@@ -149,7 +149,7 @@ static void parts_of_a_class_are_there_even_if_empty(void **state)
                        "box:(77) n: { }\n");
 }
 
-static void labels_and_choices_have_their_own_braces(void **state)
+static void labels_and_variants_print_in_own_braces(void **state)
 {
     static const ttr_field fields[] = {
         {.name = {"e", 1},
@@ -203,8 +203,8 @@ static void labels_and_choices_have_their_own_braces(void **state)
         "n = 18446744073709551616 }\n");
 }
 
-static void put_nest(struct writing *w, uint16_t depth, const char *name, unsigned type,
-                     uint32_t count)
+static void add_nest_field(struct writing *w, uint16_t depth, const char *name, unsigned type,
+                           uint32_t count)
 {
     ttr_put_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)},
@@ -215,16 +215,16 @@ static void put_nest(struct writing *w, uint16_t depth, const char *name, unsign
 static void nest_once(struct writing *w)
 {
     ttr_event_begin(w->builder, TTR_KIND_INSTANT, 0, NULL, "x");
-    put_nest(w, 0, "list", TTR_TYPE_ARRAY, 2);
-    put_nest(w, 1, "", TTR_TYPE_STRUCT, 1);
-    put_nest(w, 2, "v", TTR_TYPE_UINT, 0);
-    put_nest(w, 1, "", TTR_TYPE_STRUCT, 0);
-    put_nest(w, 0, "none", TTR_TYPE_ARRAY, 0);
-    put_nest(w, 0, "last", TTR_TYPE_UINT, 9);
+    add_nest_field(w, 0, "list", TTR_TYPE_ARRAY, 2);
+    add_nest_field(w, 1, "", TTR_TYPE_STRUCT, 1);
+    add_nest_field(w, 2, "v", TTR_TYPE_UINT, 0);
+    add_nest_field(w, 1, "", TTR_TYPE_STRUCT, 0);
+    add_nest_field(w, 0, "none", TTR_TYPE_ARRAY, 0);
+    add_nest_field(w, 0, "last", TTR_TYPE_UINT, 9);
     writing_end(w);
 }
 
-static void arrays_and_structs_nest(void **state)
+static void nested_arrays_and_structs_print_nested_braces(void **state)
 {
     struct writing w;
     (void)state;
@@ -237,7 +237,7 @@ static void arrays_and_structs_nest(void **state)
     writing_expect(&w, "[0.000000000] x: { [ { 0 }, { } ], [ ], 9 }\n");
 }
 
-static void names_are_shown_as_asked(void **state)
+static void names_option_selects_printed_names(void **state)
 {
     struct writing w;
     (void)state;
@@ -253,7 +253,7 @@ static void names_are_shown_as_asked(void **state)
             "timestamp = 0.000000005, delta = +0.000000005, name = x, event.fields = { a = 1 }\n");
 }
 
-static void times_are_shown_as_asked(void **state)
+static void time_options_select_time_format(void **state)
 {
     struct writing w;
     (void)state;
@@ -271,7 +271,7 @@ static void times_are_shown_as_asked(void **state)
     writing_expect(&w, "[2022-04-21 10:11:12.000000001] x: \n[-1.500000000] y: \n");
 }
 
-static void times_go_on_over_seconds_back_and_before_the_epoch(void **state)
+static void time_prints_across_seconds_backwards_and_before_epoch(void **state)
 {
     static const int64_t times[] = {1650535872999999998,
                                     1650535872999999999,
@@ -317,7 +317,7 @@ static void expect_floats(const double *x, unsigned n)
     writing_expect(&w, expected);
 }
 
-static void floats_are_what_printf_makes_of_them(void **state)
+static void float_prints_as_printf_g(void **state)
 {
     static const double special[] = {0,         -0.0,    1,        -1.5,          0.1,
                                      1.0 / 3,   2.5e-5,  1e-4,     0.00099999951, 999999.4,
@@ -339,7 +339,7 @@ static void floats_are_what_printf_makes_of_them(void **state)
     }
 }
 
-static void wrong_options_are_refused(void **state)
+static void invalid_option_is_refused(void **state)
 {
     static const char *const wrong[] = {"names=foo", "fields=hostname", "time=iso", "gmt=maybe"};
     (void)state;
@@ -354,28 +354,28 @@ static void wrong_options_are_refused(void **state)
     }
 }
 
-static void failures_are_told_and_leak_nothing(void **state)
+static void write_failure_is_returned_without_leak(void **state)
 {
     (void)state;
     writing_fails_cleanly("babeltrace2");
 }
 
-/* Fields of a made-up class, as a walk over its description would number them: members that may
- * lack, arrays of any length. */
+/* Random fields of one class, numbered like those of a compiled layout: optional members, arrays of
+ * any length. */
 struct made {
     ttr_field field[300];
     unsigned n;
     uint64_t seed;
-    bool is_told; /* steps are */
+    bool has_steps; /* fields have step numbers, so that their texts are cached */
 };
 
-static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const char *name,
-                       ttr_type type)
+static ttr_field *add_made_field(struct made *made, uint32_t step, uint16_t depth, const char *name,
+                                 ttr_type type)
 {
     ttr_field *field = &made->field[made->n++];
     *field = (ttr_field){.name = {name, strlen(name)},
                          .depth = depth,
-                         .value = {.type = (uint8_t)type, .step = made->is_told ? step : 0}};
+                         .value = {.type = (uint8_t)type, .step = made->has_steps ? step : 0}};
     if (type == TTR_TYPE_TEXT)
         field->value.text =
             (ttr_text){"a text of \"any\" length", support_random(&made->seed) % 23};
@@ -384,49 +384,50 @@ static ttr_field *make(struct made *made, uint32_t step, uint16_t depth, const c
     return field;
 }
 
-static void make_rows(struct made *made)
+static void make_random_rows(struct made *made)
 {
-    (void)make(made, 8, 0, "rows", TTR_TYPE_ARRAY);
+    (void)add_made_field(made, 8, 0, "rows", TTR_TYPE_ARRAY);
     for (uint64_t i = support_random(&made->seed) % 4; i > 0; i--) {
-        (void)make(made, 9, 1, "", TTR_TYPE_STRUCT);
-        (void)make(made, 10, 2, "a", TTR_TYPE_INT);
+        (void)add_made_field(made, 9, 1, "", TTR_TYPE_STRUCT);
+        (void)add_made_field(made, 10, 2, "a", TTR_TYPE_INT);
         if (support_random(&made->seed) % 2)
-            (void)make(made, 11, 2, "b", TTR_TYPE_TEXT);
+            (void)add_made_field(made, 11, 2, "b", TTR_TYPE_TEXT);
     }
-    (void)make(made, 12, 0, "s", TTR_TYPE_STRUCT);
-    (void)make(made, 13, 1, "t", TTR_TYPE_STRUCT);
-    (void)make(made, 14, 2, "u", TTR_TYPE_UINT);
+    (void)add_made_field(made, 12, 0, "s", TTR_TYPE_STRUCT);
+    (void)add_made_field(made, 13, 1, "t", TTR_TYPE_STRUCT);
+    (void)add_made_field(made, 14, 2, "u", TTR_TYPE_UINT);
 }
 
-static void make_fields(struct made *made)
+static void make_random_fields(struct made *made)
 {
     made->n = 0;
     if (support_random(&made->seed) % 2)
-        make(made, 1, 0, "vpid", TTR_TYPE_UINT)->group = TTR_GROUP_COMMON;
+        add_made_field(made, 1, 0, "vpid", TTR_TYPE_UINT)->group = TTR_GROUP_COMMON;
     if (support_random(&made->seed) % 2) {
-        make(made, 2, 0, "c", TTR_TYPE_STRUCT)->group = TTR_GROUP_COMMON;
-        make(made, 3, 1, "x", TTR_TYPE_INT)->group = TTR_GROUP_COMMON;
-        make(made, 4, 1, "y", TTR_TYPE_TEXT)->group = TTR_GROUP_COMMON;
+        add_made_field(made, 2, 0, "c", TTR_TYPE_STRUCT)->group = TTR_GROUP_COMMON;
+        add_made_field(made, 3, 1, "x", TTR_TYPE_INT)->group = TTR_GROUP_COMMON;
+        add_made_field(made, 4, 1, "y", TTR_TYPE_TEXT)->group = TTR_GROUP_COMMON;
     }
     if (support_random(&made->seed) % 8 == 0)
         return;
-    (void)make(made, 5, 0, "n", TTR_TYPE_UINT);
-    (void)make(made, 6, 0, "list", TTR_TYPE_ARRAY);
+    (void)add_made_field(made, 5, 0, "n", TTR_TYPE_UINT);
+    (void)add_made_field(made, 6, 0, "list", TTR_TYPE_ARRAY);
     for (uint64_t i = support_random(&made->seed) % 130; i > 0; i--)
-        (void)make(made, 7, 1, "", TTR_TYPE_INT);
+        (void)add_made_field(made, 7, 1, "", TTR_TYPE_INT);
     if (support_random(&made->seed) % 2)
-        make_rows(made);
+        make_random_rows(made);
     bool is_there = support_random(&made->seed) % 2;
     ttr_field *chosen =
-        make(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
+        add_made_field(made, is_there ? 15 : 16, 0, "v", is_there ? TTR_TYPE_UINT : TTR_TYPE_NULL);
     chosen->choices = 1;
     chosen->value.hint = is_there ? TTR_HINT_NONE : TTR_HINT_ABSENT;
-    ttr_field *wide =
-        make(made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
+    ttr_field *wide = add_made_field(
+        made, 17, 0, "w", support_random(&made->seed) % 2 ? TTR_TYPE_TEXT : TTR_TYPE_UINT);
     wide->value.hint = wide->value.type == TTR_TYPE_TEXT ? TTR_HINT_NUMBER : TTR_HINT_NONE;
 }
 
-static void write_made(struct writing *w, bool is_told, const char *const *options, uint32_t flags)
+static void write_made(struct writing *w, bool has_steps, const char *const *options,
+                       uint32_t flags)
 {
     static const ttr_field packet[] = {{.name = {"cpu_id", 6},
                                         .group = TTR_GROUP_PACKET,
@@ -435,7 +436,7 @@ static void write_made(struct writing *w, bool is_told, const char *const *optio
     static const struct type something = {.kind = TYPE_STRUCT};
     static const struct event_class class = {
         .has_clock = true, .root = {NULL, &something, NULL, &something, NULL, &something}};
-    struct made made = {.seed = 7, .is_told = is_told};
+    struct made made = {.seed = 7, .has_steps = has_steps};
     struct script script = {packet, made.field};
     ttr_error error;
     writing_open(w, "babeltrace2", flags, options);
@@ -444,7 +445,7 @@ static void write_made(struct writing *w, bool is_told, const char *const *optio
     event.schema = context_add_schema(
         w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
     for (unsigned i = 0; i < 400; i++) {
-        make_fields(&made);
+        make_random_fields(&made);
         made.field[made.n] = (ttr_field){.depth = 0};
         script.packet = i % 5 ? packet : packet + 1;
         assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error),
@@ -453,7 +454,7 @@ static void write_made(struct writing *w, bool is_told, const char *const *optio
     writing_finish(w);
 }
 
-static void what_is_kept_of_lines_before_changes_no_line(void **state)
+static void cached_texts_do_not_change_output(void **state)
 {
     static const char *const plain[] = {"time=seconds", NULL},
                              *const nameless[] = {"names=none", NULL},
@@ -473,18 +474,18 @@ static void what_is_kept_of_lines_before_changes_no_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_is_a_line_with_its_fields_in_braces),
-        cmocka_unit_test(integers_are_shown_in_the_base_they_ask_for),
-        cmocka_unit_test(parts_of_a_class_are_there_even_if_empty),
-        cmocka_unit_test(labels_and_choices_have_their_own_braces),
-        cmocka_unit_test(arrays_and_structs_nest),
-        cmocka_unit_test(names_are_shown_as_asked),
-        cmocka_unit_test(times_are_shown_as_asked),
-        cmocka_unit_test(times_go_on_over_seconds_back_and_before_the_epoch),
-        cmocka_unit_test(floats_are_what_printf_makes_of_them),
-        cmocka_unit_test(what_is_kept_of_lines_before_changes_no_line),
-        cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(failures_are_told_and_leak_nothing),
+        cmocka_unit_test(event_prints_line_with_fields_in_braces),
+        cmocka_unit_test(integer_prints_in_its_base),
+        cmocka_unit_test(empty_part_of_class_prints_empty_braces),
+        cmocka_unit_test(labels_and_variants_print_in_own_braces),
+        cmocka_unit_test(nested_arrays_and_structs_print_nested_braces),
+        cmocka_unit_test(names_option_selects_printed_names),
+        cmocka_unit_test(time_options_select_time_format),
+        cmocka_unit_test(time_prints_across_seconds_backwards_and_before_epoch),
+        cmocka_unit_test(float_prints_as_printf_g),
+        cmocka_unit_test(cached_texts_do_not_change_output),
+        cmocka_unit_test(invalid_option_is_refused),
+        cmocka_unit_test(write_failure_is_returned_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

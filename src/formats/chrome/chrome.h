@@ -1,8 +1,9 @@
-/* The Chrome JSON writer: its state and the parts its files give each other.  README.md says what
- * becomes of each kind.
+/* The Chrome JSON writer: its state and the internal functions of its files.  README.md describes
+ * how each kind of event is written.
  *
- * A line is one event: chrome_begin appends everything up to its args into room asked for once; the
- * args follow, member by member; chrome_end closes both. */
+ * A line is one event. chrome_begin_line appends everything up to the args object, with one
+ * reservation of buffer space. The members of args follow one by one, and chrome_end_line closes
+ * args and line. */
 #ifndef TRACETTA_FORMATS_CHROME_CHROME_H
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
@@ -12,7 +13,7 @@
 #include "encodings/json/text_cache.h"
 #include "model/output.h"
 
-/* Indices into the loss table; those of fields come first. */
+/* Indices into the table of losses, after those of field_json. */
 enum chrome_loss {
     CHROME_POINTER = FIELD_JSON_LOSSES,
     CHROME_CONTEXT,
@@ -35,76 +36,76 @@ enum chrome_loss {
     CHROME_LOSSES
 };
 
-/* The pseudo process whose threads are CPUs: no kernel object and no Unix process has this id. */
+/* Pseudo process whose threads are CPUs; no kernel object and no Unix process has this id. */
 #define CHROME_CPU_PID UINT32_MAX
 
-/* Integers that every JSON reader holds exactly. */
+/* Maximum integer that every JSON reader represents exactly. */
 #define CHROME_EXACT_MAX ((uint64_t)1 << 53)
 
-/* `"pid":1,"tid":2` of a thread; both quoted when they are large. */
+/* bytes of `"pid":1,"tid":2`, with both numbers quoted if they are large */
 #define CHROME_IDS_MAX 64
 
 struct chrome_thread {
-    uint32_t batch; /* in which its names were looked at last */
-    ttr_id name;    /* as written, 0 = not yet */
-    uint8_t ids_n;  /* 0: not seen yet */
-    bool is_guess;  /* process or thread is not known */
+    uint32_t batch; /* writer->batch when its names were last checked */
+    ttr_id name;    /* name as last written; 0 if none */
+    uint8_t ids_n;  /* length of `ids`; 0 if the thread is new */
+    bool is_guess;  /* process or thread id is unknown */
     char ids[CHROME_IDS_MAX];
 };
 
 struct chrome {
     struct field_json fields;
-    struct chrome_thread *threads; /* by ttr_id; [0] stands for none */
+    struct chrome_thread *threads; /* by thread id; [0] is for events without a thread */
     size_t threads_n;
-    ttr_id *processes; /* name as written, by index of the context */
+    ttr_id *processes; /* by process index of the context: name as last written */
     size_t processes_n;
-    struct pairmap pids; /* pid to the source that used it first */
-    struct pairmap cpus; /* those that run something */
+    struct pairmap pids; /* maps a pid to the source that used it first */
+    struct pairmap cpus; /* CPUs that a context switch named */
     uint32_t batch;
     int64_t base_ns;
-    ttr_id provider; /* of the first event; told once, in otherData */
+    ttr_id provider; /* provider of the first event; written once, in otherData */
     bool has_begun, has_base, has_line, has_provider;
 };
 
-/* What a line is before its args. */
+/* The members of a line before its args. */
 struct chrome_line {
     char phase;
     int64_t time_ns;
-    const char *ids; /* as in chrome_thread: CHROME_IDS_MAX bytes can be read there */
+    const char *ids; /* as in chrome_thread; CHROME_IDS_MAX bytes must be readable */
     size_t ids_n;
     ttr_text category, name;
-    const char *extra; /* more members: `,"s":"t"`; at most 64 bytes */
+    const char *extra; /* additional members such as `,"s":"t"`; at most 64 bytes */
     size_t extra_n;
 };
 
-/* The time a line bears for an event.  Before the first event with a time that is the base,
- * whatever it will be. */
-static inline int64_t chrome_time(const struct chrome *own, const ttr_event *event)
+/* Returns the time for the line of an event.  Before the first event with a time it is the base,
+ * which is chosen later. */
+static inline int64_t chrome_line_time(const struct chrome *own, const ttr_event *event)
 {
     return own->has_base ? event->time : own->base_ns;
 }
 
 /* Appends a line up to `"args":{`. */
-void chrome_begin(struct ttr_writer *out, const struct chrome_line *line);
+void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line);
 
-/* Ends a line; empty args are taken back. */
-void chrome_end(struct ttr_writer *out);
+/* Ends a line, and removes its args if they are empty. */
+void chrome_end_line(struct ttr_writer *out);
 
-/* Appends a number as a member of the args; a text (constant); a known string. */
-void chrome_arg_number(struct chrome *own, const char *name, uint64_t value);
-void chrome_arg_text(struct chrome *own, const char *name, const char *value);
-void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value);
+/* Append a member of args: a number, a constant text, or an interned string. */
+void chrome_add_number(struct chrome *own, const char *name, uint64_t value);
+void chrome_add_text(struct chrome *own, const char *name, const char *value);
+void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value);
 
-/* Appends CPU, level and flags where the event has them. */
-void chrome_arg_attributes(struct chrome *own, const ttr_event *event);
+/* Appends CPU, level and flags if the event has them. */
+void chrome_add_attributes(struct chrome *own, const ttr_event *event);
 
-/* Appends the numeric fields of a counter and counts what else it has. */
-void chrome_arg_series(struct ttr_writer *out, const ttr_event *event);
+/* Appends the numeric fields of a counter, and counts its other fields as lost. */
+void chrome_add_series(struct ttr_writer *out, const ttr_event *event);
 
-/* Gives a string as JSON, `otherwise` (constant) where it is empty, and counts bytes that are no
- * UTF-8. */
-static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
-                                     uint64_t offset)
+/* Returns a string as JSON, `otherwise` (a JSON constant) if it is empty. Counts bytes that are not
+ * UTF-8 as lost. */
+static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, const char *otherwise,
+                                          uint64_t offset)
 {
     struct chrome *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
@@ -113,17 +114,17 @@ static inline ttr_text chrome_string(struct ttr_writer *out, ttr_id id, const ch
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 
-/* Writes the names of a thread and its process where they are news; once a batch for each thread.
+/* Writes the names of a thread and its process if they changed.  Checked once per batch and thread.
  */
-void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
+void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset);
 
-/* The same for all threads seen: names that became known after a thread's last event. */
-void chrome_tell_all_names(struct ttr_writer *out);
+/* Does the same for all threads, to include names that arrived after a thread's last event. */
+void chrome_write_all_changed_names(struct ttr_writer *out);
 
-/* Writes an object that names a process or thread as metadata. */
-void chrome_write_name(struct ttr_writer *out, const ttr_event *event);
+/* Writes an object event that names a process or thread as a metadata line. */
+void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event);
 
-/* Writes a context switch as the end of one slice and the begin of another. */
+/* Writes a context switch as the end of one slice and the start of another. */
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event);
 
 #endif

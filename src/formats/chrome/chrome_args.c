@@ -1,5 +1,5 @@
-/* Lines and their args.  An args object that stays empty is taken back, so that most events of most
- * traces cost nothing for it. */
+/* Lines and their args.  An empty args object is removed, so most events of most traces have none.
+ */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
@@ -9,7 +9,7 @@
 
 static const char args_text[] = ",\"args\":{";
 
-void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
+void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
 {
     struct chrome *own = out->own;
     size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n;
@@ -23,7 +23,7 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     at += line->time_ns < own->base_ns;
     at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
     memcpy(at, line->ids,
-           CHROME_IDS_MAX); /* a constant size is a few moves; the rest is overwritten */
+           CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
     at += line->ids_n;
     at = put_piece(put_text(at, ",\"cat\":\""), line->category);
     at = put_piece(put_text(at, "\",\"name\":\""), line->name);
@@ -35,7 +35,7 @@ void chrome_begin(struct ttr_writer *out, const struct chrome_line *line)
     field_json_begin(&own->fields);
 }
 
-void chrome_end(struct ttr_writer *out)
+void chrome_end_line(struct ttr_writer *out)
 {
     struct buffer *to = &out->buffer;
     if (to->failed)
@@ -47,20 +47,20 @@ void chrome_end(struct ttr_writer *out)
     buffer_add_byte(to, '}');
 }
 
-void chrome_arg_number(struct chrome *own, const char *name, uint64_t value)
+void chrome_add_number(struct chrome *own, const char *name, uint64_t value)
 {
     field_json_constant_name(&own->fields, name);
     field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void chrome_arg_text(struct chrome *own, const char *name, const char *value)
+void chrome_add_text(struct chrome *own, const char *name, const char *value)
 {
     field_json_constant_name(&own->fields, name);
     field_json_value(&own->fields,
                      &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
-void chrome_arg_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
+void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
 {
     field_json_constant_name(&own->fields, name);
     field_json_value(
@@ -85,19 +85,19 @@ static void add_flags(struct chrome *own, unsigned flags)
     }
 }
 
-void chrome_arg_attributes(struct chrome *own, const ttr_event *event)
+void chrome_add_attributes(struct chrome *own, const ttr_event *event)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
     if (event->flags & TTR_EVENT_HAS_CPU)
-        chrome_arg_number(own, "cpu", event->cpu);
+        chrome_add_number(own, "cpu", event->cpu);
     if (event->level && event->level < sizeof levels / sizeof *levels)
-        chrome_arg_text(own, "level", levels[event->level]);
+        chrome_add_text(own, "level", levels[event->level]);
     if (event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU))
         add_flags(own, event->flags);
 }
 
-void chrome_arg_series(struct ttr_writer *out, const ttr_event *event)
+void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     ttr_fields fields;

@@ -1,9 +1,9 @@
-/* Context switches: each CPU is a thread of a pseudo process "CPUs", and what it runs is a slice
- * there, named by the thread that runs.  A switch ends one slice and begins the next, so it needs
- * no memory of the last one and no time is invented for the first and the last. */
+/* Context switches: each CPU is a thread of the pseudo process "CPUs", and a running thread is a
+ * slice on it.  A switch ends one slice and starts the next. So the writer needs no state of the
+ * previous switch, and invents no times for the first and last one. */
 #include "formats/chrome/chrome.h"
 
-/* Where a switch does not say which CPU it is on. */
+/* CPU of a switch that does not record its CPU. */
 #define UNKNOWN_CPU UINT32_MAX
 
 struct cpu_ids {
@@ -27,25 +27,25 @@ static void write_metadata(struct ttr_writer *out, int64_t time_ns, const struct
 {
     struct chrome_line line = line_of('M', time_ns, ids);
     line.name = (ttr_text){what, strlen(what)};
-    chrome_begin(out, &line);
+    chrome_begin_line(out, &line);
 }
 
-/* Names a CPU that is seen for the first time, and with the first of all the process of CPUs. */
-static void introduce(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
-                      uint32_t cpu)
+/* Names a CPU at its first switch, and the process "CPUs" at the first switch of all. */
+static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct cpu_ids *ids,
+                           uint32_t cpu)
 {
     struct chrome *own = out->own;
     char name[NUMBER_MAX + 8];
     if (own->cpus.used == 0) {
         write_metadata(out, time_ns, ids, "process_name");
-        chrome_arg_text(own, "name", "CPUs");
-        chrome_end(out);
+        chrome_add_text(own, "name", "CPUs");
+        chrome_end_line(out);
     }
     char *end = cpu == UNKNOWN_CPU ? put_text(name, "CPU ?") : put_u64(put_text(name, "CPU "), cpu);
     *end = '\0';
     write_metadata(out, time_ns, ids, "thread_name");
-    chrome_arg_text(own, "name", name);
-    chrome_end(out);
+    chrome_add_text(own, "name", name);
+    chrome_end_line(out);
     out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
 }
 
@@ -57,9 +57,9 @@ static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name
     if (id > UINT32_MAX || !ttr_thread_get(out->t, (ttr_id)id, &thread))
         return;
     if (thread.pid_known)
-        chrome_arg_number(own, pid_name, thread.pid);
+        chrome_add_number(own, pid_name, thread.pid);
     if (thread.tid_known)
-        chrome_arg_number(own, tid_name, thread.tid);
+        chrome_add_number(own, tid_name, thread.tid);
 }
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
@@ -69,29 +69,28 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
     add_thread(out, event->thread, "pid", "tid");
     add_thread(out, event->link, "from_pid", "from_tid");
     if (event->tag < sizeof states / sizeof *states)
-        chrome_arg_text(own, "from_state", states[event->tag]);
+        chrome_add_text(own, "from_state", states[event->tag]);
     else
-        chrome_arg_number(own, "from_state", event->tag);
+        chrome_add_number(own, "from_state", event->tag);
     if (event->name)
-        chrome_arg_string(own, "event", out->t, event->name);
+        chrome_add_string(own, "event", out->t, event->name);
     field_json_fields(&own->fields, event);
-    /* The CPU is the thread of the slice. */
+    /* The CPU is already the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
     ttr_event rest = *event;
     rest.flags &= (uint8_t)~TTR_EVENT_HAS_CPU;
-    chrome_arg_attributes(own, &rest);
+    chrome_add_attributes(own, &rest);
 }
 
-/* What the slice is called: the thread's name, else its tid. */
-static ttr_text running_name(struct ttr_writer *out, const ttr_event *event,
-                             char number[NUMBER_MAX])
+/* Returns the name of the slice: the thread's name, or its tid if it has no name. */
+static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char number[NUMBER_MAX])
 {
     ttr_thread thread;
     if (!ttr_thread_get(out->t, event->thread, &thread))
         return (ttr_text){"idle", 4};
     if (thread.thread_name)
-        return chrome_string(out, thread.thread_name, "", event->offset);
+        return chrome_json_string(out, thread.thread_name, "", event->offset);
     return (ttr_text){number, number_put_u64(number, thread.tid)};
 }
 
@@ -104,18 +103,18 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     at = put_u64(put_text(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
     output_lost(out, CHROME_SWITCH, event->offset);
-    struct chrome_line line = line_of('E', chrome_time(own, event), &ids);
+    struct chrome_line line = line_of('E', chrome_line_time(own, event), &ids);
     if (pairmap_get(&own->cpus, cpu, 0)) {
-        chrome_begin(out, &line);
-        chrome_end(out);
+        chrome_begin_line(out, &line);
+        chrome_end_line(out);
     } else {
-        introduce(out, line.time_ns, &ids, cpu);
+        write_cpu_name(out, line.time_ns, &ids, cpu);
     }
     char number[NUMBER_MAX];
     line.phase = 'B';
-    line.category = chrome_string(out, event->category, "sched", event->offset);
-    line.name = running_name(out, event, number);
-    chrome_begin(out, &line);
+    line.category = chrome_json_string(out, event->category, "sched", event->offset);
+    line.name = slice_name(out, event, number);
+    chrome_begin_line(out, &line);
     add_args(out, event);
-    chrome_end(out);
+    chrome_end_line(out);
 }

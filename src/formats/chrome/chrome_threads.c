@@ -1,9 +1,9 @@
-/* Threads: their ids as text, made once, and their names as metadata events whenever they are news.
- * Readers learn names only between batches, so a thread's names are looked up once in a batch and
- * not with every event. */
+/* Threads: their ids as text, formatted once, and their names as metadata events when they change.
+ * Readers add names only between batches, so a thread is checked once per batch. */
 #include "formats/chrome/chrome.h"
 
-static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need, size_t size)
+static bool reserve_entries(struct ttr_writer *out, void **items, size_t *n, size_t need,
+                            size_t size)
 {
     size_t before = *n;
     if (!alloc_reserve(&out->t->counted, items, n, need, size)) {
@@ -15,8 +15,8 @@ static bool reserve(struct ttr_writer *out, void **items, size_t *n, size_t need
     return true;
 }
 
-/* An id as a number, or as a string where a number would be rounded. */
-static char *put_id(char *at, uint64_t id)
+/* Appends an id as a number, or as a string if JSON readers would round it. */
+static char *append_id(char *at, uint64_t id)
 {
     bool is_wide = id > CHROME_EXACT_MAX;
     *at = '"';
@@ -25,15 +25,15 @@ static char *put_id(char *at, uint64_t id)
     return at + is_wide;
 }
 
-static size_t put_ids(char *to, uint64_t pid, uint64_t tid)
+static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
 {
-    char *at = put_id(put_text(to, ",\"pid\":"), pid);
-    at = put_id(put_text(at, ",\"tid\":"), tid);
+    char *at = append_id(put_text(to, ",\"pid\":"), pid);
+    at = append_id(put_text(at, ",\"tid\":"), tid);
     return (size_t)(at - to);
 }
 
-/* Two inputs may use one pid for different processes; viewers see one. */
-static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
+/* Counts a loss if two inputs use one pid for different processes, because viewers merge them. */
+static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
     struct chrome *own = out->own;
     uint16_t source = out->t->threads[id].source;
@@ -45,24 +45,24 @@ static void check_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t 
     out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
-/* A thread's slot with its ids; `thread` is what is known of it, all 0 for none.  NULL when memory
- * is out (the buffer then has failed). */
-static struct chrome_thread *slot_of(struct ttr_writer *out, ttr_id id, const ttr_thread *thread,
-                                     uint64_t offset)
+/* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
+ * NULL, with the buffer failed, if out of memory. */
+static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
+                                               const ttr_thread *thread, uint64_t offset)
 {
     struct chrome *own = out->own;
-    if (id >= own->threads_n && !reserve(out, (void **)&own->threads, &own->threads_n,
-                                         (size_t)id + 1, sizeof *own->threads))
+    if (id >= own->threads_n && !reserve_entries(out, (void **)&own->threads, &own->threads_n,
+                                                 (size_t)id + 1, sizeof *own->threads))
         return NULL;
     struct chrome_thread *slot = &own->threads[id];
     if (slot->ids_n > 0 && !slot->is_guess)
         return slot;
     slot->is_guess = !thread->pid_known || !thread->tid_known;
     if (slot->ids_n == 0 && id)
-        check_pid(out, id, thread->pid, offset);
+        count_shared_pid(out, id, thread->pid, offset);
     if (slot->ids_n == 0 && (thread->pid > CHROME_EXACT_MAX || thread->tid > CHROME_EXACT_MAX))
         output_lost(out, CHROME_WIDE_ID, offset);
-    slot->ids_n = (uint8_t)put_ids(slot->ids, thread->pid, thread->tid);
+    slot->ids_n = (uint8_t)append_ids(slot->ids, thread->pid, thread->tid);
     return slot;
 }
 
@@ -73,20 +73,21 @@ static void write_metadata(struct ttr_writer *out, const char *what,
         .phase = 'M', .ids = thread->ids, .ids_n = thread->ids_n, .category = {"", 0}, .extra = ""};
     line.time_ns = time_ns;
     line.name = (ttr_text){what, strlen(what)};
-    chrome_begin(out, &line);
+    chrome_begin_line(out, &line);
 }
 
-static void tell(struct ttr_writer *out, const char *what, const struct chrome_thread *thread,
-                 ttr_id name)
+static void write_name_if_changed(struct ttr_writer *out, const char *what,
+                                  const struct chrome_thread *thread, ttr_id name)
 {
     struct chrome *own = out->own;
     write_metadata(out, what, thread, own->base_ns);
-    chrome_arg_string(own, "name", out->t, name);
-    chrome_end(out);
+    chrome_add_string(own, "name", out->t, name);
+    chrome_end_line(out);
 }
 
-/* Keeps what is written as a name; true where it is news. */
-static bool is_news(struct ttr_writer *out, ttr_id *written, ttr_id name, uint64_t offset)
+/* Stores the name as written. Returns whether it differs from the previous one. */
+static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_id name,
+                                  uint64_t offset)
 {
     if (name == 0 || name == *written)
         return false;
@@ -99,40 +100,41 @@ static bool is_news(struct ttr_writer *out, ttr_id *written, ttr_id name, uint64
 static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
 {
     struct chrome *own = out->own;
-    if (process >= own->processes_n && !reserve(out, (void **)&own->processes, &own->processes_n,
-                                                (size_t)process + 1, sizeof *own->processes))
+    if (process >= own->processes_n &&
+        !reserve_entries(out, (void **)&own->processes, &own->processes_n, (size_t)process + 1,
+                         sizeof *own->processes))
         return NULL;
     return &own->processes[process];
 }
 
-void chrome_tell_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
+void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     const struct chrome *own = out->own;
     ttr_thread known = {0};
     bool is_known = ttr_thread_get(out->t, id, &known);
-    struct chrome_thread *thread = slot_of(out, is_known ? id : 0, &known, offset);
+    struct chrome_thread *thread = find_thread_entry(out, is_known ? id : 0, &known, offset);
     if (!thread)
         return;
     thread->batch = own->batch;
     if (!is_known)
         return;
     ttr_id *process = process_name(out, out->t->threads[id].process);
-    if (process && is_news(out, process, known.process_name, offset))
-        tell(out, "process_name", thread, known.process_name);
-    if (is_news(out, &thread->name, known.thread_name, offset))
-        tell(out, "thread_name", thread, known.thread_name);
+    if (process && remember_changed_name(out, process, known.process_name, offset))
+        write_name_if_changed(out, "process_name", thread, known.process_name);
+    if (remember_changed_name(out, &thread->name, known.thread_name, offset))
+        write_name_if_changed(out, "thread_name", thread, known.thread_name);
 }
 
-void chrome_tell_all_names(struct ttr_writer *out)
+void chrome_write_all_changed_names(struct ttr_writer *out)
 {
     const struct chrome *own = out->own;
     for (size_t id = 1; id < own->threads_n; id++)
         if (own->threads[id].ids_n > 0)
-            chrome_tell_names(out, (ttr_id)id, 0);
+            chrome_write_changed_names(out, (ttr_id)id, 0);
 }
 
-/* The process an object stands for, where the context knows it. */
-static const uint32_t *process_of(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the index of the process that an object names, NULL if the context does not know it. */
+static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
                ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0)
@@ -146,38 +148,40 @@ static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *
     return pairmap_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
-/* Finds the ids an object names, and keeps its name as written. */
-static void find_named(struct ttr_writer *out, const ttr_event *event, struct chrome_thread *ids)
+/* Finds the ids that an object names, and stores its name as written. */
+static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
+                                 struct chrome_thread *ids)
 {
     if (event->tag == TTR_OBJECT_PROCESS) {
-        const uint32_t *process = process_of(out, event);
+        const uint32_t *process = object_process_index(out, event);
         ttr_id *name = process ? process_name(out, *process) : NULL;
         if (name)
-            (void)is_news(out, name, event->name, event->offset);
-        ids->ids_n = (uint8_t)put_ids(ids->ids, event->link, 0);
+            (void)remember_changed_name(out, name, event->name, event->offset);
+        ids->ids_n = (uint8_t)append_ids(ids->ids, event->link, 0);
         return;
     }
     const uint32_t *id = thread_of(out, event);
     ttr_thread known;
     bool is_known = id && ttr_thread_get(out->t, *id, &known);
-    struct chrome_thread *thread = is_known ? slot_of(out, *id, &known, event->offset) : NULL;
+    struct chrome_thread *thread =
+        is_known ? find_thread_entry(out, *id, &known, event->offset) : NULL;
     if (thread)
-        (void)is_news(out, &thread->name, event->name, event->offset);
+        (void)remember_changed_name(out, &thread->name, event->name, event->offset);
     if (thread)
         *ids = *thread;
     else
-        ids->ids_n = (uint8_t)put_ids(ids->ids, 0, event->link);
+        ids->ids_n = (uint8_t)append_ids(ids->ids, 0, event->link);
 }
 
-void chrome_write_name(struct ttr_writer *out, const ttr_event *event)
+void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     struct chrome_thread ids = {0};
-    find_named(out, event, &ids);
+    resolve_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
-                   chrome_time(own, event));
-    chrome_arg_string(own, "name", out->t, event->name);
+                   chrome_line_time(own, event));
+    chrome_add_string(own, "name", out->t, event->name);
     field_json_fields(&own->fields, event);
-    chrome_arg_attributes(own, event);
-    chrome_end(out);
+    chrome_add_attributes(own, event);
+    chrome_end_line(out);
 }

@@ -1,29 +1,32 @@
-/* Chrome JSON (the "Trace Event Format" of chrome://tracing, read by Perfetto, speedscope and many
- * more), written as an object:
- *   {"displayTimeUnit":"ns","traceEvents":[ ...
- * ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}} Times
- * are microseconds with exactly three decimals, so nanoseconds stay exact, from a base that keeps
- * them small: viewers hold them as doubles.  finish closes the JSON wherever it is called. Left
- * out: reading, definitions, and any repair: spans that overlap in part and begins without an end
- * are written as they are. */
+/* The Chrome JSON writer ("Trace Event Format" of chrome://tracing, also read by Perfetto,
+ * speedscope and others).  A file is one object:
+ *
+ *   {"displayTimeUnit":"ns","traceEvents":[
+ *   ...
+ *   ],"otherData":{"tracetta.base_ns":"...","tracetta.provider":"...","tracetta.lost":{...}}}
+ *
+ * Times are microseconds with exactly three decimals, so nanoseconds are exact. They are relative
+ * to a base that keeps them small, because viewers store them as doubles.  chrome_finish always
+ * closes the JSON. Left out: reading, definitions, and repair. Partly overlapping spans and begins
+ * without an end are written unchanged. */
 #include "base/jsontext.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 #include "model/activity.h"
 
-/* Bytes of a blob that are shown. */
-#define BLOB_MAX 4096
+/* bytes of a blob that are written */
+#define BLOB_BYTES_MAX 4096
 
-/* How a kind is written. */
-struct shape {
-    char phase;   /* 0: in its own way */
-    uint8_t loss; /* 0: none */
+/* How a kind of event is written. */
+struct kind_shape {
+    char phase;   /* 0 if the kind has a function of its own */
+    uint8_t loss; /* index of a loss; 0 if none */
     bool has_id;
-    const char *name; /* where the event has none */
+    const char *name; /* name for events without one */
     const char *extra;
 };
 
-static const struct shape shapes[TTR_KIND_COUNT] = {
+static const struct kind_shape shapes[TTR_KIND_COUNT] = {
     [TTR_KIND_NONE] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_INSTANT] = {'i', 0, false, "", ",\"s\":\"t\""},
     [TTR_KIND_BEGIN] = {'B', 0, false, "", ""},
@@ -56,7 +59,7 @@ static const ttr_loss losses[CHROME_LOSSES] = {
                         .rule = "stand among its other fields"},
     [CHROME_PROVIDER] = {.code = "event.provider",
                          .what = "providers unlike the first event's",
-                         .rule = "are left out: one is told for the whole file",
+                         .rule = "are dropped: the file has one for all events",
                          .kind = TTR_LOSS_DROPPED},
     [CHROME_DETAIL] =
         {.code = "event.detail",
@@ -114,10 +117,10 @@ static ttr_status chrome_create(struct ttr_writer *out, ttr_error *error)
     struct chrome *own = out->own;
     (void)error;
     field_json_init(&own->fields, out->t, &out->buffer);
-    own->fields.hex_pointers = true; /* JavaScript would round those above 2^53 */
+    own->fields.hex_pointers = true; /* JavaScript rounds integers above 2^53 */
     pairmap_init(&own->pids, &out->t->counted);
     pairmap_init(&own->cpus, &out->t->counted);
-    own->batch = 1; /* slots of threads not seen yet hold 0 */
+    own->batch = 1; /* 0 marks threads that were not checked yet */
     return TTR_OK;
 }
 
@@ -129,9 +132,9 @@ static void write_begin(struct ttr_writer *out)
     own->has_begun = true;
 }
 
-/* Times are told from the whole second of the first event that has one, where they are Unix times.
- */
-static void choose_base(struct chrome *own, const ttr_event *event)
+/* Chooses the base: the whole second of the first event with a time if times are Unix times, else
+ * 0. */
+static void choose_time_base(struct chrome *own, const ttr_event *event)
 {
     if (event->flags & TTR_EVENT_NO_TIME)
         return;
@@ -142,8 +145,8 @@ static void choose_base(struct chrome *own, const ttr_event *event)
     own->base_ns = time_is_unix(event->time) ? second : 0;
 }
 
-/* An instant may say in a field "scope" how far it reaches: thread, process or global. */
-static const char *scope_of(const ttr *t, const ttr_event *event, const char *otherwise)
+/* Returns the scope member of an instant by its field "scope": thread, process or global. */
+static const char *instant_scope(const ttr *t, const ttr_event *event, const char *otherwise)
 {
     static const struct {
         const char *word, *text;
@@ -165,10 +168,10 @@ static void add_blob(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     ttr_field data;
-    chrome_arg_number(own, "type", event->tag);
+    chrome_add_number(own, "type", event->tag);
     if (ttr_field_find(out->t, event, "data", &data) && data.value.type == TTR_TYPE_BYTES)
-        chrome_arg_number(own, "size", data.value.text.n);
-    own->fields.bytes_max = BLOB_MAX;
+        chrome_add_number(own, "size", data.value.text.n);
+    own->fields.bytes_max = BLOB_BYTES_MAX;
     field_json_fields(&own->fields, event);
     own->fields.bytes_max = SIZE_MAX;
     for (; own->fields.bytes_cut > 0; own->fields.bytes_cut--)
@@ -182,43 +185,46 @@ static void add_object(struct ttr_writer *out, const ttr_event *event)
     struct chrome *own = out->own;
     char id[NUMBER_MAX + 1];
     if (event->tag < sizeof objects / sizeof *objects)
-        chrome_arg_text(own, "object", objects[event->tag]);
+        chrome_add_text(own, "object", objects[event->tag]);
     else
-        chrome_arg_number(own, "object", event->tag);
+        chrome_add_number(own, "object", event->tag);
     id[number_put_hex(id, event->link)] = '\0';
-    chrome_arg_text(own, "id", id);
+    chrome_add_text(own, "id", id);
 }
 
 static void add_args(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     if (event->kind == TTR_KIND_COUNTER) {
-        chrome_arg_series(out, event);
+        chrome_add_series(out, event);
         return;
     }
     if (event->kind == TTR_KIND_BLOB) {
         add_blob(out, event);
     } else {
         if (event->kind == TTR_KIND_GAP)
-            chrome_arg_number(own, "count", event->link);
+            chrome_add_number(own, "count", event->link);
         if (event->kind == TTR_KIND_OBJECT)
             add_object(out, event);
         field_json_fields(&own->fields, event);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
-        chrome_arg_attributes(own, event);
+        chrome_add_attributes(own, event);
 }
 
-/* Members that only some kinds have; `room` is for those that are not constant. */
-static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *event, char *room)
+/* Appends the members that only some kinds have; `room` is storage for those that are not constant.
+ */
+static void add_extra_members(struct chrome_line *line, const ttr *t, const ttr_event *event,
+                              char *room)
 {
-    const struct shape *shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
+    const struct kind_shape *kind_shape = &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     char *at = room;
-    line->extra = event->kind == TTR_KIND_INSTANT ? scope_of(t, event, shape->extra) : shape->extra;
+    line->extra = event->kind == TTR_KIND_INSTANT ? instant_scope(t, event, kind_shape->extra)
+                                                  : kind_shape->extra;
     line->extra_n = strlen(line->extra);
     if (event->kind == TTR_KIND_SPAN)
         at = put_microseconds(put_text(at, ",\"dur\":"), event->duration);
-    else if (shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
+    else if (kind_shape->has_id || (event->kind == TTR_KIND_COUNTER && event->link))
         at = put_text(put_hex(put_text(at, ",\"id\":\""), event->link), "\"");
     else
         return;
@@ -227,32 +233,35 @@ static void add_extra(struct chrome_line *line, const ttr *t, const ttr_event *e
     line->extra_n = (size_t)(at - room);
 }
 
-static void write_shaped(struct ttr_writer *out, const ttr_event *event, const struct shape *shape)
+static void write_shaped(struct ttr_writer *out, const ttr_event *event,
+                         const struct kind_shape *kind_shape)
 {
     struct chrome *own = out->own;
     char extra[3 * NUMBER_MAX];
     bool is_known =
         event->thread < own->threads_n && own->threads[event->thread].batch == own->batch;
     if (!is_known)
-        chrome_tell_names(out, event->thread, event->offset);
+        chrome_write_changed_names(out, event->thread, event->offset);
     if (out->buffer.failed)
         return;
     const struct chrome_thread *thread =
         &own->threads[event->thread < own->threads_n ? event->thread : 0];
-    if (thread->ids_n == 0) /* an id that is none */
+    if (thread->ids_n == 0) /* an id that no thread has */
         thread = own->threads;
     if (thread->is_guess && event->kind != TTR_KIND_GAP)
         output_lost(out, CHROME_NO_THREAD, event->offset);
-    struct chrome_line line = {.phase = shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
-    line.time_ns = chrome_time(own, event);
-    line.category = chrome_string(out, event->category, "", event->offset);
-    line.name = chrome_string(out, activity_name(out->t, event), shape->name, event->offset);
-    add_extra(&line, out->t, event, extra);
-    chrome_begin(out, &line);
+    struct chrome_line line = {
+        .phase = kind_shape->phase, .ids = thread->ids, .ids_n = thread->ids_n};
+    line.time_ns = chrome_line_time(own, event);
+    line.category = chrome_json_string(out, event->category, "", event->offset);
+    line.name =
+        chrome_json_string(out, activity_name(out->t, event), kind_shape->name, event->offset);
+    add_extra_members(&line, out->t, event, extra);
+    chrome_begin_line(out, &line);
     add_args(out, event);
-    chrome_end(out);
-    if (shape->loss)
-        output_lost(out, shape->loss, event->offset);
+    chrome_end_line(out);
+    if (kind_shape->loss)
+        output_lost(out, kind_shape->loss, event->offset);
 }
 
 static bool is_name(const ttr_event *event)
@@ -265,7 +274,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct chrome *own = out->own;
     if (!own->has_base)
-        choose_base(own, event);
+        choose_time_base(own, event);
     if (!own->has_provider) {
         own->has_provider = true;
         own->provider = event->provider;
@@ -279,7 +288,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (event->kind == TTR_KIND_SWITCH)
         chrome_write_switch(out, event);
     else if (is_name(event))
-        chrome_write_name(out, event);
+        chrome_write_name_object(out, event);
     else
         write_shaped(out, event, &shapes[event->kind < TTR_KIND_COUNT ? event->kind : 0]);
     field_json_tell(&own->fields, out, event->offset);
@@ -318,7 +327,7 @@ static ttr_status chrome_finish(struct ttr_writer *out, ttr_error *error)
     struct chrome *own = out->own;
     char number[NUMBER_MAX];
     write_begin(out);
-    chrome_tell_all_names(out);
+    chrome_write_all_changed_names(out);
     field_json_tell(&own->fields, out, 0);
     out->buffer.failed |= own->fields.texts.failed;
     buffer_add_text(&out->buffer, "\n],\"otherData\":{\"tracetta.base_ns\":\"");

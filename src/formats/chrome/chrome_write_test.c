@@ -1,4 +1,4 @@
-/* Documents expected here are written by hand from README.md and the Trace Event Format. */
+/* Expected documents are derived by hand from README.md and the Trace Event Format. */
 #include <stdio.h>
 
 #include "support/json_check.h"
@@ -6,7 +6,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-/* Checks the lines between the fixed first and last line of the document. */
+/* Asserts the lines between the fixed first and last line of the document. */
 static void expect_lines(struct writing *w, const char *lines, const char *base, const char *lost)
 {
     char text[8192];
@@ -33,7 +33,7 @@ static void plain(struct writing *w, ttr_kind kind, int64_t time, const char *na
     writing_end(w);
 }
 
-static void no_events_are_a_document_too(void **state)
+static void empty_trace_is_valid_json(void **state)
 {
     struct writing w;
     (void)state;
@@ -41,7 +41,7 @@ static void no_events_are_a_document_too(void **state)
     expect_lines(&w, "", "0", "");
 }
 
-static void times_are_exact_microseconds_from_the_first_whole_second(void **state)
+static void times_are_exact_microseconds_from_first_second(void **state)
 {
     struct writing w;
     (void)state;
@@ -61,7 +61,7 @@ static void times_are_exact_microseconds_from_the_first_whole_second(void **stat
         "1650535872000000000", "");
 }
 
-static void events_without_a_time_do_not_choose_the_base(void **state)
+static void event_without_time_does_not_set_base(void **state)
 {
     struct writing w;
     (void)state;
@@ -77,7 +77,7 @@ static void events_without_a_time_do_not_choose_the_base(void **state)
                  "1650535872000000000", "");
 }
 
-static void times_at_both_ends_of_the_range_are_exact(void **state)
+static void extreme_times_are_exact(void **state)
 {
     struct writing w;
     (void)state;
@@ -94,7 +94,7 @@ static void times_at_both_ends_of_the_range_are_exact(void **state)
         "-9223372036000000000", "");
 }
 
-static void linked_events_have_their_id_in_hexadecimal(void **state)
+static void linked_events_have_hexadecimal_ids(void **state)
 {
     struct writing w;
     (void)state;
@@ -114,7 +114,7 @@ static void linked_events_have_their_id_in_hexadecimal(void **state)
                  "0", "");
 }
 
-static void counters_have_numbers_only(void **state)
+static void counter_args_have_only_numbers(void **state)
 {
     struct writing w;
     (void)state;
@@ -140,7 +140,7 @@ static void counters_have_numbers_only(void **state)
         "0", "\"counter.value\":2,\"counter.attribute\":1");
 }
 
-static void instants_say_how_far_they_reach(void **state)
+static void instant_scope_is_written(void **state)
 {
     struct writing w;
     (void)state;
@@ -161,7 +161,7 @@ static void instants_say_how_far_they_reach(void **state)
                  "0", "");
 }
 
-static void names_are_told_when_they_become_known(void **state)
+static void names_are_written_when_known(void **state)
 {
     struct writing w;
     (void)state;
@@ -172,7 +172,7 @@ static void names_are_told_when_they_become_known(void **state)
     plain(&w, TTR_KIND_BEGIN, 0, "c");
     ttr_thread_name(w.t, 7, 9, NULL, "worker");
     plain(&w, TTR_KIND_BEGIN, 0, "d");
-    ttr_thread_name(w.t, 7, 9, NULL, "old"); /* after its last event */
+    ttr_thread_name(w.t, 7, 9, NULL, "old"); /* named after the thread's last event */
 #define BEGIN(name) \
     "\n{\"ph\":\"B\",\"ts\":0.000,\"pid\":7,\"tid\":9,\"cat\":\"cat\",\"name\":\"" name "\"}"
 #define META(what, name)                                                             \
@@ -200,7 +200,7 @@ static void objects_name_processes_and_threads(void **state)
     ttr_put_uint(w.builder, "process", 7);
     ttr_on_thread(w.builder, 7, 9);
     writing_end(&w);
-    ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have learned it */
+    ttr_thread_name(w.t, 7, 9, NULL, "worker"); /* as a reader would have named it */
     plain(&w, TTR_KIND_BEGIN, 0, "a");
     ttr_event_begin(w.builder, TTR_KIND_OBJECT, 0, "", "vmo");
     ttr_event_edit(w.builder)->link = 255;
@@ -218,7 +218,7 @@ static void objects_name_processes_and_threads(void **state)
                  "0", "\"object.instant\":1");
 }
 
-static void switches_are_slices_of_cpus(void **state)
+static void switches_become_cpu_slices(void **state)
 {
     struct writing w;
     (void)state;
@@ -261,7 +261,7 @@ static void switches_are_slices_of_cpus(void **state)
         "0", "\"switch.slice\":2,\"wake.instant\":1");
 }
 
-static void what_has_no_shape_becomes_an_instant(void **state)
+static void unknown_kind_becomes_instant(void **state)
 {
     struct writing w;
     uint8_t bytes[4097] = {0};
@@ -311,7 +311,7 @@ static void what_has_no_shape_becomes_an_instant(void **state)
     writing_close(&w);
 }
 
-static void losses_of_threads_and_attributes_are_counted(void **state)
+static void thread_and_attribute_losses_are_counted(void **state)
 {
     struct writing w;
     (void)state;
@@ -333,7 +333,7 @@ static void losses_of_threads_and_attributes_are_counted(void **state)
         "\"event.provider\":1,\"event.detail\":1,\"event.no-thread\":1,\"thread.wide-id\":1");
 }
 
-static void processes_of_several_inputs_with_one_pid_are_counted(void **state)
+static void shared_pid_of_two_inputs_is_counted_as_lost(void **state)
 {
     struct writing w;
     (void)state;
@@ -351,7 +351,7 @@ static void processes_of_several_inputs_with_one_pid_are_counted(void **state)
     writing_close(&w);
 }
 
-static void a_pid_learned_later_is_used_from_then_on(void **state)
+static void late_pid_is_used_from_then_on(void **state)
 {
     struct writing w;
     (void)state;
@@ -368,7 +368,7 @@ static void a_pid_learned_later_is_used_from_then_on(void **state)
                  "0", "\"event.no-thread\":1");
 }
 
-static void any_bytes_and_any_end_give_strict_json(void **state)
+static void any_bytes_write_strict_json(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -383,13 +383,13 @@ static void any_bytes_and_any_end_give_strict_json(void **state)
     }
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void memory_and_disk_failures_are_reported(void **state)
 {
     (void)state;
     writing_fails_cleanly("chrome");
 }
 
-static void fields_of_contexts_stand_among_the_others(void **state)
+static void context_fields_are_merged_with_payload_fields(void **state)
 {
     struct writing w;
     (void)state;
@@ -409,23 +409,23 @@ static void fields_of_contexts_stand_among_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_contexts_stand_among_the_others),
-        cmocka_unit_test(no_events_are_a_document_too),
-        cmocka_unit_test(times_are_exact_microseconds_from_the_first_whole_second),
-        cmocka_unit_test(events_without_a_time_do_not_choose_the_base),
-        cmocka_unit_test(times_at_both_ends_of_the_range_are_exact),
-        cmocka_unit_test(linked_events_have_their_id_in_hexadecimal),
-        cmocka_unit_test(counters_have_numbers_only),
-        cmocka_unit_test(instants_say_how_far_they_reach),
-        cmocka_unit_test(names_are_told_when_they_become_known),
+        cmocka_unit_test(context_fields_are_merged_with_payload_fields),
+        cmocka_unit_test(empty_trace_is_valid_json),
+        cmocka_unit_test(times_are_exact_microseconds_from_first_second),
+        cmocka_unit_test(event_without_time_does_not_set_base),
+        cmocka_unit_test(extreme_times_are_exact),
+        cmocka_unit_test(linked_events_have_hexadecimal_ids),
+        cmocka_unit_test(counter_args_have_only_numbers),
+        cmocka_unit_test(instant_scope_is_written),
+        cmocka_unit_test(names_are_written_when_known),
         cmocka_unit_test(objects_name_processes_and_threads),
-        cmocka_unit_test(switches_are_slices_of_cpus),
-        cmocka_unit_test(what_has_no_shape_becomes_an_instant),
-        cmocka_unit_test(losses_of_threads_and_attributes_are_counted),
-        cmocka_unit_test(processes_of_several_inputs_with_one_pid_are_counted),
-        cmocka_unit_test(a_pid_learned_later_is_used_from_then_on),
-        cmocka_unit_test(any_bytes_and_any_end_give_strict_json),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(switches_become_cpu_slices),
+        cmocka_unit_test(unknown_kind_becomes_instant),
+        cmocka_unit_test(thread_and_attribute_losses_are_counted),
+        cmocka_unit_test(shared_pid_of_two_inputs_is_counted_as_lost),
+        cmocka_unit_test(late_pid_is_used_from_then_on),
+        cmocka_unit_test(any_bytes_write_strict_json),
+        cmocka_unit_test(memory_and_disk_failures_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

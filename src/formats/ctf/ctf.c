@@ -79,6 +79,22 @@ static const ttr_option_info options[] = {
      true},
 };
 
+static const struct option_use uses[] = {
+    {"ctf.metadata", TTR_OPTION_METADATA, "directory.untold"},
+    {"ctf.longer-metadata", TTR_OPTION_LONGER_METADATA, ""},
+    {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
+    {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
+    {"ctf.assume-alignment", 0, "ctf.alignment-guess"},
+    {"ctf.key", 0, "ctf.no-key trace.unreadable"}, /* it may be all that is missing to open one */
+    {"ctf.unpacked-max", 0, "ctf.unpacked-max"},
+};
+
+static const struct format_hints hints = {
+    .uses = uses,
+    .uses_n = sizeof uses / sizeof *uses,
+    .warnings = "ctf.unreadable ctf.alignment-guess ctf.duplicate-event",
+};
+
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
     .bid = ctf_bid,
@@ -86,7 +102,6 @@ static const struct format_reader reader = {
     .open = ctf_open,
     .next = ctf_next,
     .stops = true,
-    .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
     .kinds = ctf_kinds,
@@ -134,6 +149,7 @@ const struct format format_ctf = {
     .url = &url,
     .description = &description,
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

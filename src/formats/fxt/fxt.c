@@ -1,12 +1,11 @@
-/* FXT as a format: what it is called, what it can do.  The reader's parts are in fxt_read.h, the
- * writer's in fxt_write.h. */
+/* Registers FXT as a format: its name, options, reader (fxt_read.h) and writer (fxt_write.h). */
 #include "formats/fxt/fxt_read.h"
 #include "formats/fxt/fxt_write.h"
 
 static const ttr_option_info options[] = {
     {.key = "anchor",
      .values = "yes|no",
-     .text = "say with each provider which Unix time its clock began at (magic-trace's extension)",
+     .text = "write the Unix time of each provider's clock (magic-trace's extension)",
      .for_writing = true},
 };
 
@@ -15,20 +14,22 @@ static const struct format_reader reader = {
     .bid = fxt_bid,
     .refuse = fxt_refuse,
     .state_size = sizeof(struct fxt_reader),
-    .open = fxt_open,
-    .next = fxt_next,
-    .close = fxt_close,
+    .open = fxt_reader_open,
+    .next = fxt_reader_next,
+    .close = fxt_reader_close,
 };
 
 static const struct format_writer writer = {
     .losses = fxt_losses,
     .losses_n = FXT_LOSSES,
     .state_size = sizeof(struct fxt_writer),
-    .create = fxt_create,
-    .write = fxt_write,
-    .finish = fxt_finish,
-    .drop = fxt_drop,
+    .create = fxt_writer_create,
+    .write = fxt_writer_write,
+    .finish = fxt_writer_finish,
+    .drop = fxt_writer_free,
 };
+
+static const struct format_hints hints = {.is_general = true, .warnings = ""};
 
 const struct format format_fxt = {
     .name = "fxt",
@@ -37,6 +38,7 @@ const struct format format_fxt = {
     .spec = "Fuchsia trace format, 2021 text and the records added until 2026",
     .reader = &reader,
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

@@ -1,43 +1,46 @@
-/* Is this a Fuchsia trace?  By its magic; without it by records that are exactly what they say;
- * never by its suffix.
+/* Detection of FXT traces and of their byte order.
  *
- * Streams of a single provider have no magic (the trace manager writes it) but begin with their
- * initialization record, a header word without a free bit.  Anything else must go on for longer.
- * The bids without magic stay below those of any real magic. */
+ * A trace with the magic number is recognized by it. Without one, the records at the start must be
+ * exactly as long as their headers declare. The file suffix never decides.
+ *
+ * A stream of a single provider has no magic number, since the trace manager writes it. It starts
+ * with an initialization record, whose header has no variable bits, so three records suffice. Any
+ * other start needs twelve records.  These bids are lower than that of any real magic number. */
 #include "formats/fxt/fxt_read.h"
 
 enum {
     BID_MAGIC = 64,
-    BID_INITIALIZATION = 24, /* at least three records, the first with all its header fixed */
+    /* bits verified: at least three records, the first with a fixed header */
+    BID_INITIALIZATION = 24,
     BID_CHAIN = 12,
     CHAIN_SHORT = 3,
     CHAIN_LONG = 12
 };
 
-static bool begins_with_magic(const uint8_t *bytes, size_t n, bool is_big)
+static bool starts_with_magic(const uint8_t *bytes, size_t n, bool is_big)
 {
-    return n >= FXT_WORD && fxt_load(bytes, is_big) == FXT_MAGIC;
+    return n >= FXT_WORD && fxt_load_u64(bytes, is_big) == FXT_MAGIC;
 }
 
 bool fxt_has_magic(const uint8_t *bytes, size_t n)
 {
-    return begins_with_magic(bytes, n, false) || begins_with_magic(bytes, n, true);
+    return starts_with_magic(bytes, n, false) || starts_with_magic(bytes, n, true);
 }
 
-/* The bid without magic in one byte order. */
+/* Returns the bid for one byte order if the magic number is missing. */
 static unsigned bid_by_records(const uint8_t *bytes, size_t n, bool is_whole, bool is_big)
 {
     struct fxt_span span = {bytes, n / FXT_WORD, is_big};
-    if (span.words < CHAIN_SHORT || fxt_load(bytes, is_big) == 0)
+    if (span.words < CHAIN_SHORT || fxt_load_u64(bytes, is_big) == 0)
         return 0;
-    bool is_init = fxt_type(fxt_load(bytes, is_big)) == FXT_INITIALIZATION;
+    bool is_init = fxt_type(fxt_load_u64(bytes, is_big)) == FXT_INITIALIZATION;
     unsigned chain = is_init ? CHAIN_SHORT : CHAIN_LONG;
-    if (fxt_chain(&span, is_whole, chain) < chain)
+    if (fxt_count_clean_records(&span, is_whole, chain) < chain)
         return 0;
-    /* The chain may have ended early, with the file: then there must be enough of it all the same.
-     */
+    /* fxt_count_clean_records also accepts the end of the file. Then at least three records and six
+     * words must exist. */
     struct fxt_span part = {bytes, span.words, is_big};
-    bool is_enough = fxt_chain(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
+    bool is_enough = fxt_count_clean_records(&part, false, CHAIN_SHORT) >= CHAIN_SHORT &&
                      span.words >= (uint64_t)2 * CHAIN_SHORT;
     return !is_enough ? 0 : is_init ? BID_INITIALIZATION : BID_CHAIN;
 }
@@ -53,7 +56,7 @@ unsigned fxt_bid(const struct peek *peek)
 bool fxt_is_big_endian(const uint8_t *bytes, size_t n, bool is_whole)
 {
     if (fxt_has_magic(bytes, n))
-        return begins_with_magic(bytes, n, true);
+        return starts_with_magic(bytes, n, true);
     return !bid_by_records(bytes, n, is_whole, false) && bid_by_records(bytes, n, is_whole, true);
 }
 
@@ -63,9 +66,9 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && memcmp(text + n - m, end, m) == 0;
 }
 
-/* FxT files of EZTrace and StarPU begin with a number for the machine (in the top byte of a 32-bit
- * word) and hold the text of uname a bit further on. */
-static bool is_other_fxt(const struct peek *peek)
+/* Detects FxT files of EZTrace and StarPU: a small 32-bit machine number, then the text of uname
+ * within the first 512 bytes. */
+static bool is_eztrace_fxt(const struct peek *peek)
 {
     static const char system[] = "Linux ";
     if (peek->n < 512 || peek->bytes[0] || peek->bytes[1] || peek->bytes[2] ||
@@ -79,7 +82,7 @@ static bool is_other_fxt(const struct peek *peek)
 
 const char *fxt_refuse(const struct peek *peek)
 {
-    if (is_other_fxt(peek))
+    if (is_eztrace_fxt(peek))
         return "this is a trace of the FxT library (EZTrace, StarPU), which shares nothing with "
                "Fuchsia's FXT but the suffix; "
                "read it with fxt_print or eztrace_convert";

@@ -1,4 +1,4 @@
-/* How traces of FXT are damaged by the campaigns. */
+/* Damage that the campaigns apply to FXT traces. */
 #include "campaigns/campaign.h"
 
 static const struct campaign campaigns[] = {

@@ -1,6 +1,6 @@
-/* A real file: what magic-trace recorded in 2022, against what an independent reader says of it
+/* A file recorded by magic-trace in 2022, compared with the results of an independent reader
  * (magic-trace-2022.truth.txt); and a file of another format with the same suffix.  TTR_CORPUS
- * names the folder of real files; without it the tests are skipped. */
+ * names the folder of recorded files; the tests are skipped if it is unset. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 #define EDGES_MAX 40000u
 
-/* A begin or an end. */
+/* The start or end of a span. */
 struct edge {
     int64_t time;
     uint32_t place;
@@ -21,7 +21,7 @@ struct edge {
 struct facts {
     uint64_t records, definitions, arguments, steps_back;
     int64_t first, last, before;
-    struct edge *edge; /* EDGES_MAX of them */
+    struct edge *edge; /* EDGES_MAX items */
     uint32_t edges_n;
 };
 
@@ -73,8 +73,8 @@ static int compare_edges(const void *a, const void *b)
     return x->place < y->place ? -1 : 1;
 }
 
-/* Sums spans as that reader does: in order of time, an end closes the innermost begin, and what
- * stays open counts as -1. */
+/* Sums durations like the independent reader: in order of time, an end closes the innermost open
+ * span; a span that stays open counts as -1. */
 static int64_t sum_spans(struct facts *facts)
 {
     int64_t *open = test_calloc(EDGES_MAX, sizeof *open), sum = 0;
@@ -90,7 +90,7 @@ static int64_t sum_spans(struct facts *facts)
     return sum - (int64_t)n;
 }
 
-static void a_magic_trace_file_says_what_others_read_in_it(void **state)
+static void magic_trace_file_matches_independent_reader(void **state)
 {
     (void)state;
     char path[600];
@@ -100,7 +100,7 @@ static void a_magic_trace_file_says_what_others_read_in_it(void **state)
     read_facts(path, &facts);
     assert_int_equal(facts.records, 35463);
     assert_int_equal(facts.edges_n, 34592);
-    assert_int_equal(facts.definitions, 869); /* of them 864 strings */
+    assert_int_equal(facts.definitions, 869); /* including 864 strings */
     assert_int_equal(sum_spans(&facts), 4020886);
     assert_int_equal(facts.arguments, 34610);
     assert_int_equal(facts.last - facts.first, 329913);
@@ -108,7 +108,7 @@ static void a_magic_trace_file_says_what_others_read_in_it(void **state)
     test_free(facts.edge);
 }
 
-static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
+static void eztrace_file_is_refused_with_reason(void **state)
 {
     (void)state;
     char path[600];
@@ -125,8 +125,8 @@ static void a_file_of_eztrace_is_refused_with_a_reason(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_magic_trace_file_says_what_others_read_in_it),
-        cmocka_unit_test(a_file_of_eztrace_is_refused_with_a_reason),
+        cmocka_unit_test(magic_trace_file_matches_independent_reader),
+        cmocka_unit_test(eztrace_file_is_refused_with_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

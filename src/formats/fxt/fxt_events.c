@@ -1,13 +1,14 @@
-/* Views of event records: the hot path of the reader.
+/* Converts event records: the hot path of the reader.
  *
- * Most traces are events by nine tenths, in no order a branch predictor could learn.  So the sizes
- * of up to four arguments are walked without branches, inline parts are unlikely, and what depends
- * on the kind comes from tables and masks. Left out here: the arguments' values (fxt_fields.c). */
+ * Events are nine tenths of most traces, and no branch predictor can learn their order.  So the
+ * sizes of up to four arguments are added without branches, inline parts are treated as unlikely,
+ * and differences between event kinds are tables and masks. Argument values are decoded in
+ * fxt_fields.c. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
-/* Kinds of the model by FXT's kinds; TTR_KIND_NONE: unknown. */
+/* Event kinds of the model by FXT's event kinds; TTR_KIND_NONE if unknown. */
 static const uint8_t kinds[16] = {
     [FXT_INSTANT] = TTR_KIND_INSTANT,          [FXT_COUNTER] = TTR_KIND_COUNTER,
     [FXT_DURATION_BEGIN] = TTR_KIND_BEGIN,     [FXT_DURATION_END] = TTR_KIND_END,
@@ -17,7 +18,8 @@ static const uint8_t kinds[16] = {
     [FXT_FLOW_END] = TTR_KIND_FLOW_END,
 };
 
-/* Which bits of the last word are a link, and which the end of a span; all or none. */
+/* By event kind: all ones if the last word is the link (here) or the end of a span (next table),
+ * else 0. */
 static const uint64_t link_masks[16] = {
     [FXT_COUNTER] = UINT64_MAX,   [FXT_ASYNC_BEGIN] = UINT64_MAX, [FXT_ASYNC_INSTANT] = UINT64_MAX,
     [FXT_ASYNC_END] = UINT64_MAX, [FXT_FLOW_BEGIN] = UINT64_MAX,  [FXT_FLOW_STEP] = UINT64_MAX,
@@ -25,13 +27,13 @@ static const uint64_t link_masks[16] = {
 };
 static const uint64_t span_masks[16] = {[FXT_DURATION_COMPLETE] = UINT64_MAX};
 
-static enum fxt_taken no_memory(struct fxt_reader *reader)
+static enum fxt_view_result fail_out_of_memory(struct fxt_reader *reader)
 {
     (void)fail_memory(reader->error);
     return FXT_FAILED;
 }
 
-void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n, uint64_t offset)
+void fxt_emit_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t n, uint64_t offset)
 {
     if (!(reader->in->flags & TTR_READ_DEFINITIONS))
         return;
@@ -50,56 +52,56 @@ void fxt_give_definition(struct fxt_reader *reader, const uint8_t *bytes, size_t
     event->track = reader->provider->track;
 }
 
-enum fxt_taken fxt_string_id(struct fxt_reader *reader, const struct fxt_record *record,
-                             uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_view_result fxt_resolve_string(struct fxt_reader *reader, const struct fxt_record *record,
+                                        uint32_t ref, uint32_t at, ttr_id *id)
 {
     if (ref & FXT_REF_INLINE) {
-        uint32_t n = fxt_ref_bytes(ref);
+        uint32_t n = fxt_ref_stream_bytes(ref);
         if (fxt_words(n) > record->words - at)
-            return FXT_ODD;
+            return FXT_BAD_SIZE;
         *id = ttr_text_add(reader->common.t, record->bytes + (size_t)at * FXT_WORD, n);
-        return *id || n == 0 ? FXT_TAKEN : no_memory(reader);
+        return *id || n == 0 ? FXT_VIEWED : fail_out_of_memory(reader);
     }
-    *id = ~fxt_string_slot(reader->provider, ref);
+    *id = ~fxt_find_string_slot(reader->provider, ref);
     if (FXT_LIKELY(*id != UINT32_MAX))
-        return FXT_TAKEN;
+        return FXT_VIEWED;
     input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-string",
                "string %u was never defined for this provider; it reads as <string %u>", ref, ref);
-    *id = fxt_unknown_string(&reader->common, ref);
-    return *id ? FXT_TAKEN : no_memory(reader);
+    *id = fxt_add_placeholder_string(&reader->common, ref);
+    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* A thread of its own for an index nobody defined: an invalid process, and a koid that no kernel
- * gives, ending in the index.  It gets no name: a writer would make an object of it, and give the
- * name to whatever thread really has that koid. */
+/* Returns a placeholder thread for an undefined index: process 0, and a koid that no kernel
+ * assigns, with the index in its low byte.  It has no name: a writer would emit an object for the
+ * name, and readers would apply it to a thread that really has this koid. */
 static ttr_id unknown_thread(struct fxt_reader *reader, uint32_t ref)
 {
     return context_thread(reader->common.t, reader->in->id, 0, ~(uint64_t)0xff | ref);
 }
 
-enum fxt_taken fxt_thread_id(struct fxt_reader *reader, const struct fxt_record *record,
-                             uint32_t ref, uint32_t at, ttr_id *id)
+enum fxt_view_result fxt_resolve_thread(struct fxt_reader *reader, const struct fxt_record *record,
+                                        uint32_t ref, uint32_t at, ttr_id *id)
 {
     if (ref == 0) {
         if (record->words - at < 2)
-            return FXT_ODD;
-        *id = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, at),
-                             fxt_word(reader, record, at + 1));
-        return *id ? FXT_TAKEN : no_memory(reader);
+            return FXT_BAD_SIZE;
+        *id = context_thread(reader->common.t, reader->in->id, fxt_record_word(reader, record, at),
+                             fxt_record_word(reader, record, at + 1));
+        return *id ? FXT_VIEWED : fail_out_of_memory(reader);
     }
     *id = ~reader->provider->threads[ref];
     if (FXT_LIKELY(*id != UINT32_MAX))
-        return FXT_TAKEN;
+        return FXT_VIEWED;
     input_note(
         reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-thread",
         "thread %u was never defined for this provider; its events come on a thread of their own",
         ref);
     *id = unknown_thread(reader, ref);
-    return *id ? FXT_TAKEN : no_memory(reader);
+    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* For the i-th of the first four arguments: its size field's mask where there is one, and 1; else
- * zeros. */
+/* For each of the first four arguments, if present: the mask of its size field, and 1. Else zeros.
+ */
 struct argument_masks {
     uint32_t size[4], is_there[4];
 };
@@ -116,126 +118,128 @@ static const struct argument_masks argument_masks[5] = {
 };
 #define ARGUMENT_SIZE_SHIFT (FXT_ARG_SIZE & 0xff)
 
-/* The word at a place, or the record's header where the place is behind its end.  By a mask:
- * whether an argument is the last thing in its record is what no predictor can guess, and a wrong
- * guess costs more than everything else here. */
-static FXT_INLINE uint64_t argument_at(const struct fxt_record *record, uint32_t at, bool is_big)
+/* Returns the word at index `at`, or the record's header if `at` is outside the record.  Uses a
+ * mask, because a mispredicted branch costs more than the rest of this function. */
+static FXT_INLINE uint64_t load_word_or_header(const struct fxt_record *record, uint32_t at,
+                                               bool is_big)
 {
     uint32_t is_inside = at < record->words;
-    return fxt_load(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
+    return fxt_load_u64(record->bytes + (size_t)(at & (0u - is_inside)) * FXT_WORD, is_big);
 }
 
-/* The place behind the arguments; above record->words where an argument is empty or leaves the
- * record.  Sizes are at least 1, so a place at or behind the end only grows, and one comparison of
- * the result with the end is enough.  Places never grow past words + 15 * 4095, so nothing
- * overflows; a load at a place that is too far is made at the header instead. */
-static FXT_INLINE uint32_t walk_arguments(const struct fxt_record *record, uint32_t at,
-                                          uint32_t args, bool is_big)
+/* Returns the index of the word after the arguments; above record->words if an argument has size 0
+ * or exceeds the record. Sizes are at least 1, so an index that has left the record only grows, and
+ * one comparison of the result with the end is enough.  An index is at most words + 15 * 4095, so
+ * nothing overflows. */
+static FXT_INLINE uint32_t arguments_end(const struct fxt_record *record, uint32_t at,
+                                         uint32_t args, bool is_big)
 {
     const struct argument_masks *masks = &argument_masks[args < 4 ? args : 4];
     uint32_t empty = 0;
 #pragma GCC unroll 4
     for (uint32_t i = 0; i < 4; i++) {
-        uint64_t header = argument_at(record, at, is_big);
+        uint64_t header = load_word_or_header(record, at, is_big);
         uint32_t size = (uint32_t)(header >> ARGUMENT_SIZE_SHIFT) & masks->size[i];
         empty |= size - masks->is_there[i];
         at += size;
     }
     for (uint32_t i = 4; FXT_UNLIKELY(i < args); i++) {
-        uint64_t header = argument_at(record, at, is_big);
-        uint32_t size = (uint32_t)fxt_get(header, FXT_ARG_SIZE);
+        uint64_t header = load_word_or_header(record, at, is_big);
+        uint32_t size = (uint32_t)fxt_get_bits(header, FXT_ARG_SIZE);
         empty |= size - 1;
         at += size;
     }
     return empty >> 31 ? UINT32_MAX - FXT_ARGS_MAX : at;
 }
 
-/* Whether the surplus word of an instant is a scope (thread, process, global) and not the next
- * record. */
-static bool is_scoped(const struct fxt_reader *reader, const struct fxt_record *record,
-                      uint32_t end)
+/* Returns whether the surplus word of an instant is a scope (0 thread, 1 process, 2 global). */
+static bool has_scope_word(const struct fxt_reader *reader, const struct fxt_record *record,
+                           uint32_t end)
 {
-    return fxt_get(record->header, FXT_EVENT_KIND) == FXT_INSTANT && end + 1 == record->words &&
-           fxt_word(reader, record, end) <= 2;
+    return fxt_get_bits(record->header, FXT_EVENT_KIND) == FXT_INSTANT &&
+           end + 1 == record->words && fxt_record_word(reader, record, end) <= 2;
 }
 
-/* An event of a kind that nobody knows. */
-static enum fxt_taken skip_event(struct fxt_reader *reader, const struct fxt_record *record)
+/* Notes an event of a kind that the specification does not define, and emits it as a definition. */
+static enum fxt_view_result emit_unknown_event(struct fxt_reader *reader,
+                                               const struct fxt_record *record)
 {
     input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-event",
                "event of type %u, known are 0 to 10; skipped",
-               (unsigned)fxt_get(record->header, FXT_EVENT_KIND));
-    fxt_give_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
-    return FXT_TAKEN;
+               (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND));
+    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    return FXT_VIEWED;
 }
 
-/* Where arguments begin. */
-static inline uint32_t body_words(uint64_t header)
+/* Returns the index of the first argument's word. */
+static inline uint32_t arguments_start(uint64_t header)
 {
-    return 2 + (fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2u) +
-           fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_CATEGORY)) +
-           fxt_ref_words((uint32_t)fxt_get(header, FXT_EVENT_NAME));
+    return 2 + (fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2u) +
+           fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY)) +
+           fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_EVENT_NAME));
 }
 
-/* Refs that lead into the record itself, or nowhere. */
+/* The ids of an event's thread, category and name. */
 struct event_refs {
     ttr_id thread, category, name;
 };
 
-static enum fxt_taken resolve_rare(struct fxt_reader *reader, const struct fxt_record *record,
-                                   struct event_refs *ids)
+static enum fxt_view_result resolve_other_refs(struct fxt_reader *reader,
+                                               const struct fxt_record *record,
+                                               struct event_refs *ids)
 {
     uint64_t header = record->header;
-    uint32_t thread = (uint32_t)fxt_get(header, FXT_EVENT_THREAD);
-    uint32_t category = (uint32_t)fxt_get(header, FXT_EVENT_CATEGORY);
+    uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
+    uint32_t category = (uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY);
     uint32_t at = thread ? 2 : 4;
-    enum fxt_taken taken = fxt_thread_id(reader, record, thread, 2, &ids->thread);
-    if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, category, at, &ids->category);
+    enum fxt_view_result taken = fxt_resolve_thread(reader, record, thread, 2, &ids->thread);
+    if (taken == FXT_VIEWED)
+        taken = fxt_resolve_string(reader, record, category, at, &ids->category);
     at += fxt_ref_words(category);
-    if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(header, FXT_EVENT_NAME), at,
-                              &ids->name);
+    if (taken == FXT_VIEWED)
+        taken = fxt_resolve_string(reader, record, (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME),
+                                   at, &ids->name);
     return taken;
 }
 
-/* Ids by table; false where one of the refs is inline or not defined. */
-static inline bool resolve_usual(const struct fxt_provider *provider, uint64_t header,
-                                 struct event_refs *ids)
+/* Resolves the refs from the tables.  Returns false if a ref is inline or not defined. */
+static inline bool resolve_table_refs(const struct fxt_provider *provider, uint64_t header,
+                                      struct event_refs *ids)
 {
-    uint32_t thread = (uint32_t)fxt_get(header, FXT_EVENT_THREAD);
-    uint32_t category = (uint32_t)fxt_get(header, FXT_EVENT_CATEGORY);
-    uint32_t name = (uint32_t)fxt_get(header, FXT_EVENT_NAME);
+    uint32_t thread = (uint32_t)fxt_get_bits(header, FXT_EVENT_THREAD);
+    uint32_t category = (uint32_t)fxt_get_bits(header, FXT_EVENT_CATEGORY);
+    uint32_t name = (uint32_t)fxt_get_bits(header, FXT_EVENT_NAME);
     uint32_t thread_slot = provider->threads[thread];
-    uint32_t category_slot = fxt_string_slot(provider, category & FXT_REF_LENGTH);
-    uint32_t name_slot = fxt_string_slot(provider, name & FXT_REF_LENGTH);
+    uint32_t category_slot = fxt_find_string_slot(provider, category & FXT_REF_LENGTH);
+    uint32_t name_slot = fxt_find_string_slot(provider, name & FXT_REF_LENGTH);
     *ids = (struct event_refs){~thread_slot, ~category_slot, ~name_slot};
     return ((category | name) & FXT_REF_INLINE) == 0 && thread_slot && category_slot && name_slot;
 }
 
-/* Gives an event whose parts are known.  Made for each case at compile time: the byte order, and
- * whether the record is exactly as long as its content, so that the usual one asks for neither. */
-static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fxt_record *record,
-                                      uint32_t end, bool is_big, bool is_exact)
+/* Emits an event whose layout is known.  Inlined for each combination of byte order and `is_exact`
+ * (the record ends with its content), so that the usual case tests neither. */
+static FXT_INLINE enum fxt_view_result emit_event(struct fxt_reader *reader,
+                                                  const struct fxt_record *record, uint32_t end,
+                                                  bool is_big, bool is_exact)
 {
     const struct fxt_provider *provider = reader->provider;
     uint64_t header = record->header;
-    unsigned kind = (unsigned)fxt_get(header, FXT_EVENT_KIND);
+    unsigned kind = (unsigned)fxt_get_bits(header, FXT_EVENT_KIND);
     uint32_t last = fxt_event_last_words(kind);
     struct event_refs ids;
-    if (FXT_UNLIKELY(!resolve_usual(provider, header, &ids))) {
-        enum fxt_taken taken = resolve_rare(reader, record, &ids);
-        if (taken != FXT_TAKEN)
+    if (FXT_UNLIKELY(!resolve_table_refs(provider, header, &ids))) {
+        enum fxt_view_result taken = resolve_other_refs(reader, record, &ids);
+        if (taken != FXT_VIEWED)
             return taken;
     }
     bool is_whole = is_exact || end + last <= record->words, clamped = false;
     uint64_t last_word =
-        fxt_load(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
-    uint64_t ticks = fxt_load(record->bytes + FXT_WORD, is_big);
-    /* What is no span ends where it begins: its duration comes out as 0 without asking. */
+        fxt_load_u64(record->bytes + (size_t)(is_whole ? end & (0u - last) : 0) * FXT_WORD, is_big);
+    uint64_t ticks = fxt_load_u64(record->bytes + FXT_WORD, is_big);
+    /* For other kinds the end equals the start, so the duration is 0 without a branch. */
     uint64_t span = is_whole ? span_masks[kind] : 0;
-    int64_t time = fxt_time(provider, ticks, &clamped);
-    int64_t end_time = fxt_time(provider, (last_word & span) | (ticks & ~span), &clamped);
+    int64_t time = fxt_ticks_to_ns(provider, ticks, &clamped);
+    int64_t end_time = fxt_ticks_to_ns(provider, (last_word & span) | (ticks & ~span), &clamped);
     unsigned flags = TTR_EVENT_RAW;
     if (FXT_UNLIKELY(clamped | !is_whole | (end_time < time))) {
         flags |= (clamped ? TTR_EVENT_CLAMPED : 0u) | (is_whole ? 0u : TTR_EVENT_PARTIAL);
@@ -249,7 +253,7 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
     event->link = last_word & link_masks[kind];
     event->payload = record->bytes;
     event->payload_size = record->words * FXT_WORD;
-    event->body = body_words(header) * FXT_WORD;
+    event->body = arguments_start(header) * FXT_WORD;
     event->schema = provider->schema;
     event->name = ids.name;
     event->provider = provider->name;
@@ -260,62 +264,66 @@ static FXT_INLINE enum fxt_taken give(struct fxt_reader *reader, const struct fx
     event->kind = kinds[kind];
     event->flags = (uint8_t)flags;
     reader->last_time = time;
-    return FXT_TAKEN;
+    return FXT_VIEWED;
 }
 
-/* An event whose size is not that of its content, or of a kind nobody knows. */
-static enum fxt_taken view_odd(struct fxt_reader *reader, const struct fxt_record *record,
-                               uint32_t end)
+/* Converts an event whose size differs from that of its content, or of an unknown kind. Returns
+ * FXT_BAD_SIZE unless it has a scope or was accepted. */
+static enum fxt_view_result view_unusual_event(struct fxt_reader *reader,
+                                               const struct fxt_record *record, uint32_t end)
 {
-    unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
+    unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
     bool is_exact = end + fxt_event_last_words(kind) == record->words;
-    if (!is_exact && !record->is_accepted && !is_scoped(reader, record, end))
-        return FXT_ODD;
+    if (!is_exact && !record->is_accepted && !has_scope_word(reader, record, end))
+        return FXT_BAD_SIZE;
     if (kind > FXT_FLOW_END)
-        return record->is_accepted ? skip_event(reader, record) : FXT_ODD;
+        return record->is_accepted ? emit_unknown_event(reader, record) : FXT_BAD_SIZE;
     reader->has_fields = true;
-    return give(reader, record, end, reader->common.is_big, false);
+    return emit_event(reader, record, end, reader->common.is_big, false);
 }
 
-static FXT_INLINE enum fxt_taken view(struct fxt_reader *reader, const struct fxt_record *record,
-                                      bool is_big)
+static FXT_INLINE enum fxt_view_result view_usual_event(struct fxt_reader *reader,
+                                                        const struct fxt_record *record,
+                                                        bool is_big)
 {
-    unsigned kind = (unsigned)fxt_get(record->header, FXT_EVENT_KIND);
-    uint32_t args = (uint32_t)fxt_get(record->header, FXT_EVENT_ARGS);
-    uint32_t end = walk_arguments(record, body_words(record->header), args, is_big);
+    unsigned kind = (unsigned)fxt_get_bits(record->header, FXT_EVENT_KIND);
+    uint32_t args = (uint32_t)fxt_get_bits(record->header, FXT_EVENT_ARGS);
+    uint32_t end = arguments_end(record, arguments_start(record->header), args, is_big);
     if (FXT_UNLIKELY(end + fxt_event_last_words(kind) != record->words || kind > FXT_FLOW_END))
-        return view_odd(reader, record, end);
-    return give(reader, record, end, is_big, true);
+        return view_unusual_event(reader, record, end);
+    return emit_event(reader, record, end, is_big, true);
 }
 
-enum fxt_taken fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record)
+enum fxt_view_result fxt_view_event(struct fxt_reader *reader, const struct fxt_record *record)
 {
     reader->has_fields = true;
-    return reader->common.is_big ? view(reader, record, true) : view(reader, record, false);
+    return reader->common.is_big ? view_usual_event(reader, record, true)
+                                 : view_usual_event(reader, record, false);
 }
 
-static FXT_INLINE enum fxt_taken view_run(struct fxt_reader *reader, struct fxt_span *left,
-                                          bool is_big)
+static FXT_INLINE enum fxt_view_result view_event_run(struct fxt_reader *reader,
+                                                      struct fxt_span *left, bool is_big)
 {
     struct input *in = reader->in;
     reader->has_fields = true;
     do {
-        struct fxt_record record = {
-            .bytes = left->bytes, .header = fxt_load(left->bytes, is_big), .offset = reader->at};
-        record.words = (uint32_t)fxt_get(record.header, FXT_SIZE);
+        struct fxt_record record = {.bytes = left->bytes,
+                                    .header = fxt_load_u64(left->bytes, is_big),
+                                    .offset = reader->at};
+        record.words = (uint32_t)fxt_get_bits(record.header, FXT_SIZE);
         if (fxt_type(record.header) != FXT_EVENT || record.words == 0 || record.words > left->words)
-            return FXT_TAKEN;
-        enum fxt_taken taken = view(reader, &record, is_big);
-        if (FXT_UNLIKELY(taken != FXT_TAKEN))
+            return FXT_VIEWED;
+        enum fxt_view_result taken = view_usual_event(reader, &record, is_big);
+        if (FXT_UNLIKELY(taken != FXT_VIEWED))
             return taken;
         left->bytes += (size_t)record.words * FXT_WORD;
         left->words -= record.words;
         reader->at += (uint64_t)record.words * FXT_WORD;
     } while (in->n < in->batch && left->words);
-    return FXT_TAKEN;
+    return FXT_VIEWED;
 }
 
-enum fxt_taken fxt_view_events(struct fxt_reader *reader, struct fxt_span *left)
+enum fxt_view_result fxt_view_events(struct fxt_reader *reader, struct fxt_span *left)
 {
-    return left->is_big ? view_run(reader, left, true) : view_run(reader, left, false);
+    return left->is_big ? view_event_run(reader, left, true) : view_event_run(reader, left, false);
 }

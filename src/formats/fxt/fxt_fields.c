@@ -1,53 +1,54 @@
-/* Fields of FXT events, decoded when asked for: arguments, and what records have besides them.
+/* Fields of FXT events, decoded on demand: arguments, and values in fixed words of other records.
  *
- * The payload is a whole record.  Its header says which plan the walk follows: a few values in
- * fixed places, then the arguments, then a stream, an array of addresses or a scope.  The view has
- * measured the record; here every step is bounded again by the cursor, an argument too small for
- * its content is given as its bytes, and the walk ends where the sizes of arguments do not add up.
- * Names that FXT does not have are those of the model ("message", "data", "frames", ...). */
+ * The payload of an event is the complete record.  Fields come in this order: values in fixed
+ * words, arguments, then a stream, an array of addresses or a scope.  The view has measured the
+ * record. The cursor checks each step again. An argument too small for its content is returned as
+ * raw bytes. Decoding ends at an argument whose size is invalid.  Names that FXT does not define
+ * are those of the model ("message", "data", "frames", ...). */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
 
 enum stage { STAGE_FIXED, STAGE_ARGUMENTS, STAGE_TAIL, STAGE_FRAMES, STAGE_DONE };
 
-struct walk {
-    struct cursor at; /* the arguments, later the tail */
+struct field_iter {
+    struct cursor at; /* the next argument; later the words after the arguments */
     const struct fxt_provider *provider;
     uint64_t header;
-    uint64_t refs;        /* second word of large records */
-    uint32_t arguments;   /* left */
-    uint32_t frames;      /* left */
-    uint8_t stage, fixed; /* how many fixed fields were given */
+    uint64_t refs;      /* second word of a large record */
+    uint32_t arguments; /* arguments not decoded yet */
+    uint32_t frames;    /* frames not decoded yet */
+    /* stage: an enum stage; fixed: how many fixed fields have been returned */
+    uint8_t stage, fixed;
     bool is_big;
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static uint64_t take_word(struct walk *walk)
+static uint64_t read_word(struct field_iter *walk)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
-    return bytes ? fxt_load(bytes, walk->is_big) : 0;
+    return bytes ? fxt_load_u64(bytes, walk->is_big) : 0;
 }
 
-static void set_text(ttr_field *field, const char *name)
+static void set_field_name(ttr_field *field, const char *name)
 {
     field->name = (ttr_text){name, strlen(name)};
 }
 
-static void set_number(ttr_field *field, const char *name, uint64_t value, uint8_t bits)
+static void set_number_field(ttr_field *field, const char *name, uint64_t value, uint8_t bits)
 {
-    set_text(field, name);
+    set_field_name(field, name);
     field->value = (ttr_value){.v = {.u = value}, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
-static void set_pointer(ttr_field *field, const char *name, uint64_t value)
+static void set_pointer_field(ttr_field *field, const char *name, uint64_t value)
 {
-    set_number(field, name, value, 64);
+    set_number_field(field, name, value, 64);
     field->value.hint = TTR_HINT_POINTER;
 }
 
-/* Takes a padded stream; false when it is not all there. */
-static bool take_stream(struct walk *walk, uint64_t n, ttr_text *text)
+/* Reads a padded stream.  Returns false if it exceeds the record. */
+static bool read_stream(struct field_iter *walk, uint64_t n, ttr_text *text)
 {
     const uint8_t *bytes = cursor_take(&walk->at, n);
     if (!bytes || !cursor_skip(&walk->at, (FXT_WORD - n % FXT_WORD) % FXT_WORD))
@@ -56,54 +57,56 @@ static bool take_stream(struct walk *walk, uint64_t n, ttr_text *text)
     return true;
 }
 
-/* Fixed fields of a record, one at a time; false when there are no more. */
-static bool next_fixed(struct walk *walk, const ttr_event *event, ttr_field *field)
+/* Returns the next value from the record's fixed words, false if there are no more. */
+static bool read_fixed_field(struct field_iter *walk, const ttr_event *event, ttr_field *field)
 {
     uint64_t header = walk->header;
     unsigned type = fxt_type(header), i = walk->fixed++;
     if (type == FXT_KERNEL_OBJECT && i == 0 && event->tag == TTR_OBJECT_OTHER) {
-        set_number(field, "type", fxt_get(header, FXT_KERNEL_TYPE), 8);
+        set_number_field(field, "type", fxt_get_bits(header, FXT_KERNEL_TYPE), 8);
         return true;
     }
     if (type == FXT_SCHEDULING && i < 2 &&
-        fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH) {
+        fxt_get_bits(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH) {
         if (i == 0)
-            set_number(field, "outgoing_priority", fxt_get(header, FXT_LEGACY_OUTGOING_PRIORITY),
-                       8);
+            set_number_field(field, "outgoing_priority",
+                             fxt_get_bits(header, FXT_LEGACY_OUTGOING_PRIORITY), 8);
         else
-            set_number(field, "incoming_priority", fxt_get(header, FXT_LEGACY_INCOMING_PRIORITY),
-                       8);
+            set_number_field(field, "incoming_priority",
+                             fxt_get_bits(header, FXT_LEGACY_INCOMING_PRIORITY), 8);
         return true;
     }
-    if (type == FXT_PROFILER && fxt_get(header, FXT_PROFILER_KIND) == FXT_MAPPING && i < 4) {
+    if (type == FXT_PROFILER && fxt_get_bits(header, FXT_PROFILER_KIND) == FXT_MAPPING && i < 4) {
         static const char *const names[] = {"start", "size", "address_in_module", "flags"};
         if (i == 3)
-            set_number(field, names[i], fxt_get(header, FXT_MAPPING_FLAGS), 3);
+            set_number_field(field, names[i], fxt_get_bits(header, FXT_MAPPING_FLAGS), 3);
         else
-            set_pointer(field, names[i], take_word(walk));
+            set_pointer_field(field, names[i], read_word(walk));
         return !walk->at.failed;
     }
     return false;
 }
 
-/* Name by a string ref, whose stream, if it has one, comes next. */
-static bool take_name(struct walk *walk, uint32_t ref, ttr_text *text, ttr_id *id)
+/* Reads a string ref and, if it is inline, its stream at the cursor. */
+static bool read_string_ref(struct field_iter *walk, uint32_t ref, ttr_text *text, ttr_id *id)
 {
     *id = 0;
     if (FXT_UNLIKELY(ref & FXT_REF_INLINE))
-        return take_stream(walk, fxt_ref_bytes(ref), text);
-    uint32_t slot = fxt_string_slot(walk->provider, ref);
-    *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_unknown_string(walk->provider->common, ref);
+        return read_stream(walk, fxt_ref_stream_bytes(ref), text);
+    uint32_t slot = fxt_find_string_slot(walk->provider, ref);
+    *id = FXT_LIKELY(slot != 0) ? ~slot : fxt_add_placeholder_string(walk->provider->common, ref);
     struct intern_text known = intern_get(&walk->provider->common->t->strings, *id);
     *text = (ttr_text){known.p, known.n};
     return true;
 }
 
-#define WORDS_NEVER UINT16_MAX /* no argument is as long as that */
+#define NO_NUMBER_WORDS                                                       \
+    UINT16_MAX /* longer than any argument, so that no argument has this size \
+                */
 
-/* What argument types are in the model, and where a number of that type is: in the last of so many
- * words, when the name is in the table, above `shift`, under `mask`, with the sign in bit `sign`.
- */
+/* How an argument type appears in the model, and where its number is. The number is in word `words`
+ * - 1 of an argument whose name is not inline, from bit `shift` on, under `mask`. `sign` is its
+ * sign bit, 0 if unsigned. */
 struct argument_type {
     uint8_t type, hint, bits, shift;
     uint16_t words;
@@ -111,7 +114,7 @@ struct argument_type {
 };
 
 #define ARGUMENT_WORD 0, 2, UINT64_MAX, 0
-#define ARGUMENT_NO_NUMBER 0, WORDS_NEVER, 0, 0
+#define ARGUMENT_NO_NUMBER 0, NO_NUMBER_WORDS, 0, 0
 static const struct argument_type argument_types[16] = {
     [FXT_ARG_NULL] = {TTR_TYPE_NULL, TTR_HINT_NONE, 0, 32, 1, 0, 0},
     [FXT_ARG_INT32] = {TTR_TYPE_INT, TTR_HINT_NONE, 32, 32, 1, UINT32_MAX, (uint64_t)1 << 31},
@@ -131,54 +134,55 @@ static const struct argument_type argument_types[16] = {
     [15] = {TTR_TYPE_BYTES, TTR_HINT_RAW, 0, ARGUMENT_NO_NUMBER},
 };
 
-/* The number that a word of an argument holds. */
-static inline uint64_t number_of(const struct argument_type *type, uint64_t word)
+/* Extracts the number from its word, with sign extension. */
+static inline uint64_t extract_number(const struct argument_type *type, uint64_t word)
 {
     uint64_t number = word >> type->shift & type->mask;
     return (number ^ type->sign) - type->sign;
 }
 
-/* Values that are not numbers, from behind the name. */
-static bool take_other_value(struct walk *walk, uint64_t header, ttr_value *value)
+/* Reads a value that is not a number; the cursor is after the name. */
+static bool read_stream_value(struct field_iter *walk, uint64_t header, ttr_value *value)
 {
-    switch (fxt_get(header, FXT_ARG_TYPE)) {
+    switch (fxt_get_bits(header, FXT_ARG_TYPE)) {
     case FXT_ARG_TEXT:
-        return take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_STRING), &value->text,
-                         &value->text_id);
+        return read_string_ref(walk, (uint32_t)fxt_get_bits(header, FXT_ARG_STRING), &value->text,
+                               &value->text_id);
     case FXT_ARG_BLOB:
-        return take_stream(walk, fxt_get(header, FXT_ARG_VALUE), &value->text);
+        return read_stream(walk, fxt_get_bits(header, FXT_ARG_VALUE), &value->text);
     default:
-        return take_stream(walk, cursor_left(&walk->at),
-                           &value->text); /* a type to come: its bytes as they are */
+        return read_stream(walk, cursor_left(&walk->at),
+                           &value->text); /* a type that is not defined yet: its bytes unchanged */
     }
 }
 
-/* Where a record goes on behind its arguments. */
-static inline enum stage stage_behind(const struct walk *walk)
+/* Returns the stage after the arguments. */
+static inline enum stage stage_after_arguments(const struct field_iter *walk)
 {
     bool is_event = fxt_type(walk->header) == FXT_EVENT;
-    return is_event && fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
-                                                                            : STAGE_TAIL;
+    return is_event && fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ? STAGE_DONE
+                                                                                 : STAGE_TAIL;
 }
 
-/* The name and value of an argument; false where they do not fit into it. */
-static FXT_INLINE bool take_argument(struct walk *walk, uint64_t header, ttr_field *field)
+/* Reads the name and value of an argument.  Returns false if they exceed it. */
+static FXT_INLINE bool read_argument(struct field_iter *walk, uint64_t header, ttr_field *field)
 {
-    unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
+    unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
     field->value.type = argument_types[type].type;
     field->value.hint = argument_types[type].hint;
     field->value.bits = argument_types[type].bits;
-    if (!take_name(walk, (uint32_t)fxt_get(header, FXT_ARG_NAME), &field->name, &field->name_id))
+    if (!read_string_ref(walk, (uint32_t)fxt_get_bits(header, FXT_ARG_NAME), &field->name,
+                         &field->name_id))
         return false;
-    uint64_t word = fxt_arg_value_words(type) ? take_word(walk) : header;
-    if (argument_types[type].words == WORDS_NEVER)
-        return take_other_value(walk, header, &field->value) && !walk->at.failed;
-    field->value.v.u = number_of(&argument_types[type], word);
+    uint64_t word = fxt_arg_value_words(type) ? read_word(walk) : header;
+    if (argument_types[type].words == NO_NUMBER_WORDS)
+        return read_stream_value(walk, header, &field->value) && !walk->at.failed;
+    field->value.v.u = extract_number(&argument_types[type], word);
     return !walk->at.failed;
 }
 
-/* An argument too small for its name or value, as its bytes. */
-static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
+/* Sets the field to the argument's bytes, because it is too small for its name or value. */
+static void set_raw_argument(ttr_field *field, const uint8_t *bytes, size_t n)
 {
     *field = (ttr_field){.name = {"", 0}};
     field->value.type = TTR_TYPE_BYTES;
@@ -186,20 +190,20 @@ static void set_raw(ttr_field *field, const uint8_t *bytes, size_t n)
     field->value.text = (ttr_text){(const char *)bytes, n};
 }
 
-/* Takes an argument that is a number, or null, with a name of the table, as most are.  Of which
- * type is found without a branch: no predictor could guess.  False where it is another, and then
- * nothing is taken. */
-static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
+/* Reads an argument that is a number or null and has a name from the table, as most have.  Selects
+ * the type without a branch, because it cannot be predicted.  Returns false, without moving the
+ * cursor, for other arguments. */
+static FXT_INLINE bool read_number_argument(struct field_iter *walk, ttr_field *field)
 {
     struct cursor at = walk->at;
     const uint8_t *bytes = cursor_take(&at, FXT_WORD);
     if (FXT_UNLIKELY(!bytes))
         return false;
-    uint64_t header = fxt_load(bytes, walk->is_big);
-    const struct argument_type *type = &argument_types[fxt_get(header, FXT_ARG_TYPE)];
-    uint32_t ref = (uint32_t)fxt_get(header, FXT_ARG_NAME),
-             slot = fxt_string_slot(walk->provider, ref & FXT_REF_LENGTH);
-    if (fxt_get(header, FXT_ARG_SIZE) != type->words || (ref & FXT_REF_INLINE) || !slot)
+    uint64_t header = fxt_load_u64(bytes, walk->is_big);
+    const struct argument_type *type = &argument_types[fxt_get_bits(header, FXT_ARG_TYPE)];
+    uint32_t ref = (uint32_t)fxt_get_bits(header, FXT_ARG_NAME),
+             slot = fxt_find_string_slot(walk->provider, ref & FXT_REF_LENGTH);
+    if (fxt_get_bits(header, FXT_ARG_SIZE) != type->words || (ref & FXT_REF_INLINE) || !slot)
         return false;
     size_t more = (size_t)(type->words - 1) * FXT_WORD;
     if (FXT_UNLIKELY(!cursor_take(&at, more)))
@@ -210,194 +214,197 @@ static FXT_INLINE bool take_plain(struct walk *walk, ttr_field *field)
     field->value.type = type->type;
     field->value.hint = type->hint;
     field->value.bits = type->bits;
-    field->value.v.u = number_of(type, fxt_load(bytes + more, walk->is_big));
+    field->value.v.u = extract_number(type, fxt_load_u64(bytes + more, walk->is_big));
     walk->at.p = at.p;
     return true;
 }
 
-static inline void count_argument(struct walk *walk)
+static inline void finish_argument(struct field_iter *walk)
 {
     walk->arguments--;
-    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_behind(walk));
+    walk->stage = (uint8_t)(walk->arguments ? STAGE_ARGUMENTS : stage_after_arguments(walk));
 }
 
-/* The next argument; the walk is over where sizes do not add up. */
-static FXT_APART bool next_argument(struct walk *walk, ttr_field *field)
+/* Reads any argument.  Ends the iteration if its size is invalid. */
+static FXT_NOINLINE bool read_any_argument(struct field_iter *walk, ttr_field *field)
 {
     const uint8_t *bytes = cursor_take(&walk->at, FXT_WORD);
-    uint64_t header = bytes ? fxt_load(bytes, walk->is_big) : 0;
-    uint64_t size = fxt_get(header, FXT_ARG_SIZE);
+    uint64_t header = bytes ? fxt_load_u64(bytes, walk->is_big) : 0;
+    uint64_t size = fxt_get_bits(header, FXT_ARG_SIZE);
     walk->stage = STAGE_DONE;
     if (size == 0 || size - 1 > cursor_left(&walk->at) / FXT_WORD)
         return false;
     struct cursor behind = walk->at;
     (void)cursor_skip(&behind, (size - 1) * FXT_WORD);
-    walk->at.end = behind.p; /* what follows stays inside the argument */
-    if (FXT_UNLIKELY(!take_argument(walk, header, field)))
-        set_raw(field, bytes, (size_t)size * FXT_WORD);
+    walk->at.end = behind.p; /* loads of its value must stay inside the argument */
+    if (FXT_UNLIKELY(!read_argument(walk, header, field)))
+        set_raw_argument(field, bytes, (size_t)size * FXT_WORD);
     walk->at = behind;
-    count_argument(walk);
+    finish_argument(walk);
     return true;
 }
 
-/* What a record has behind its arguments. */
-static bool begin_tail(struct walk *walk, ttr_field *field)
+/* Reads the value after the arguments: a scope, a message or a payload. */
+static bool read_tail(struct field_iter *walk, ttr_field *field)
 {
     uint64_t n = 0;
     walk->stage = STAGE_DONE;
     switch (fxt_type(walk->header)) {
     case FXT_EVENT:
-        if (fxt_get(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ||
+        if (fxt_get_bits(walk->header, FXT_EVENT_KIND) != FXT_INSTANT ||
             cursor_left(&walk->at) != FXT_WORD)
             return false;
-        n = take_word(walk);
-        set_number(field, "scope", n, 64);
+        n = read_word(walk);
+        set_number_field(field, "scope", n, 64);
         return n <= 2;
     case FXT_LOG:
-        set_text(field, "message");
+        set_field_name(field, "message");
         field->value.type = TTR_TYPE_TEXT;
-        return take_stream(walk, fxt_get(walk->header, FXT_LOG_BYTES), &field->value.text);
+        return read_stream(walk, fxt_get_bits(walk->header, FXT_LOG_BYTES), &field->value.text);
     case FXT_BLOB:
     case FXT_LARGE:
-        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get(walk->header, FXT_BLOB_BYTES)
-                                               : take_word(walk);
-        set_text(field, "data");
+        n = fxt_type(walk->header) == FXT_BLOB ? fxt_get_bits(walk->header, FXT_BLOB_BYTES)
+                                               : read_word(walk);
+        set_field_name(field, "data");
         field->value.type = TTR_TYPE_BYTES;
-        return take_stream(walk, n, &field->value.text);
+        return read_stream(walk, n, &field->value.text);
     default:
         return false;
     }
 }
 
-static bool begin_profile(struct walk *walk, ttr_field *field)
+static bool read_profile_tail(struct field_iter *walk, ttr_field *field)
 {
     uint64_t header = walk->header;
-    uint64_t kind = fxt_get(header, FXT_PROFILER_KIND);
+    uint64_t kind = fxt_get_bits(header, FXT_PROFILER_KIND);
     walk->stage = STAGE_DONE;
     if (kind == FXT_MODULE) {
         ttr_text name;
-        set_text(field, "build_id");
+        set_field_name(field, "build_id");
         field->value.type = TTR_TYPE_BYTES;
-        return take_stream(walk, fxt_get(header, FXT_MODULE_NAME_BYTES), &name) &&
-               take_stream(walk, fxt_get(header, FXT_MODULE_BUILD_ID_BYTES), &field->value.text);
+        return read_stream(walk, fxt_get_bits(header, FXT_MODULE_NAME_BYTES), &name) &&
+               read_stream(walk, fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES),
+                           &field->value.text);
     }
     if (kind != FXT_BACKTRACE)
         return false;
-    uint32_t frames = (uint32_t)fxt_get(header, FXT_BACKTRACE_FRAMES);
+    uint32_t frames = (uint32_t)fxt_get_bits(header, FXT_BACKTRACE_FRAMES);
     if (frames > cursor_left(&walk->at) / FXT_WORD)
         return false;
-    set_text(field, "frames");
+    set_field_name(field, "frames");
     field->value.type = TTR_TYPE_ARRAY;
     field->value.count = walk->frames = frames;
     walk->stage = STAGE_FRAMES;
     return true;
 }
 
-static bool next_frame(struct walk *walk, ttr_field *field)
+static bool read_frame(struct field_iter *walk, ttr_field *field)
 {
     if (walk->frames == 0)
         return false;
     walk->frames--;
-    set_pointer(field, "", take_word(walk));
+    set_pointer_field(field, "", read_word(walk));
     field->depth = 1;
     return !walk->at.failed;
 }
 
-static uint32_t argument_count(const struct walk *walk)
+static uint32_t header_argument_count(const struct field_iter *walk)
 {
     uint64_t header = walk->header;
     switch (fxt_type(header)) {
     case FXT_EVENT:
-        return (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
+        return (uint32_t)fxt_get_bits(header, FXT_EVENT_ARGS);
     case FXT_USERSPACE_OBJECT:
-        return (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
+        return (uint32_t)fxt_get_bits(header, FXT_USERSPACE_ARGS);
     case FXT_KERNEL_OBJECT:
-        return (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
+        return (uint32_t)fxt_get_bits(header, FXT_KERNEL_ARGS);
     case FXT_SCHEDULING:
-        return fxt_get(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH
+        return fxt_get_bits(header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH
                    ? 0
-                   : (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
+                   : (uint32_t)fxt_get_bits(header, FXT_SCHEDULING_ARGS);
     case FXT_LARGE:
-        return fxt_get(header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA
-                   ? (uint32_t)fxt_get(walk->refs, FXT_LARGE_ARGS)
+        return fxt_get_bits(header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA
+                   ? (uint32_t)fxt_get_bits(walk->refs, FXT_LARGE_ARGS)
                    : 0;
     default:
         return 0;
     }
 }
 
-/* Most events: arguments, and nothing behind them but what instants may have. */
-static void begin_event(struct walk *walk, const ttr_event *event)
+/* Starts with the arguments; only an instant may have a value after them. */
+static void begin_event_fields(struct field_iter *walk, const ttr_event *event)
 {
-    walk->arguments = (uint32_t)fxt_get(walk->header, FXT_EVENT_ARGS);
-    bool may_have_scope = fxt_get(walk->header, FXT_EVENT_KIND) == FXT_INSTANT;
+    walk->arguments = (uint32_t)fxt_get_bits(walk->header, FXT_EVENT_ARGS);
+    bool may_have_scope = fxt_get_bits(walk->header, FXT_EVENT_KIND) == FXT_INSTANT;
     walk->stage = walk->arguments ? STAGE_ARGUMENTS : may_have_scope ? STAGE_TAIL : STAGE_DONE;
     (void)cursor_skip(&walk->at, event->body);
 }
 
-/* Other records begin with what they have in fixed places. */
-static FXT_APART void begin_other(struct walk *walk, const ttr_event *event)
+/* Starts with the values in fixed words of the record. */
+static FXT_NOINLINE void begin_record_fields(struct field_iter *walk, const ttr_event *event)
 {
     struct cursor whole = walk->at;
-    (void)take_word(walk);
-    walk->refs = fxt_type(walk->header) == FXT_LARGE ? take_word(walk) : 0;
+    (void)read_word(walk);
+    walk->refs = fxt_type(walk->header) == FXT_LARGE ? read_word(walk) : 0;
     walk->at = whole;
     (void)cursor_skip(&walk->at, event->body);
-    walk->arguments = argument_count(walk);
+    walk->arguments = header_argument_count(walk);
     walk->stage = STAGE_FIXED;
 }
 
 static void fxt_fields_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
-    struct walk *walk = (struct walk *)fields->state;
+    struct field_iter *walk = (struct field_iter *)fields->state;
     walk->provider = fields->own;
     walk->stage = STAGE_DONE;
-    /* Definitions may belong to no provider. */
+    /* Definitions may precede any provider. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
         event->payload_size < FXT_WORD)
         return;
     walk->is_big = walk->provider->common->is_big;
     walk->fixed = 0;
     walk->at = cursor_over(event->payload, event->payload_size, event->offset);
-    walk->header = fxt_load(event->payload, walk->is_big);
+    walk->header = fxt_load_u64(event->payload, walk->is_big);
     if (FXT_LIKELY(fxt_type(walk->header) == FXT_EVENT))
-        begin_event(walk, event);
+        begin_event_fields(walk, event);
     else
-        begin_other(walk, event);
+        begin_record_fields(walk, event);
 }
 
-/* What is left when no argument is. */
-static FXT_APART bool next_other(struct walk *walk, const ttr_event *event, ttr_field *field)
+/* Returns the next field of a stage other than the arguments. */
+static FXT_NOINLINE bool read_other_stage(struct field_iter *walk, const ttr_event *event,
+                                          ttr_field *field)
 {
     if (walk->stage == STAGE_FIXED) {
-        if (next_fixed(walk, event, field))
+        if (read_fixed_field(walk, event, field))
             return true;
         walk->stage = walk->arguments ? STAGE_ARGUMENTS : STAGE_TAIL;
         if (walk->arguments)
-            return next_argument(walk, field);
+            return read_any_argument(walk, field);
     }
     if (walk->stage == STAGE_FRAMES)
-        return next_frame(walk, field);
-    return fxt_type(walk->header) == FXT_PROFILER ? begin_profile(walk, field)
-                                                  : begin_tail(walk, field);
+        return read_frame(walk, field);
+    return fxt_type(walk->header) == FXT_PROFILER ? read_profile_tail(walk, field)
+                                                  : read_tail(walk, field);
 }
 
 static bool fxt_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct field_iter *walk = (struct field_iter *)fields->state;
     if (walk->stage == STAGE_DONE)
         return false;
     field_clear(field);
     if (FXT_UNLIKELY(walk->stage != STAGE_ARGUMENTS))
-        return next_other(walk, fields->event, field);
-    if (FXT_UNLIKELY(!take_plain(walk, field)))
-        return next_argument(walk, field);
-    count_argument(walk);
+        return read_other_stage(walk, fields->event, field);
+    if (FXT_UNLIKELY(!read_number_argument(walk, field)))
+        return read_any_argument(walk, field);
+    finish_argument(walk);
     return true;
 }
 
-/* None has several names.  At the end nothing is asked of the walk any more. */
+/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
+ * again. */
 static uint32_t fxt_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;

@@ -1,10 +1,10 @@
-/* Whatever is written as FXT comes back equal, except for exactly what the writer said it loses.
+/* Round trip: events written as FXT read back equal, except for exactly the losses that the writer
+ * counts.
  *
- * Each event is written as a batch of its own, so the ledger tells what was lost with it; then the
- * trace is read again and both events are compared.  A difference that no loss of the event allows
- * fails, and so does a loss without its difference. Sources: everything generate_fxt makes (read
- * unsorted and sorted), real Heph traces, random events made by hand. usage: fxt_test GENERATOR;
- * speaks TAP. */
+ * Each event is written as a batch of its own, so the ledger shows its losses. Then the trace is
+ * read again, and both events are compared.  The test fails on a difference that no counted loss
+ * allows, and on a loss without a difference. Sources: all events of generate_fxt (unsorted and
+ * sorted), recorded Heph traces, and random events. usage: fxt_test GENERATOR; prints TAP. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "support/tap.h"
 #include "support/writing.h"
 
-/* Ways in which two events can differ. */
+/* Properties in which two events can differ, as flags. */
 enum {
     TIME = 1,
     TICKS = 2,
@@ -53,7 +53,7 @@ static const char *const difference_names[] = {
     "name",       "link",        "backward",   "partial", "no time",  "fewer fields",
     "field name", "field value", "field type", "nested",  "provider", "kind"};
 
-/* What each loss of the writer may look like. */
+/* The differences that each loss of the writer allows. */
 static const struct {
     const char *code;
     uint32_t allows;
@@ -94,16 +94,16 @@ struct field {
     char name[64];
     uint8_t type, hint;
     uint64_t bits;
-    char *bytes; /* of texts and bytes: a copy */
+    char *bytes; /* copy of a text or of bytes */
     size_t n;
 };
 
-/* An event that outlives its batch. */
+/* A copy of an event that outlives its batch. */
 struct copy {
     ttr_event event;
     ttr_thread thread, outgoing;
     uint8_t has_thread;
-    uint64_t allowed[RULES]; /* how often each loss was counted with it */
+    uint64_t allowed[RULES]; /* by rule: how often the loss was counted for this event */
     struct field *fields;
     size_t fields_n;
     bool is_nested;
@@ -113,7 +113,7 @@ struct trace {
     ttr *t;
     struct copy *copies;
     size_t n, capacity;
-    struct buffer bytes; /* as written */
+    struct buffer bytes; /* the written trace */
     unsigned complaints;
 };
 
@@ -146,8 +146,8 @@ static void take_value(const ttr_value *value, struct field *to)
         memcpy(to->bytes, value->text.p, to->n);
 }
 
-/* Flattens arrays and structs by the rule that the writer declares; frames of samples stay a list
- * of addresses. */
+/* Flattens arrays and structs to dotted names, as the writer documents; frames of samples remain a
+ * list of addresses. */
 static void take_fields(ttr *t, const ttr_event *event, struct copy *copy)
 {
     static struct field found[FIELDS_MAX];
@@ -238,7 +238,8 @@ static uint32_t compare_fields(const struct copy *a, const struct copy *b)
         const struct field *x = &a->fields[i], *y = &b->fields[i];
         if (strcmp(x->name, y->name) != 0)
             return differences |
-                   (differences & FIELDS_FEWER ? 0 : FIELD_NAME); /* one in the middle was lost */
+                   /* a field before the last was lost */
+                   (differences & FIELDS_FEWER ? 0 : FIELD_NAME);
         if (x->type != y->type || x->hint != y->hint)
             differences |= FIELD_TYPE;
         if (x->bits != y->bits || x->n != y->n || (x->n && memcmp(x->bytes, y->bytes, x->n) != 0))
@@ -304,7 +305,7 @@ static void judge(struct trace *trace, const struct copy *copy, uint32_t differe
         if (!copy->allowed[i])
             continue;
         allowed |= rules[i].allows;
-        /* The process of a koid may be told by a later record that is in the same batch. */
+        /* A later record in the same batch may contain the process of the koid. */
         if (!(rules[i].allows & differences) && strcmp(rules[i].code, "thread.koid") != 0)
             complain(trace, copy, "declared, but not lost", rules[i].code);
     }
@@ -325,7 +326,7 @@ static void count_losses(ttr_writer *out, uint64_t counts[RULES])
         while (rule < RULES && strcmp(rules[rule].code, losses[i].code) != 0)
             rule++;
         if (rule == RULES)
-            abort(); /* a loss that this test has no rule for */
+            abort(); /* the test has no rule for this loss */
         counts[rule] = losses[i].count;
     }
 }
@@ -343,7 +344,8 @@ static bool write_one(struct trace *trace, ttr_writer *out, const ttr_event *eve
     return ok;
 }
 
-/* Names that the writer adds for threads whose names came otherwise. */
+/* Returns whether the event is a name that the writer added because the source named the thread
+ * otherwise. */
 static bool is_added_name(const ttr_event *event, const struct copy *expected)
 {
     bool is_name = event->kind == TTR_KIND_OBJECT &&
@@ -455,17 +457,18 @@ static void from_corpus(const char *folder, const char *name)
         tap_skip(name, "%s is missing: set TTR_CORPUS", path);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc != 2)
+    const char *generator = getenv("TTR_GENERATE_FXT");
+    if (!generator)
         return 2;
-    say(from_generator(argv[1], "--events 20000 --seed 1 --mix everything", false),
+    say(from_generator(generator, "--events 20000 --seed 1 --mix everything", false),
         "everything FXT has");
-    say(from_generator(argv[1], "--events 20000 --seed 2 --mix everything --big-endian", false),
+    say(from_generator(generator, "--events 20000 --seed 2 --mix everything --big-endian", false),
         "everything, big-endian,");
-    say(from_generator(argv[1], "--events 20000 --seed 3 --mix everything", true),
+    say(from_generator(generator, "--events 20000 --seed 3 --mix everything", true),
         "everything, sorted,");
-    say(from_generator(argv[1], "--events 20000 --seed 4", false), "a busy system");
+    say(from_generator(generator, "--events 20000 --seed 4", false), "a busy system");
     say(from_builder(5), "what a program made by hand");
     for (uint64_t seed = 6; seed < 12; seed++)
         say(from_builder(seed), "what a program made by hand, otherwise,");

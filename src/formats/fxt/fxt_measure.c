@@ -1,37 +1,35 @@
-/* How long a record ought to be, told from its content: the refs, counts and argument sizes inside
- * it.
+/* Size of a record, computed from its content: the refs, counts and argument sizes inside it.
  *
- * A record whose header and content agree is almost surely what it says; where they differ, the
- * reader decides which to believe. Three such records in a row are what recovery looks for, and
- * what detection without magic asks for. Nothing here trusts the size in the header: all loads are
- * bounded by the words at hand. */
+ * A record whose header and content agree is almost certainly genuine. If they differ, fxt_read.c
+ * decides which one to trust. Resync, and detection without the magic number, look for several such
+ * records in a row. This file never trusts the size in the header: all loads are bounded by the
+ * words available. */
 #include "formats/fxt/fxt_read.h"
 
-#define SURPLUS_MAX                                                                               \
-    16u /* words behind a record's content that look like an extension of the format and not like \
-           damage */
-#define KNOWN_ENOUGH                                                                           \
-    6u /* records of known types in a row that have all their content, and more words: a later \
-          version of the format */
+/* words after the content of a record that count as an extension of the format, not as damage */
+#define SURPLUS_MAX 16u
+/* consecutive records of known types with complete content and surplus words that count as a later
+ * version of the format */
+#define SURPLUS_CHAIN_MIN 6u
 
-/* The word at index i, 0 when it is not at hand. */
-static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_shape *shape)
+/* Returns the word at index `i`. Returns 0 and sets is_cut if it is not available. */
+static uint64_t word_at(const struct fxt_span *span, uint64_t i, struct fxt_record_shape *shape)
 {
     if (i < span->words)
-        return fxt_load(span->bytes + (size_t)i * FXT_WORD, span->is_big);
+        return fxt_load_u64(span->bytes + (size_t)i * FXT_WORD, span->is_big);
     shape->is_cut = true;
     return 0;
 }
 
-/* Whether all bits of a word above `last` are 0. */
-static bool is_zero_above(uint64_t word, unsigned last)
+/* Returns whether all bits of a word above bit `last` are 0. */
+static bool has_only_bits_to(uint64_t word, unsigned last)
 {
     return last >= 63 || word >> (last + 1) == 0;
 }
 
-/* Whether the padding behind `bytes` bytes of a stream that begins at word `at` is zero; true where
- * it is not at hand. */
-static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
+/* Returns whether the padding of a stream of `bytes` bytes at word `at` is zero, or not available.
+ */
+static bool has_zero_padding(const struct fxt_span *span, uint64_t at, uint64_t bytes)
 {
     uint64_t words = fxt_words(bytes);
     if (bytes % FXT_WORD == 0 || at + words > span->words)
@@ -43,37 +41,39 @@ static bool is_padded(const struct fxt_span *span, uint64_t at, uint64_t bytes)
     return rest == 0;
 }
 
-/* Steps over an inline string; the new place. */
+/* Returns the index of the word after an inline string. */
 static uint64_t skip_string(const struct fxt_span *span, uint64_t at, uint64_t ref,
-                            struct fxt_shape *shape)
+                            struct fxt_record_shape *shape)
 {
-    shape->is_clean = shape->is_clean && is_padded(span, at, fxt_ref_bytes((uint32_t)ref));
+    shape->is_clean =
+        shape->is_clean && has_zero_padding(span, at, fxt_ref_stream_bytes((uint32_t)ref));
     return at + fxt_ref_words((uint32_t)ref);
 }
 
-/* Words an argument needs at least. */
+/* Returns the number of words that the header of an argument implies. */
 static uint64_t argument_words(uint64_t header)
 {
-    unsigned type = (unsigned)fxt_get(header, FXT_ARG_TYPE);
+    unsigned type = (unsigned)fxt_get_bits(header, FXT_ARG_TYPE);
     uint64_t words =
-        1 + fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
+        1 + fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_ARG_NAME)) + fxt_arg_value_words(type);
     if (type == FXT_ARG_TEXT)
-        words += fxt_ref_words((uint32_t)fxt_get(header, FXT_ARG_STRING));
+        words += fxt_ref_words((uint32_t)fxt_get_bits(header, FXT_ARG_STRING));
     if (type == FXT_ARG_BLOB)
-        words += fxt_words(fxt_get(header, FXT_ARG_VALUE));
+        words += fxt_words(fxt_get_bits(header, FXT_ARG_VALUE));
     return words;
 }
 
-/* Steps over the arguments; the place behind the last good one. */
-static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct fxt_shape *shape)
+/* Returns the index of the word after the last valid argument. */
+static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at,
+                               struct fxt_record_shape *shape)
 {
     for (uint32_t i = 0; i < shape->args && !shape->is_cut; i++) {
         uint64_t header = word_at(span, at, shape);
-        uint64_t words = fxt_get(header, FXT_ARG_SIZE);
+        uint64_t words = fxt_get_bits(header, FXT_ARG_SIZE);
         if (shape->is_cut)
             break;
         bool is_exact =
-            words == argument_words(header) && fxt_get(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
+            words == argument_words(header) && fxt_get_bits(header, FXT_ARG_TYPE) < FXT_ARG_TYPES;
         shape->is_clean = shape->is_clean && is_exact;
         shape->is_broken = words == 0;
         if (shape->is_broken)
@@ -84,77 +84,84 @@ static uint64_t skip_arguments(const struct fxt_span *span, uint64_t at, struct 
     return at;
 }
 
-static void measure_metadata(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_metadata(const struct fxt_span *span, uint64_t header,
+                             struct fxt_record_shape *shape)
 {
-    uint64_t name = fxt_get(header, FXT_METADATA_NAME_BYTES);
-    switch (fxt_get(header, FXT_METADATA_KIND)) {
+    uint64_t name = fxt_get_bits(header, FXT_METADATA_NAME_BYTES);
+    switch (fxt_get_bits(header, FXT_METADATA_KIND)) {
     case FXT_PROVIDER_INFO:
         shape->total = 1 + fxt_words(name);
-        shape->is_clean = is_zero_above(header, 59) && is_padded(span, 1, name);
+        shape->is_clean = has_only_bits_to(header, 59) && has_zero_padding(span, 1, name);
         break;
     case FXT_PROVIDER_SECTION:
-        shape->is_clean = is_zero_above(header, 51);
+        shape->is_clean = has_only_bits_to(header, 51);
         break;
     case FXT_PROVIDER_EVENT:
-        shape->is_clean = is_zero_above(header, 51);
+        shape->is_clean = has_only_bits_to(header, 51);
         break;
     case FXT_TRACE_INFO:
         shape->is_clean = header == FXT_MAGIC;
-        shape->is_known = fxt_get(header, FXT_METADATA_INFO) == 0; /* others may be of any size */
+        /* other trace infos may have any size */
+        shape->is_known = fxt_get_bits(header, FXT_METADATA_INFO) == 0;
         break;
     default:
         shape->is_known = false;
     }
 }
 
-static void measure_string(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_string(const struct fxt_span *span, uint64_t header,
+                           struct fxt_record_shape *shape)
 {
-    uint64_t bytes = fxt_get(header, FXT_STRING_BYTES);
+    uint64_t bytes = fxt_get_bits(header, FXT_STRING_BYTES);
     shape->total = 1 + fxt_words(bytes);
-    shape->is_clean = is_zero_above(header, 46) && !(header >> 31 & 1) &&
-                      fxt_get(header, FXT_STRING_INDEX) != 0 && is_padded(span, 1, bytes);
+    shape->is_clean = has_only_bits_to(header, 46) && !(header >> 31 & 1) &&
+                      fxt_get_bits(header, FXT_STRING_INDEX) != 0 &&
+                      has_zero_padding(span, 1, bytes);
 }
 
-static void measure_event(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_event(const struct fxt_span *span, uint64_t header,
+                          struct fxt_record_shape *shape)
 {
-    unsigned kind = (unsigned)fxt_get(header, FXT_EVENT_KIND);
+    unsigned kind = (unsigned)fxt_get_bits(header, FXT_EVENT_KIND);
     shape->is_known = kind < FXT_EVENT_KINDS;
     shape->is_clean = true;
-    shape->args = (uint32_t)fxt_get(header, FXT_EVENT_ARGS);
-    shape->inline_words = fxt_get(header, FXT_EVENT_THREAD) ? 0 : 2;
+    shape->args = (uint32_t)fxt_get_bits(header, FXT_EVENT_ARGS);
+    shape->inline_words = fxt_get_bits(header, FXT_EVENT_THREAD) ? 0 : 2;
     uint64_t at =
-        skip_string(span, 2 + shape->inline_words, fxt_get(header, FXT_EVENT_CATEGORY), shape);
-    shape->body = skip_string(span, at, fxt_get(header, FXT_EVENT_NAME), shape);
+        skip_string(span, 2 + shape->inline_words, fxt_get_bits(header, FXT_EVENT_CATEGORY), shape);
+    shape->body = skip_string(span, at, fxt_get_bits(header, FXT_EVENT_NAME), shape);
     shape->total = skip_arguments(span, shape->body, shape) + fxt_event_last_words(kind);
 }
 
-static void measure_blob(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_blob(const struct fxt_span *span, uint64_t header,
+                         struct fxt_record_shape *shape)
 {
-    shape->bytes = fxt_get(header, FXT_BLOB_BYTES);
-    shape->is_clean = is_zero_above(header, 55) && !(header >> 47 & 1);
-    shape->body = skip_string(span, 1, fxt_get(header, FXT_BLOB_NAME), shape);
+    shape->bytes = fxt_get_bits(header, FXT_BLOB_BYTES);
+    shape->is_clean = has_only_bits_to(header, 55) && !(header >> 47 & 1);
+    shape->body = skip_string(span, 1, fxt_get_bits(header, FXT_BLOB_NAME), shape);
     shape->total = shape->body + fxt_words(shape->bytes);
-    shape->is_clean = shape->is_clean && is_padded(span, shape->body, shape->bytes);
+    shape->is_clean = shape->is_clean && has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* An object with a name and arguments behind `at` words. */
+/* Measures an object record: fixed words up to `at`, then a name and arguments. */
 static void measure_object(const struct fxt_span *span, uint64_t at, uint64_t name,
-                           struct fxt_shape *shape)
+                           struct fxt_record_shape *shape)
 {
     shape->body = skip_string(span, at, name, shape);
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-/* Inline: one word by the text, two by the C++ writers; whichever gives the size in the header. */
-static void measure_userspace(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape,
-                              uint64_t words)
+/* Chooses the layout of an inline thread by the size in the header: one word by the specification,
+ * two by the C++ writers. */
+static void measure_userspace(const struct fxt_span *span, uint64_t header,
+                              struct fxt_record_shape *shape, uint64_t words)
 {
-    bool is_inline = fxt_get(header, FXT_USERSPACE_THREAD) == 0;
-    uint64_t name = fxt_get(header, FXT_USERSPACE_NAME);
-    struct fxt_shape one = *shape;
-    one.is_clean = is_zero_above(header, 43);
-    one.args = (uint32_t)fxt_get(header, FXT_USERSPACE_ARGS);
-    struct fxt_shape two = one;
+    bool is_inline = fxt_get_bits(header, FXT_USERSPACE_THREAD) == 0;
+    uint64_t name = fxt_get_bits(header, FXT_USERSPACE_NAME);
+    struct fxt_record_shape one = *shape;
+    one.is_clean = has_only_bits_to(header, 43);
+    one.args = (uint32_t)fxt_get_bits(header, FXT_USERSPACE_ARGS);
+    struct fxt_record_shape two = one;
     one.inline_words = is_inline;
     measure_object(span, 2 + one.inline_words, name, &one);
     *shape = one;
@@ -166,86 +173,90 @@ static void measure_userspace(const struct fxt_span *span, uint64_t header, stru
         *shape = two;
 }
 
-static void measure_kernel(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_kernel(const struct fxt_span *span, uint64_t header,
+                           struct fxt_record_shape *shape)
 {
-    shape->is_clean = is_zero_above(header, 43);
-    shape->args = (uint32_t)fxt_get(header, FXT_KERNEL_ARGS);
-    measure_object(span, 2, fxt_get(header, FXT_KERNEL_NAME), shape);
+    shape->is_clean = has_only_bits_to(header, 43);
+    shape->args = (uint32_t)fxt_get_bits(header, FXT_KERNEL_ARGS);
+    measure_object(span, 2, fxt_get_bits(header, FXT_KERNEL_NAME), shape);
 }
 
 static void measure_scheduling(const struct fxt_span *span, uint64_t header,
-                               struct fxt_shape *shape)
+                               struct fxt_record_shape *shape)
 {
     static const uint8_t fixed[] = {
         [FXT_CONTEXT_SWITCH] = 4, [FXT_THREAD_WAKEUP] = 3, [FXT_FIBER_SWITCH] = 4};
     static const uint8_t last_bit[] = {
         [FXT_CONTEXT_SWITCH] = 39, [FXT_THREAD_WAKEUP] = 35, [FXT_FIBER_SWITCH] = 19};
-    unsigned kind = (unsigned)fxt_get(header, FXT_SCHEDULING_KIND);
+    unsigned kind = (unsigned)fxt_get_bits(header, FXT_SCHEDULING_KIND);
     if (kind == FXT_LEGACY_SWITCH) {
-        shape->inline_words = (fxt_get(header, FXT_LEGACY_OUTGOING) ? 0 : 2u) +
-                              (fxt_get(header, FXT_LEGACY_INCOMING) ? 0 : 2u);
+        shape->inline_words = (fxt_get_bits(header, FXT_LEGACY_OUTGOING) ? 0 : 2u) +
+                              (fxt_get_bits(header, FXT_LEGACY_INCOMING) ? 0 : 2u);
         shape->total = shape->body = shape->args_end = 2 + shape->inline_words;
-        shape->is_clean = fxt_get(header, FXT_LEGACY_STATE) <= TTR_THREAD_DEAD;
+        shape->is_clean = fxt_get_bits(header, FXT_LEGACY_STATE) <= TTR_THREAD_DEAD;
         return;
     }
     shape->is_known = kind <= FXT_FIBER_SWITCH;
     if (!shape->is_known)
         return;
     shape->is_clean = (header << 4 >> 4) >> (last_bit[kind] + 1) == 0 &&
-                      fxt_get(header, FXT_SCHEDULING_STATE) <= TTR_THREAD_DEAD;
-    shape->args = (uint32_t)fxt_get(header, FXT_SCHEDULING_ARGS);
+                      fxt_get_bits(header, FXT_SCHEDULING_STATE) <= TTR_THREAD_DEAD;
+    shape->args = (uint32_t)fxt_get_bits(header, FXT_SCHEDULING_ARGS);
     shape->body = fixed[kind];
     shape->total = skip_arguments(span, shape->body, shape);
 }
 
-static void measure_log(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+static void measure_log(const struct fxt_span *span, uint64_t header,
+                        struct fxt_record_shape *shape)
 {
-    shape->bytes = fxt_get(header, FXT_LOG_BYTES);
-    shape->inline_words = fxt_get(header, FXT_LOG_THREAD) ? 0 : 2;
+    shape->bytes = fxt_get_bits(header, FXT_LOG_BYTES);
+    shape->inline_words = fxt_get_bits(header, FXT_LOG_THREAD) ? 0 : 2;
     shape->body = shape->args_end = 2 + shape->inline_words;
     shape->total = shape->body + fxt_words(shape->bytes);
-    shape->is_clean = is_zero_above(header, 39) && !(header >> 31 & 1) &&
-                      is_padded(span, shape->body, shape->bytes);
+    shape->is_clean = has_only_bits_to(header, 39) && !(header >> 31 & 1) &&
+                      has_zero_padding(span, shape->body, shape->bytes);
 }
 
-/* Inline threads: two words, one in files of the Rust reader's reading; whichever gives the size in
- * the header. */
-static void measure_profiler(uint64_t header, struct fxt_shape *shape, uint64_t words)
+/* Chooses the layout of an inline thread by the size in the header: two words, or one as in the
+ * Rust reader. */
+static void measure_profiler(uint64_t header, struct fxt_record_shape *shape, uint64_t words)
 {
     static const uint8_t last_bit[] = {[FXT_MODULE] = 59, [FXT_MAPPING] = 46, [FXT_BACKTRACE] = 35};
-    unsigned kind = (unsigned)fxt_get(header, FXT_PROFILER_KIND);
+    unsigned kind = (unsigned)fxt_get_bits(header, FXT_PROFILER_KIND);
     shape->is_known = kind <= FXT_BACKTRACE;
     if (!shape->is_known)
         return;
     uint64_t rest = 3;
     if (kind == FXT_MODULE)
-        rest = fxt_words(fxt_get(header, FXT_MODULE_NAME_BYTES)) +
-               fxt_words(fxt_get(header, FXT_MODULE_BUILD_ID_BYTES));
+        rest = fxt_words(fxt_get_bits(header, FXT_MODULE_NAME_BYTES)) +
+               fxt_words(fxt_get_bits(header, FXT_MODULE_BUILD_ID_BYTES));
     if (kind == FXT_BACKTRACE)
-        rest = fxt_get(header, FXT_BACKTRACE_FRAMES);
-    bool is_inline = fxt_get(header, FXT_PROFILER_THREAD) == 0;
+        rest = fxt_get_bits(header, FXT_BACKTRACE_FRAMES);
+    bool is_inline = fxt_get_bits(header, FXT_PROFILER_THREAD) == 0;
     shape->inline_words = !is_inline ? 0 : words == 3 + rest ? 1 : 2;
     shape->body = shape->args_end = 2 + shape->inline_words;
     shape->total = shape->body + rest;
-    shape->is_clean = is_zero_above(header, last_bit[kind]);
+    shape->is_clean = has_only_bits_to(header, last_bit[kind]);
 }
 
-/* Strings come before the time here, unlike in events. */
-static void measure_large(const struct fxt_span *span, uint64_t header, struct fxt_shape *shape)
+/* In a large blob the strings precede the time, unlike in events. */
+static void measure_large(const struct fxt_span *span, uint64_t header,
+                          struct fxt_record_shape *shape)
 {
-    uint64_t format = fxt_get(header, FXT_LARGE_FORMAT);
-    shape->is_known = fxt_get(header, FXT_LARGE_KIND) == FXT_LARGE_BLOB && format <= FXT_LARGE_BARE;
+    uint64_t format = fxt_get_bits(header, FXT_LARGE_FORMAT);
+    shape->is_known =
+        fxt_get_bits(header, FXT_LARGE_KIND) == FXT_LARGE_BLOB && format <= FXT_LARGE_BARE;
     if (!shape->is_known)
         return;
     bool is_bare = format == FXT_LARGE_BARE;
     uint64_t refs = word_at(span, 1, shape);
-    shape->is_clean = is_zero_above(header, 43) && is_zero_above(refs, is_bare ? 31 : 43);
-    uint64_t at = skip_string(span, 2, fxt_get(refs, FXT_LARGE_CATEGORY), shape);
-    at = skip_string(span, at, fxt_get(refs, FXT_LARGE_NAME), shape);
+    shape->is_clean = has_only_bits_to(header, 43) && has_only_bits_to(refs, is_bare ? 31 : 43);
+    uint64_t at = skip_string(span, 2, fxt_get_bits(refs, FXT_LARGE_CATEGORY), shape);
+    at = skip_string(span, at, fxt_get_bits(refs, FXT_LARGE_NAME), shape);
     shape->body = shape->args_end = at;
     if (!is_bare) {
-        shape->args = (uint32_t)fxt_get(refs, FXT_LARGE_ARGS);
-        shape->inline_words = fxt_get(refs, FXT_LARGE_THREAD) ? 0 : 2;
+        shape->args = (uint32_t)fxt_get_bits(refs, FXT_LARGE_ARGS);
+        shape->inline_words = fxt_get_bits(refs, FXT_LARGE_THREAD) ? 0 : 2;
         shape->body = at + 1 + shape->inline_words;
         at = skip_arguments(span, shape->body, shape);
     }
@@ -253,10 +264,10 @@ static void measure_large(const struct fxt_span *span, uint64_t header, struct f
     shape->total = at + 1 + fxt_words(shape->bytes);
 }
 
-void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *shape)
+void fxt_measure_record(const struct fxt_span *span, uint64_t words, struct fxt_record_shape *shape)
 {
-    uint64_t header = fxt_load(span->bytes, span->is_big);
-    *shape = (struct fxt_shape){.total = 1, .body = 1, .args_end = 1, .is_known = true};
+    uint64_t header = fxt_load_u64(span->bytes, span->is_big);
+    *shape = (struct fxt_record_shape){.total = 1, .body = 1, .args_end = 1, .is_known = true};
     switch (fxt_type(header)) {
     case FXT_METADATA:
         measure_metadata(span, header, shape);
@@ -265,14 +276,15 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
         shape->total = words >= FXT_INITIALIZATION_WORDS_ANCHORED
                            ? FXT_INITIALIZATION_WORDS_ANCHORED
                            : FXT_INITIALIZATION_WORDS;
-        shape->is_clean = is_zero_above(header, 15) && word_at(span, 1, shape) != 0;
+        shape->is_clean = has_only_bits_to(header, 15) && word_at(span, 1, shape) != 0;
         break;
     case FXT_STRING:
         measure_string(span, header, shape);
         break;
     case FXT_THREAD:
         shape->total = FXT_THREAD_WORDS;
-        shape->is_clean = is_zero_above(header, 23) && fxt_get(header, FXT_THREAD_INDEX) != 0;
+        shape->is_clean =
+            has_only_bits_to(header, 23) && fxt_get_bits(header, FXT_THREAD_INDEX) != 0;
         break;
     case FXT_EVENT:
         measure_event(span, header, shape);
@@ -303,28 +315,28 @@ void fxt_measure(const struct fxt_span *span, uint64_t words, struct fxt_shape *
     }
 }
 
-/* The size of a record that is beyond doubt, 0 for any other.  Instants may have a scope behind
- * them. */
-static uint64_t clean_words(const struct fxt_span *span)
+/* Returns the size of a clean record whose header and content agree, 0 for any other.  Instants may
+ * have a scope after the content. */
+static uint64_t clean_record_words(const struct fxt_span *span)
 {
-    uint64_t header = fxt_load(span->bytes, span->is_big);
+    uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     uint64_t words = fxt_size_words(header);
-    struct fxt_shape shape;
-    fxt_measure(span, words, &shape);
+    struct fxt_record_shape shape;
+    fxt_measure_record(span, words, &shape);
     bool is_scoped = fxt_type(header) == FXT_EVENT &&
-                     fxt_get(header, FXT_EVENT_KIND) == FXT_INSTANT && words == shape.total + 1 &&
-                     words <= span->words &&
-                     fxt_load(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
+                     fxt_get_bits(header, FXT_EVENT_KIND) == FXT_INSTANT &&
+                     words == shape.total + 1 && words <= span->words &&
+                     fxt_load_u64(span->bytes + (size_t)shape.total * FXT_WORD, span->is_big) <= 2;
     return words && shape.is_known && shape.is_clean && (words == shape.total || is_scoped) ? words
                                                                                             : 0;
 }
 
-unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most)
+unsigned fxt_count_complete_records(const struct fxt_span *span, unsigned count_max)
 {
     struct fxt_span left = *span;
     unsigned n = 0;
-    for (; n < most && left.words; n++) {
-        uint64_t words = clean_words(&left);
+    for (; n < count_max && left.words; n++) {
+        uint64_t words = clean_record_words(&left);
         if (words == 0 || words > left.words)
             break;
         left.bytes += (size_t)words * FXT_WORD;
@@ -333,62 +345,62 @@ unsigned fxt_chain_whole(const struct fxt_span *span, unsigned most)
     return n;
 }
 
-unsigned fxt_chain(const struct fxt_span *span, bool is_end, unsigned most)
+unsigned fxt_count_clean_records(const struct fxt_span *span, bool is_end, unsigned count_max)
 {
     struct fxt_span left = *span;
-    for (unsigned n = 0; n < most; n++) {
+    for (unsigned n = 0; n < count_max; n++) {
         if (left.words == 0)
-            return n || is_end ? most : 0;
-        uint64_t words = clean_words(&left);
+            return n || is_end ? count_max : 0;
+        uint64_t words = clean_record_words(&left);
         if (words > left.words)
-            return n && !is_end ? most : n;
+            return n && !is_end ? count_max : n;
         if (words == 0)
-            return n >= 2 && fxt_load(left.bytes, left.is_big) == 0 ? most : n;
+            return n >= 2 && fxt_load_u64(left.bytes, left.is_big) == 0 ? count_max : n;
         left.bytes += (size_t)words * FXT_WORD;
         left.words -= words;
     }
-    return most;
+    return count_max;
 }
 
-/* The size of a record that may be what it says: all its content and a bit more, or something
- * nobody knows. */
-static uint64_t possible_words(const struct fxt_span *span, bool *is_known)
+/* Returns the size of a plausible record: of unknown type, or with complete content and few surplus
+ * words. Returns 0 for any other. */
+static uint64_t plausible_record_words(const struct fxt_span *span, bool *is_known)
 {
-    uint64_t words = fxt_size_words(fxt_load(span->bytes, span->is_big));
-    struct fxt_shape shape;
-    fxt_measure(span, words, &shape);
+    uint64_t words = fxt_size_words(fxt_load_u64(span->bytes, span->is_big));
+    struct fxt_record_shape shape;
+    fxt_measure_record(span, words, &shape);
     bool is_possible = !shape.is_known || (!shape.is_broken && shape.total <= words &&
                                            words - shape.total <= SURPLUS_MAX);
     *is_known = shape.is_known;
     return words <= span->words && is_possible ? words : 0;
 }
 
-/* Whether there are zeros only, to the end or as far as the span goes. */
-static bool is_zero_tail(const struct fxt_span *span)
+/* Returns whether the rest of the span is zero. */
+static bool is_all_zero_span(const struct fxt_span *span)
 {
     uint64_t n = 0;
-    while (n < span->words && fxt_load(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
+    while (n < span->words && fxt_load_u64(span->bytes + (size_t)n * FXT_WORD, span->is_big) == 0)
         n++;
     return n == span->words;
 }
 
-bool fxt_is_followed(const struct fxt_span *span, uint64_t words, bool is_end)
+bool fxt_has_plausible_records(const struct fxt_span *span, uint64_t words, bool is_end)
 {
     struct fxt_span rest = *span;
     for (unsigned unknown = 0, known = 0; unknown + known / 2 < 4;) {
         rest.bytes += (size_t)words * FXT_WORD;
         rest.words -= words;
-        if (is_zero_tail(&rest))
+        if (is_all_zero_span(&rest))
             return is_end || rest.words;
-        if (fxt_chain(&rest, is_end, 2) == 2)
+        if (fxt_count_clean_records(&rest, is_end, 2) == 2)
             return true;
         bool is_known;
-        words = possible_words(&rest, &is_known);
+        words = plausible_record_words(&rest, &is_known);
         if (words == 0)
             return false;
         known += is_known;
         unknown += !is_known;
-        if (known == KNOWN_ENOUGH)
+        if (known == SURPLUS_CHAIN_MIN)
             return true;
     }
     return false;

@@ -1,28 +1,48 @@
-/* The FXT reader: the loop over records, and what to do where a record does not fit.
+/* The FXT reader: the loop over records, and decisions about records whose size is wrong.
  *
- * Whole records in the window go to the view of their type.  The loop stops where the window ends,
- * and where the size of a record is not what its content asks for.  Then it is decided, with the
- * following bytes at hand:
- *   - records follow behind the content: the size is damaged, the record is given with its size put
- * right;
- *   - a record follows where the size says: the record has words we do not know (allowed), or less
- * content than it claims;
- *   - neither: the bytes up to the next record are lost (fxt_resync.c).
- * Zeros where a record should be are the unused rest of a buffer when nothing else follows. */
+ * Order of calls: fxt_reader_open detects the byte order. Each fxt_reader_next fills one batch:
+ *
+ *   read_window       passes complete records in the window to the view of their type
+ *     |
+ *     +-- batch full, or a table must change first   -> return the batch
+ *     +-- STOP_EDGE: the window or the record ends   -> resolve_edge
+ *     +-- STOP_BAD_SIZE: size and content disagree      -> resolve_bad_size
+ *
+ * Sections: a provider info or a provider section record makes a provider current (fxt_tables.c).
+ * Later records use its string table, thread table and clock. Records before any section belong to
+ * a default provider that is not provider 0.
+ *
+ * Resync after a bad size. Each record declares its size twice: in its header, and by the refs,
+ * counts and argument sizes in its content. resolve_bad_size compares both with the records that
+ * follow:
+ *
+ *      header size             |#### record ####|??
+ *      size by content         |#### record #########|
+ *   1. three clean records follow the content  -> the size field is damaged: repair it
+ *   2. records follow the header's size        -> accept surplus words, or a short content
+ *   3. neither                                 -> skip to the next record (fxt_resync.c)
+ *
+ * Zeros in place of a record are the unused rest of a buffer if only zeros follow. Otherwise they
+ * are damage.
+ *
+ * Invariants: the batch is empty when a decision is made, so the window may move. A decision looks
+ * at the same number of following words however the input is cut into chunks. reader->at only
+ * grows. Cost: one pass. A decision looks at most 256 KiB ahead; a damaged region is searched once.
+ * Left out: repair of large records, and reordering by time. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/status.h"
 
-#define ZERO_PIECE ((size_t)16 * 1024)
-#define LARGE_BLIND \
-    ((uint64_t)     \
-         FXT_LOOKAHEAD) /* a large record that cannot be measured is believed up to this size */
+#define ZERO_PIECE_SIZE ((size_t)16 * 1024)
+/* bytes; a large record that cannot be measured is loaded only up to this size */
+#define LARGE_UNVERIFIED_MAX ((uint64_t)FXT_LOOKAHEAD)
 
-#define LONG_CONTENT 64u /* words; so long a content may end where a record begins by chance */
+/* words; a record that is longer by its content may end at a record boundary by chance */
+#define LONG_CONTENT_WORDS 64u
 
-static const uint8_t zero_piece[ZERO_PIECE] = {0};
+static const uint8_t zero_piece[ZERO_PIECE_SIZE] = {0};
 
-enum stop { STOP_FULL, STOP_EDGE, STOP_JUDGE, STOP_FAILED };
+enum stop { STOP_FULL, STOP_EDGE, STOP_BAD_SIZE, STOP_FAILED };
 
 static struct fxt_span span_at(const struct fxt_reader *reader)
 {
@@ -32,9 +52,9 @@ static struct fxt_span span_at(const struct fxt_reader *reader)
                              reader->common.is_big};
 }
 
-/* Decodes whole records from the window.  The only place where a record is checked against the
- * window: views may load any word below record.words. */
-static enum stop run(struct fxt_reader *reader)
+/* Converts complete records from the window. No other function checks a record against the window:
+ * views may load every word below record.words. */
+static enum stop read_window(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     struct fxt_span left = span_at(reader);
@@ -42,8 +62,9 @@ static enum stop run(struct fxt_reader *reader)
     while (in->n < in->batch) {
         if (left.words == 0)
             return STOP_EDGE;
-        struct fxt_record record = {
-            .bytes = left.bytes, .header = fxt_load(left.bytes, left.is_big), .offset = reader->at};
+        struct fxt_record record = {.bytes = left.bytes,
+                                    .header = fxt_load_u64(left.bytes, left.is_big),
+                                    .offset = reader->at};
         record.words = fxt_size_words(record.header);
         if (record.words == 0 || record.words > left.words || record.words > most)
             return STOP_EDGE;
@@ -53,27 +74,29 @@ static enum stop run(struct fxt_reader *reader)
             (void)fail_memory(reader->error);
             return STOP_FAILED;
         }
-        enum fxt_taken taken;
+        enum fxt_view_result taken;
         if (FXT_LIKELY(type == FXT_EVENT)) {
             taken = fxt_view_events(reader, &left);
         } else {
             taken = fxt_views[type](reader, &record);
-            if (FXT_LIKELY(taken == FXT_TAKEN)) {
+            if (FXT_LIKELY(taken == FXT_VIEWED)) {
                 left.bytes += (size_t)record.words * FXT_WORD;
                 left.words -= record.words;
                 reader->at += (uint64_t)record.words * FXT_WORD;
             }
         }
-        if (FXT_UNLIKELY(taken != FXT_TAKEN))
-            return taken == FXT_FAILED ? STOP_FAILED : taken == FXT_HOLD ? STOP_FULL : STOP_JUDGE;
+        if (FXT_UNLIKELY(taken != FXT_VIEWED))
+            return taken == FXT_FAILED      ? STOP_FAILED
+                   : taken == FXT_END_BATCH ? STOP_FULL
+                                            : STOP_BAD_SIZE;
     }
     return STOP_FULL;
 }
 
-/* --- Passing over bytes that are no record, or one too large --- */
+/* --- Skipping bytes that are no record, or an oversized one --- */
 
-/* Moves to `end`, or to where the input ends before it. */
-static ttr_status pass_unseen(struct fxt_reader *reader, uint64_t end)
+/* Moves reader->at to file offset `end`, or to the end of the input if that is earlier. */
+static ttr_status skip_bytes(struct fxt_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
     while (reader->at < end) {
@@ -86,26 +109,27 @@ static ttr_status pass_unseen(struct fxt_reader *reader, uint64_t end)
     return TTR_OK;
 }
 
-/* Room that was never written; copies get its bytes, piece by piece.  The batch is empty. */
-static void pass_zeros(struct fxt_reader *reader)
+/* Skips zeros up to zeros_end.  If definitions are wanted, emits the zeros in pieces, so that a
+ * copy preserves them. */
+static void skip_zeros(struct fxt_reader *reader)
 {
     uint64_t step = reader->zeros_end - reader->at;
     if (!(reader->in->flags & TTR_READ_DEFINITIONS)) {
         reader->at = reader->zeros_end;
         return;
     }
-    size_t n = step < ZERO_PIECE ? (size_t)step : ZERO_PIECE;
-    fxt_give_definition(reader, zero_piece, n, reader->at);
+    size_t n = step < ZERO_PIECE_SIZE ? (size_t)step : ZERO_PIECE_SIZE;
+    fxt_emit_definition(reader, zero_piece, n, reader->at);
     reader->at += n;
 }
 
-/* --- Decisions; the batch is empty, so the window may move --- */
+/* --- Decisions about damage; the batch is empty, so the window may move --- */
 
-/* The bytes from reader->at to the next record are lost. */
-static ttr_status lose(struct fxt_reader *reader, const char *what)
+/* Skips from reader->at to the next record and reports the bytes between as damage. */
+static ttr_status skip_to_next_record(struct fxt_reader *reader, const char *what)
 {
     uint64_t next, from = reader->at;
-    ttr_status status = fxt_resync(reader, &next);
+    ttr_status status = fxt_find_next_record(reader, &next);
     if (status != TTR_OK)
         return status;
     reader->at = next;
@@ -114,14 +138,14 @@ static ttr_status lose(struct fxt_reader *reader, const char *what)
                         what, (unsigned long long)(next - from));
 }
 
-/* A record decided upon goes to its view; TTR_AGAIN: that could not make anything of it. */
-static ttr_status take(struct fxt_reader *reader, const struct fxt_record *record)
+/* Passes a record to its view after a decision.  Returns TTR_AGAIN if the view rejects it. */
+static ttr_status convert_record(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!reader->provider && fxt_type(record->header) != FXT_METADATA &&
         !fxt_provider_default(reader))
         return fail_memory(reader->error);
     switch (fxt_views[fxt_type(record->header)](reader, record)) {
-    case FXT_TAKEN:
+    case FXT_VIEWED:
         return TTR_OK;
     case FXT_FAILED:
         return reader->error->status;
@@ -130,15 +154,17 @@ static ttr_status take(struct fxt_reader *reader, const struct fxt_record *recor
     }
 }
 
-/* Takes the record with the size that its content asks for. */
-static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span, uint32_t words)
+/* Reads the record with the size `words` that its content implies, and reports the damaged size
+ * field. Works on a copy with a corrected header. */
+static ttr_status read_repaired(struct fxt_reader *reader, const struct fxt_span *span,
+                                uint32_t words)
 {
     const struct alloc *alloc = &reader->common.t->counted;
     if (!reader->repaired)
         reader->repaired = alloc_zero(alloc, FXT_SIZE_MAX, FXT_WORD);
     if (!reader->repaired)
         return fail_memory(reader->error);
-    uint64_t header = fxt_load(span->bytes, span->is_big);
+    uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     uint64_t right = (header & ~fxt_put(FXT_SIZE, FXT_SIZE_MAX)) | fxt_put(FXT_SIZE, words);
     memcpy(reader->repaired, span->bytes, (size_t)words * FXT_WORD);
     if (span->is_big)
@@ -147,38 +173,39 @@ static ttr_status repair(struct fxt_reader *reader, const struct fxt_span *span,
         store_u64le(reader->repaired, right);
     struct fxt_record record = {
         .bytes = reader->repaired, .header = right, .offset = reader->at, .words = words};
-    ttr_status status = take(reader, &record);
+    ttr_status status = convert_record(reader, &record);
     if (status != TTR_OK)
         return status;
     reader->at += (uint64_t)words * FXT_WORD;
     return input_damage(
         reader->in, record.offset, FXT_WORD, "fxt.bad-size", reader->error,
-        "a record says it has %u words, but its content takes %u and records follow there; read so",
+        "size is %u words, but the content has %u and records follow it; read by content",
         fxt_size_words(header), words);
 }
 
-/* Takes the record as long as it says although its content is not. */
-static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
-                         const struct fxt_shape *shape)
+/* Reads the record with the size of its header although the content differs, and adds a note on the
+ * difference. */
+static ttr_status read_accepted(struct fxt_reader *reader, const struct fxt_span *span,
+                                const struct fxt_record_shape *shape)
 {
-    uint64_t header = fxt_load(span->bytes, span->is_big);
+    uint64_t header = fxt_load_u64(span->bytes, span->is_big);
     struct fxt_record record = {.bytes = span->bytes,
                                 .header = header,
                                 .offset = reader->at,
                                 .words = fxt_size_words(header),
                                 .is_accepted = true};
-    ttr_status status = take(reader, &record);
+    ttr_status status = convert_record(reader, &record);
     if (status != TTR_OK)
         return status;
     reader->at += (uint64_t)record.words * FXT_WORD;
     if (shape->is_known && shape->is_broken)
         input_note(reader->in, TTR_NOTE_ODD, record.offset, "fxt.bad-argument",
-                   "an argument of a record of type %u does not hold what it tells; the record is "
-                   "given without it and those behind it",
+                   "an argument of a record of type %u has size 0 or exceeds the record; "
+                   "the record is read without it and later ones",
                    fxt_type(header));
     else if (shape->is_known && shape->total < record.words)
         input_note(reader->in, TTR_NOTE_REMARK, record.offset, "fxt.surplus",
-                   "a record of type %u has %llu words more than we know of", fxt_type(header),
+                   "a record of type %u has %llu words more than known", fxt_type(header),
                    (unsigned long long)(record.words - shape->total));
     else if (shape->is_known)
         input_note(
@@ -188,18 +215,18 @@ static ttr_status accept(struct fxt_reader *reader, const struct fxt_span *span,
     return TTR_OK;
 }
 
-/* Whether three records follow behind so many words. */
-static bool is_chained(const struct fxt_look *look, uint64_t words)
+/* Returns whether three clean records follow after the first `words` words. */
+static bool has_records_after(const struct fxt_lookahead *look, uint64_t words)
 {
     const struct fxt_span *span = &look->span;
     if (words == 0 || words > span->words)
         return false;
     struct fxt_span behind = {span->bytes + (size_t)words * FXT_WORD, span->words - words,
                               span->is_big};
-    return fxt_chain(&behind, look->is_end, 3) >= 3;
+    return fxt_count_clean_records(&behind, look->is_end, 3) >= 3;
 }
 
-static ttr_status look_ahead(struct fxt_reader *reader, struct fxt_look *look)
+static ttr_status load_lookahead(struct fxt_reader *reader, struct fxt_lookahead *look)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, 2 * FXT_LOOKAHEAD, reader->error);
@@ -209,57 +236,62 @@ static ttr_status look_ahead(struct fxt_reader *reader, struct fxt_look *look)
     return status;
 }
 
-/* Whether the record should be read as long as its content.  When the content is less than the
- * size, the rest may be words to come; when it is more, a count or a string ref may be wrong: then
- * what the size says is asked first, and what lies between must not be records. */
-static bool is_repairable(const struct fxt_reader *reader, const struct fxt_look *look,
-                          const struct fxt_shape *shape, uint32_t words)
+/* Returns whether the record should get the size of its content. If the content is shorter than the
+ * size, later versions of the format may have added words. If it is longer, a count or a string ref
+ * may be wrong. Then the size in the header must lead to no record, and no records may start in
+ * between. */
+static bool content_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
+                                  const struct fxt_record_shape *shape, uint32_t words)
 {
     const struct fxt_span *span = &look->span;
     if (!shape->is_known || shape->is_cut || shape->total == words || shape->total > FXT_SIZE_MAX ||
-        shape->total > span->words || fxt_type(fxt_load(span->bytes, span->is_big)) == FXT_LARGE ||
-        !is_chained(look, shape->total))
+        shape->total > span->words ||
+        fxt_type(fxt_load_u64(span->bytes, span->is_big)) == FXT_LARGE ||
+        !has_records_after(look, shape->total))
         return false;
-    if (shape->total > LONG_CONTENT && fxt_has_record(reader, look, 1, shape->total))
+    if (shape->total > LONG_CONTENT_WORDS && fxt_has_record(reader, look, 1, shape->total))
         return false;
     if (shape->total < words || words == 0)
         return true;
-    return shape->is_clean && !is_chained(look, words) &&
+    return shape->is_clean && !has_records_after(look, words) &&
            !fxt_has_record(reader, look, words, shape->total);
 }
 
-/* Whether the record should be read as long as it says. */
-static bool is_acceptable(const struct fxt_reader *reader, const struct fxt_look *look,
-                          const struct fxt_shape *shape, uint32_t words)
+/* Returns whether the record should keep the size of its header: records follow there, and none
+ * start inside it. */
+static bool header_size_is_right(const struct fxt_reader *reader, const struct fxt_lookahead *look,
+                                 const struct fxt_record_shape *shape, uint32_t words)
 {
     if (words == 0 || words > look->span.words || shape->body > words ||
-        !fxt_is_followed(&look->span, words, look->is_end))
+        !fxt_has_plausible_records(&look->span, words, look->is_end))
         return false;
     return !fxt_has_record(reader, look, shape->total < words ? shape->total : 1, words);
 }
 
-/* A record whose size is in doubt. */
-static ttr_status judge(struct fxt_reader *reader)
+/* Decides about the record at reader->at, whose size and content disagree: repairs it, accepts it,
+ * or skips to the next record. */
+static ttr_status resolve_bad_size(struct fxt_reader *reader)
 {
-    struct fxt_look look;
-    struct fxt_shape shape;
-    ttr_status status = look_ahead(reader, &look);
+    struct fxt_lookahead look;
+    struct fxt_record_shape shape;
+    ttr_status status = load_lookahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    uint32_t words = fxt_size_words(fxt_load(look.span.bytes, look.span.is_big));
-    fxt_measure(&look.span, words, &shape);
+    uint32_t words = fxt_size_words(fxt_load_u64(look.span.bytes, look.span.is_big));
+    fxt_measure_record(&look.span, words, &shape);
     status = TTR_AGAIN;
-    if (is_repairable(reader, &look, &shape, words))
-        status = repair(reader, &look.span, (uint32_t)shape.total);
-    if (status == TTR_AGAIN && is_acceptable(reader, &look, &shape, words))
-        status = accept(reader, &look.span, &shape);
+    if (content_size_is_right(reader, &look, &shape, words))
+        status = read_repaired(reader, &look.span, (uint32_t)shape.total);
+    if (status == TTR_AGAIN && header_size_is_right(reader, &look, &shape, words))
+        status = read_accepted(reader, &look.span, &shape);
     return status == TTR_AGAIN
-               ? lose(reader, "neither the size nor the content of a record leads to another one")
+               ? skip_to_next_record(
+                     reader, "neither the size nor the content of a record leads to another one")
                : status;
 }
 
-/* Counts the zero words from reader->at on; in *is_tail whether nothing else follows.  Only the
- * last window is kept. */
+/* Sets *end to the end of the zero words at reader->at, and *is_tail to whether the input ends
+ * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is_tail)
 {
     struct input *in = reader->in;
@@ -278,8 +310,8 @@ static ttr_status count_zeros(struct fxt_reader *reader, uint64_t *end, bool *is
     }
 }
 
-/* Zeros where a record should begin; at least a word of them, or all that is left. */
-static ttr_status meet_zeros(struct fxt_reader *reader)
+/* Handles zeros in place of a record: a note if the input ends with them, else damage. */
+static ttr_status resolve_zeros(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t end, from = reader->at;
@@ -298,55 +330,56 @@ static ttr_status meet_zeros(struct fxt_reader *reader)
     status = input_damage(in, from, end - from, "fxt.zeros", reader->error,
                           "%llu zero bytes in the middle of the trace, expected a record",
                           (unsigned long long)(end - from));
-    struct fxt_look look;
+    struct fxt_lookahead look;
     if (status == TTR_OK)
-        status = look_ahead(reader, &look);
+        status = load_lookahead(reader, &look);
     if (status != TTR_OK)
         return status;
-    return fxt_is_followed(&look.span, 0, look.is_end)
+    return fxt_has_plausible_records(&look.span, 0, look.is_end)
                ? TTR_OK
-               : lose(reader, "what follows zeros is no record");
+               : skip_to_next_record(reader, "the bytes after zeros are not a record");
 }
 
-/* Whether the record at reader->at, which the input cuts short, makes sense as far as it goes: its
- * content could fill it, and no other records lie inside. */
-static bool is_cut_short(const struct fxt_reader *reader)
+/* Returns whether the truncated record at reader->at is plausible: its content fits its size so
+ * far, and no records start inside it. */
+static bool is_truncated_record(const struct fxt_reader *reader)
 {
     struct fxt_span span = span_at(reader);
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     if (span.words == 0)
         return true;
-    uint32_t words = fxt_size_words(fxt_load(span.bytes, span.is_big));
-    fxt_measure(&span, words, &shape);
+    uint32_t words = fxt_size_words(fxt_load_u64(span.bytes, span.is_big));
+    fxt_measure_record(&span, words, &shape);
     if (!shape.is_known || shape.is_broken || shape.total > words ||
         (!shape.is_cut && shape.total != words))
         return false;
     for (struct fxt_span rest = span; rest.words > 1;) {
         rest.bytes += FXT_WORD;
         rest.words--;
-        if (fxt_chain_whole(&rest, 3) == 3)
+        if (fxt_count_complete_records(&rest, 3) == 3)
             return false;
     }
     return true;
 }
 
-/* A record that the input ends in. */
-static ttr_status meet_end(struct fxt_reader *reader)
+/* Handles a record that continues after the end of the input: reports the truncation, or a wrong
+ * size if the record is implausible. */
+static ttr_status resolve_truncation(struct fxt_reader *reader)
 {
-    if (!is_cut_short(reader))
-        return judge(reader);
+    if (!is_truncated_record(reader))
+        return resolve_bad_size(reader);
     size_t left = reader->in->window.n;
     uint64_t from = reader->at;
     reader->at += left;
     return input_damage(reader->in, from, left, "fxt.truncated", reader->error,
-                        "the input ends inside a record; the last %zu bytes of it", left);
+                        "the input ends inside a record; its last %zu bytes", left);
 }
 
-/* A record larger than allowed is passed over without loading it, and left out of copies. */
-static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
+/* Skips a record larger than the limit without loading it. Copies omit it. */
+static ttr_status skip_oversized(struct fxt_reader *reader, uint64_t bytes)
 {
     const uint64_t from = reader->at, until = from + bytes;
-    ttr_status status = pass_unseen(reader, until);
+    ttr_status status = skip_bytes(reader, until);
     if (status == TTR_OK)
         status = input_damage(
             reader->in, from, reader->at - from, "fxt.too-large", reader->error,
@@ -361,14 +394,15 @@ static ttr_status meet_too_large(struct fxt_reader *reader, uint64_t bytes)
                         (unsigned long long)until);
 }
 
-/* Whether a large record, of which the begin is at hand, is worth loading. */
-static bool is_believable(const struct fxt_span *span, uint32_t words)
+/* Returns whether the size of a large record is plausible by its first words, so that it is worth
+ * loading. */
+static bool is_size_plausible(const struct fxt_span *span, uint32_t words)
 {
-    struct fxt_shape shape;
-    fxt_measure(span, words, &shape);
+    struct fxt_record_shape shape;
+    fxt_measure_record(span, words, &shape);
     if (shape.is_cut)
-        return words <= LARGE_BLIND / FXT_WORD;
-    return shape.is_known ? shape.total == words : words <= LARGE_BLIND / FXT_WORD;
+        return words <= LARGE_UNVERIFIED_MAX / FXT_WORD;
+    return shape.is_known ? shape.total == words : words <= LARGE_UNVERIFIED_MAX / FXT_WORD;
 }
 
 static bool is_all_zero(const uint8_t *bytes, size_t n)
@@ -378,8 +412,9 @@ static bool is_all_zero(const uint8_t *bytes, size_t n)
     return n == 0;
 }
 
-/* The window ends before the record does, or the record has no size. */
-static ttr_status meet_edge(struct fxt_reader *reader)
+/* Handles a record that does not fit in the window or has size 0: loads more, or passes it to the
+ * case that applies. */
+static ttr_status resolve_edge(struct fxt_reader *reader)
 {
     struct input *in = reader->in;
     ttr_status status = input_fill(in, reader->at, FXT_WORD, reader->error);
@@ -388,65 +423,70 @@ static ttr_status meet_edge(struct fxt_reader *reader)
     if (in->window.n == 0)
         return TTR_END;
     if (in->window.n < FXT_WORD)
-        return is_all_zero(in->window.bytes, in->window.n) ? meet_zeros(reader) : meet_end(reader);
-    uint64_t header = fxt_load(in->window.bytes, reader->common.is_big);
+        return is_all_zero(in->window.bytes, in->window.n) ? resolve_zeros(reader)
+                                                           : resolve_truncation(reader);
+    uint64_t header = fxt_load_u64(in->window.bytes, reader->common.is_big);
     uint64_t bytes = (uint64_t)fxt_size_words(header) * FXT_WORD;
     if (header == 0)
-        return meet_zeros(reader);
+        return resolve_zeros(reader);
     if (bytes == 0)
-        return judge(reader);
+        return resolve_bad_size(reader);
     if (fxt_type(header) == FXT_LARGE && bytes > in->window.n) {
         status =
-            input_fill(in, reader->at, bytes < LARGE_BLIND ? (size_t)bytes : (size_t)LARGE_BLIND,
+            input_fill(in, reader->at,
+                       bytes < LARGE_UNVERIFIED_MAX ? (size_t)bytes : (size_t)LARGE_UNVERIFIED_MAX,
                        reader->error);
         if (status != TTR_OK)
             return status;
         struct fxt_span span = span_at(reader);
-        if (!is_believable(&span, fxt_size_words(header)))
-            return judge(reader);
+        if (!is_size_plausible(&span, fxt_size_words(header)))
+            return resolve_bad_size(reader);
     }
     if (bytes > in->max_record)
-        return meet_too_large(reader, bytes);
+        return skip_oversized(reader, bytes);
     status = input_fill(in, reader->at, (size_t)bytes, reader->error);
-    return status != TTR_OK || in->window.n >= bytes ? status : meet_end(reader);
+    return status != TTR_OK || in->window.n >= bytes ? status : resolve_truncation(reader);
 }
 
-ttr_status fxt_next(struct input *in, ttr_error *error)
+ttr_status fxt_reader_next(struct input *in, ttr_error *error)
 {
     struct fxt_reader *reader = in->own;
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
-        reader->has_fields = false; /* an event that was begun and refused may have left it */
+        /* an event that its view started and rejected may have set it */
+        reader->has_fields = false;
         if (reader->at < reader->zeros_end) {
-            pass_zeros(reader);
+            skip_zeros(reader);
         } else {
-            enum stop stop = run(reader);
+            enum stop stop = read_window(reader);
             if (stop == STOP_FAILED)
                 return error->status;
-            if (in->n && reader->provider && !reader->provider->is_clock_judged)
-                fxt_provider_judge_clock(reader);
+            if (in->n && reader->provider && !reader->provider->is_unix_time_checked)
+                fxt_provider_check_unix_time(reader);
             if (in->n)
                 return TTR_OK;
-            status = stop == STOP_EDGE ? meet_edge(reader) : judge(reader);
+            status = stop == STOP_EDGE ? resolve_edge(reader) : resolve_bad_size(reader);
         }
         if (status != TTR_OK || in->n)
             return status;
     }
 }
 
-ttr_status fxt_open(struct input *in, ttr_error *error)
+ttr_status fxt_reader_open(struct input *in, ttr_error *error)
 {
     struct fxt_reader *reader = in->own;
     ttr *t = in->base.t;
     reader->in = in;
     reader->common.t = t;
-    reader->first_slots[0] = UINT32_MAX;
+    reader->empty_first_page[0] = UINT32_MAX;
     if (in->max_record > UINT32_MAX)
-        in->max_record = UINT32_MAX; /* what ttr_event.payload_size can say */
+        in->max_record = UINT32_MAX; /* maximum of ttr_event.payload_size */
     if (in->max_record < (uint64_t)FXT_SIZE_MAX * FXT_WORD)
         in->max_record = (uint64_t)FXT_SIZE_MAX *
-                         FXT_WORD; /* usual records are never too large, so the loop need not ask */
+                         /* ordinary records never exceed the limit, so the loop only checks large
+                          * ones */
+                         FXT_WORD;
     pairmap_init(&reader->by_id, &t->counted);
     ttr_status status = input_fill(in, 0, FXT_LOOKAHEAD, error);
     if (status != TTR_OK)
@@ -465,7 +505,7 @@ ttr_status fxt_open(struct input *in, ttr_error *error)
     return TTR_OK;
 }
 
-void fxt_close(struct input *in)
+void fxt_reader_close(struct input *in)
 {
     struct fxt_reader *reader = in->own;
     if (!reader->in)
@@ -473,5 +513,5 @@ void fxt_close(struct input *in)
     alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0,
                FXT_WORD);
     context_drop_schema(in->base.t, reader->schema);
-    fxt_providers_free(reader);
+    fxt_free_providers(reader);
 }

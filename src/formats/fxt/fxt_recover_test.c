@@ -1,5 +1,5 @@
-/* Damage by the thousand: one size field of a file of 10,000 events changed at random, and what is
- * left of the others. */
+/* Recovery from random damage: one size field of a file of 10,000 events is changed, and the events
+ * that remain readable are counted. */
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -12,7 +12,7 @@
 
 struct file {
     struct buffer bytes;
-    size_t place[EVENTS]; /* of each event */
+    size_t place[EVENTS]; /* byte offset of each event */
 };
 
 static void add_word(struct buffer *to, uint64_t word)
@@ -22,7 +22,8 @@ static void add_word(struct buffer *to, uint64_t word)
     buffer_add(to, bytes, 8);
 }
 
-/* Events of all kinds with up to three arguments, as many words as their kind asks for. */
+/* Writes events of all kinds with up to three arguments, and with as many words as their kind
+ * needs. */
 static void make_file(struct file *file, uint64_t seed)
 {
     struct buffer *to = &file->bytes;
@@ -49,8 +50,8 @@ static void make_file(struct file *file, uint64_t seed)
     assert_false(to->failed);
 }
 
-/* How many events are found at their own time, without the one that was damaged (EVENTS: none was).
- */
+/* Counts events that are read with their own time, without the damaged one.  `damaged` is EVENTS if
+ * none is. */
 static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *damages)
 {
     ttr_read_options options = {.size = sizeof options, .from = "fxt"};
@@ -80,7 +81,7 @@ static unsigned count_kept(const struct file *file, size_t damaged, uint64_t *da
     return kept;
 }
 
-static void a_changed_size_costs_at_most_its_own_record(void **state)
+static void changed_size_loses_at_most_its_record(void **state)
 {
     (void)state;
     static struct file file;
@@ -106,7 +107,7 @@ static void a_changed_size_costs_at_most_its_own_record(void **state)
     buffer_free(&file.bytes);
 }
 
-static void zeros_at_the_end_are_no_damage(void **state)
+static void zeros_at_the_end_are_not_damage(void **state)
 {
     (void)state;
     static const size_t tails[] = {1, 7, 8, 9, 64, 4095, 4096, 65536, 3 << 20};
@@ -125,7 +126,7 @@ static void zeros_at_the_end_are_no_damage(void **state)
     buffer_free(&file.bytes);
 }
 
-/* The place of event i, behind which a large record goes; everything behind moves. */
+/* Inserts a large record before event i, and moves the offsets of later events. */
 static void insert_large(struct file *file, size_t i, const uint8_t *bytes, size_t n)
 {
     size_t at = file->place[i];
@@ -137,7 +138,7 @@ static void insert_large(struct file *file, size_t i, const uint8_t *bytes, size
         file->place[i] += n;
 }
 
-/* A large record with a blob: header, the blob's format header, its size, and bytes that look like
+/* Builds a large record with a blob: header, format header, size, and a payload that looks like
  * records. */
 static void make_large(struct buffer *to, const struct file *file, size_t words)
 {
@@ -151,7 +152,7 @@ static void make_large(struct buffer *to, const struct file *file, size_t words)
     assert_false(to->failed);
 }
 
-static void large_records_never_lose_the_place(void **state)
+static void damaged_large_record_keeps_following_events(void **state)
 {
     (void)state;
     static const size_t sizes[] = {5, 4094, 4095, 4096, 5000, 20000};
@@ -176,9 +177,9 @@ static void large_records_never_lose_the_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_size_costs_at_most_its_own_record),
-        cmocka_unit_test(zeros_at_the_end_are_no_damage),
-        cmocka_unit_test(large_records_never_lose_the_place),
+        cmocka_unit_test(changed_size_loses_at_most_its_record),
+        cmocka_unit_test(zeros_at_the_end_are_not_damage),
+        cmocka_unit_test(damaged_large_record_keeps_following_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

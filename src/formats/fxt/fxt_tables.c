@@ -1,51 +1,69 @@
-/* Providers of an FXT trace, each with tables of its own: strings, threads, and a clock.
+/* Provider sections: each provider of an FXT trace with its string table, thread table and clock.
+ * Follows "Provider info metadata" to "Thread record" of the specification.
  *
- * A section record may name any of 2^32 providers, so states are small until used: pages of the
- * string table come one by one and everything unused is shared.  Beyond FXT_PROVIDERS_MAX all
- * further ids share one state. Follows "Provider info metadata" to "Thread record"; a provider that
- * is told again keeps its tables, because writers that stream repeat its name only. */
+ * Purpose: string and thread refs are indices into tables of the current provider. A section record
+ * may name any of 2^32 providers, so the state of a provider must be small until it defines
+ * something.
+ *
+ * Order of calls: fxt_provider_select (provider info, section, event) or fxt_provider_default
+ * (first other record) sets reader->provider. Then the other functions change the current provider.
+ *
+ * Data structure: a two-level page table, copied on the first write.
+ *
+ *   by_id: (id, 0) -> index ---> provider
+ *                                  page[0]    ---> empty_first_page: slot 0 is the empty string;
+ * shared page[1..]  ---> empty_page: nothing defined; shared page[k]    ---> 256 slots of this
+ * provider, after a definition threads    ---> empty_page, or 256 slots of this provider slot = ~id
+ * of a string or thread; 0 = not defined
+ *
+ * Invariants: shared pages are never written. A provider keeps its address, because lazily decoded
+ * fields refer to it. A provider that is introduced again keeps its tables, because streaming
+ * writers repeat only its name. Cost: a lookup is two loads. A provider without definitions costs
+ * its page pointers (1 KiB); each page used costs 1 KiB. After FXT_PROVIDERS_MAX providers, all
+ * further ids share the state of the last one. Left out: removing providers, and checking that two
+ * providers use different ids. */
 #include "formats/fxt/fxt_read.h"
 
 #include <stdio.h>
 
-static const struct alloc *alloc_of(const struct fxt_reader *reader)
+static const struct alloc *reader_alloc(const struct fxt_reader *reader)
 {
     return &reader->in->base.t->counted;
 }
 
 static uint32_t *shared_page(struct fxt_reader *reader, uint32_t i)
 {
-    return i == 0 ? reader->first_slots : reader->no_slots;
+    return i == 0 ? reader->empty_first_page : reader->empty_page;
 }
 
-/* Makes a page writable: the shared, empty one is replaced by a copy. */
-static uint32_t *own_page(struct fxt_reader *reader, uint32_t **page, const uint32_t *shared)
+/* Returns a writable page: replaces a shared page by a copy.  Returns NULL if out of memory. */
+static uint32_t *writable_page(struct fxt_reader *reader, uint32_t **page, const uint32_t *shared)
 {
     if (*page != shared)
         return *page;
-    uint32_t *own = alloc_zero(alloc_of(reader), FXT_PAGE, sizeof *own);
+    uint32_t *own = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *own);
     if (!own)
         return NULL;
-    memcpy(own, shared, FXT_PAGE * sizeof *own);
+    memcpy(own, shared, FXT_PAGE_SLOTS * sizeof *own);
     *page = own;
     return own;
 }
 
-static void free_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
+static void free_own_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
 {
     if (page != shared)
-        alloc_free(alloc_of(reader), page, FXT_PAGE, sizeof *page);
+        alloc_free(reader_alloc(reader), page, FXT_PAGE_SLOTS, sizeof *page);
 }
 
-static bool set_up(struct fxt_reader *reader, struct fxt_provider *provider, uint32_t id)
+static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provider, uint32_t id)
 {
     ttr *t = reader->in->base.t;
-    _Static_assert(FXT_THREADS == FXT_PAGE, "the thread table is a page");
+    _Static_assert(FXT_THREADS == FXT_PAGE_SLOTS, "the thread table is a page");
     provider->common = &reader->common;
     provider->id = id;
     for (uint32_t i = 0; i < FXT_PAGES; i++)
         provider->page[i] = shared_page(reader, i);
-    provider->threads = reader->no_slots;
+    provider->threads = reader->empty_page;
     clockmath_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
     provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
     provider->schema = context_add_schema(
@@ -58,7 +76,7 @@ static bool set_up(struct fxt_reader *reader, struct fxt_provider *provider, uin
 
 static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
 {
-    const struct alloc *alloc = alloc_of(reader);
+    const struct alloc *alloc = reader_alloc(reader);
     if (!alloc_reserve(alloc, (void **)&reader->providers, &reader->providers_capacity,
                        reader->providers_n + 1, sizeof *reader->providers))
         return NULL;
@@ -66,10 +84,10 @@ static struct fxt_provider *add_provider(struct fxt_reader *reader, uint32_t id)
     if (!provider)
         return NULL;
     reader->providers[reader->providers_n++] = provider;
-    return set_up(reader, provider, id) ? provider : NULL;
+    return init_provider(reader, provider, id) ? provider : NULL;
 }
 
-static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bool *is_new)
+static bool select_provider(struct fxt_reader *reader, uint32_t id, uint64_t kind, bool *is_new)
 {
     const uint32_t *known = pairmap_get(&reader->by_id, id, kind);
     *is_new = !known;
@@ -90,28 +108,29 @@ static bool select_key(struct fxt_reader *reader, uint32_t id, uint64_t kind, bo
     return true;
 }
 
-/* Writers without the four-word initialization record still write Unix times: as ticks of 1 ns.  A
- * machine that counts so far from its start would have run for 36 years.  The times are right in
- * any case; this is about telling what they are. */
-#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 ... */
-#define UNIX_TICKS_END ((uint64_t)1 << 61) /* ... to January 2043 */
+/* Range of ticks that can only be Unix times in ns.  Writers without the four-word initialization
+ * record use ticks of 1 ns since 1970. A clock that starts at boot would need 36 years to get
+ * there.  The range decides only whether the clock is declared as Unix time; times are the same in
+ * both cases. */
+#define UNIX_TICKS_MIN ((uint64_t)1 << 60) /* July 2006 */
+#define UNIX_TICKS_END ((uint64_t)1 << 61) /* January 2043 */
 
-void fxt_provider_judge_clock(struct fxt_reader *reader)
+void fxt_provider_check_unix_time(struct fxt_reader *reader)
 {
     struct fxt_provider *provider = reader->provider;
     struct input *in = reader->in;
-    for (uint32_t i = 0; i < in->n && !provider->is_clock_judged; i++) {
+    for (uint32_t i = 0; i < in->n && !provider->is_unix_time_checked; i++) {
         const ttr_event *event = &in->events[i];
         if (event->track != provider->track || event->flags & TTR_EVENT_NO_TIME ||
             event->kind == TTR_KIND_DEFINITION)
             continue;
-        provider->is_clock_judged = true;
+        provider->is_unix_time_checked = true;
         if (provider->is_anchored || provider->clock.frequency != FXT_DEFAULT_FREQUENCY ||
             event->ticks < UNIX_TICKS_MIN || event->ticks >= UNIX_TICKS_END)
             continue;
         in->clocks[provider->clock_index].is_anchored = true;
         input_note(in, TTR_NOTE_REMARK, event->offset, "fxt.unix-ticks",
-                   "no record says when the clock began, but its ticks are nanoseconds since 1970; "
+                   "no record contains the start of the clock, but its ticks are ns since 1970; "
                    "taken for Unix times");
     }
 }
@@ -119,17 +138,17 @@ void fxt_provider_judge_clock(struct fxt_reader *reader)
 bool fxt_provider_select(struct fxt_reader *reader, uint32_t id, bool *is_new)
 {
     if (reader->provider)
-        fxt_provider_judge_clock(reader);
-    return select_key(reader, id, 0, is_new);
+        fxt_provider_check_unix_time(reader);
+    return select_provider(reader, id, 0, is_new);
 }
 
 bool fxt_provider_default(struct fxt_reader *reader)
 {
     bool is_new;
-    return select_key(reader, 0, 1, &is_new);
+    return select_provider(reader, 0, 1, &is_new);
 }
 
-void fxt_provider_rename(struct fxt_reader *reader, ttr_id name)
+void fxt_provider_set_name(struct fxt_reader *reader, ttr_id name)
 {
     ttr *t = reader->in->base.t;
     struct fxt_provider *provider = reader->provider;
@@ -140,17 +159,18 @@ void fxt_provider_rename(struct fxt_reader *reader, ttr_id name)
 
 bool fxt_provider_set_string(struct fxt_reader *reader, uint32_t index, ttr_id text)
 {
-    uint32_t page = index / FXT_PAGE;
-    uint32_t *slots = own_page(reader, &reader->provider->page[page], shared_page(reader, page));
+    uint32_t page = index / FXT_PAGE_SLOTS;
+    uint32_t *slots =
+        writable_page(reader, &reader->provider->page[page], shared_page(reader, page));
     if (!slots)
         return false;
-    slots[index % FXT_PAGE] = ~text;
+    slots[index % FXT_PAGE_SLOTS] = ~text;
     return true;
 }
 
 bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id thread)
 {
-    uint32_t *slots = own_page(reader, &reader->provider->threads, reader->no_slots);
+    uint32_t *slots = writable_page(reader, &reader->provider->threads, reader->empty_page);
     if (!slots)
         return false;
     slots[index] = ~thread;
@@ -160,7 +180,7 @@ bool fxt_provider_set_thread(struct fxt_reader *reader, uint32_t index, ttr_id t
 void fxt_provider_set_clock(struct fxt_reader *reader, uint64_t frequency)
 {
     struct fxt_provider *provider = reader->provider;
-    provider->is_clock_judged = false;
+    provider->is_unix_time_checked = false;
     clockmath_init(&provider->clock, frequency);
     reader->in->clocks[provider->clock_index].frequency = frequency;
 }
@@ -174,14 +194,14 @@ void fxt_provider_set_anchor(struct fxt_reader *reader, uint64_t base_ticks, int
     provider->is_anchored = clock->is_anchored = true;
 }
 
-void fxt_providers_free(struct fxt_reader *reader)
+void fxt_free_providers(struct fxt_reader *reader)
 {
-    const struct alloc *alloc = alloc_of(reader);
+    const struct alloc *alloc = reader_alloc(reader);
     for (size_t i = 0; i < reader->providers_n; i++) {
         struct fxt_provider *provider = reader->providers[i];
         for (uint32_t page = 0; page < FXT_PAGES; page++)
-            free_page(reader, provider->page[page], shared_page(reader, page));
-        free_page(reader, provider->threads, reader->no_slots);
+            free_own_page(reader, provider->page[page], shared_page(reader, page));
+        free_own_page(reader, provider->threads, reader->empty_page);
         context_drop_schema(reader->in->base.t, provider->schema);
         alloc_free(alloc, provider, 1, sizeof *provider);
     }
@@ -189,14 +209,14 @@ void fxt_providers_free(struct fxt_reader *reader)
     pairmap_free(&reader->by_id);
 }
 
-ttr_id fxt_unknown_string(const struct fxt_common *common, uint32_t index)
+ttr_id fxt_add_placeholder_string(const struct fxt_common *common, uint32_t index)
 {
     char text[24];
     int n = snprintf(text, sizeof text, "<string %u>", index);
     return ttr_text_add(common->t, text, (size_t)n);
 }
 
-int64_t fxt_time_anchored(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
+int64_t fxt_ticks_to_unix_ns(const struct fxt_provider *provider, uint64_t ticks, bool *clamped)
 {
     int64_t ns =
         clockmath_ns_signed(&provider->clock, (int64_t)(ticks - provider->base_ticks), clamped);

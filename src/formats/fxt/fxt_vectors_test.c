@@ -1,5 +1,4 @@
-/* The golden vectors of FXT: what each record is, and each question that the text of the format
- * leaves open. */
+/* Golden vectors of FXT: each record type, and each question that the specification leaves open. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -7,7 +6,7 @@
 #define BAD "src/formats/fxt/vectors-bad"
 #define LONG "src/formats/fxt/vectors-long" /* records of the largest sizes */
 
-static void vectors_read_as_they_are_written(void **state)
+static void vectors_read_as_expected(void **state)
 {
     (void)state;
     vectors_read_as_written(GOOD, "fxt");
@@ -15,7 +14,7 @@ static void vectors_read_as_they_are_written(void **state)
     vectors_read_as_written(LONG, "fxt");
 }
 
-static void raw_events_together_are_the_file(void **state)
+static void raw_events_concatenate_to_the_file(void **state)
 {
     (void)state;
     vectors_give_every_byte(GOOD, "fxt");
@@ -23,7 +22,7 @@ static void raw_events_together_are_the_file(void **state)
     vectors_give_every_byte(LONG, "fxt");
 }
 
-static void every_prefix_gives_the_first_events(void **state)
+static void every_prefix_yields_the_first_events(void **state)
 {
     (void)state;
     vectors_read_when_cut(GOOD, "fxt");
@@ -31,7 +30,7 @@ static void every_prefix_gives_the_first_events(void **state)
     vectors_read_when_cut(LONG, "fxt");
 }
 
-static void reading_in_pieces_gives_the_same(void **state)
+static void reading_in_chunks_gives_equal_events(void **state)
 {
     (void)state;
     vectors_read_in_pieces(GOOD, "fxt");
@@ -39,7 +38,7 @@ static void reading_in_pieces_gives_the_same(void **state)
     vectors_read_in_pieces(LONG, "fxt");
 }
 
-static void failing_allocations_end_in_no_memory(void **state)
+static void failed_allocations_report_no_memory(void **state)
 {
     (void)state;
     vectors_read_without_memory(GOOD, "fxt");
@@ -47,7 +46,7 @@ static void failing_allocations_end_in_no_memory(void **state)
     vectors_read_without_memory(LONG, "fxt");
 }
 
-static void strict_mode_refuses_damage_where_it_is(void **state)
+static void strict_mode_fails_at_offset_of_damage(void **state)
 {
     (void)state;
     vectors_refused_when_strict(GOOD, "fxt");
@@ -58,12 +57,12 @@ static void strict_mode_refuses_damage_where_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_read_as_they_are_written),
-        cmocka_unit_test(raw_events_together_are_the_file),
-        cmocka_unit_test(every_prefix_gives_the_first_events),
-        cmocka_unit_test(reading_in_pieces_gives_the_same),
-        cmocka_unit_test(failing_allocations_end_in_no_memory),
-        cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
+        cmocka_unit_test(vectors_read_as_expected),
+        cmocka_unit_test(raw_events_concatenate_to_the_file),
+        cmocka_unit_test(every_prefix_yields_the_first_events),
+        cmocka_unit_test(reading_in_chunks_gives_equal_events),
+        cmocka_unit_test(failed_allocations_report_no_memory),
+        cmocka_unit_test(strict_mode_fails_at_offset_of_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

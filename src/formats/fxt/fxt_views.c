@@ -1,39 +1,39 @@
-/* Views of all FXT records but events: what they change in the tables, and what they are in the
- * model.
+/* Converts all FXT records except events: applies them to the tables, or emits an event.
  *
- * A view first measures the record (fxt_measure.c): when the size in the header is not what the
- * content asks for, it does nothing and says so.  Records that only define something give no event,
- * or a TTR_KIND_DEFINITION when the caller wants every byte. Left out: putting blobs of one name
- * together, and any use of objects beyond naming processes and threads. */
+ * A view first measures the record (fxt_measure.c). If the header size differs from the size of the
+ * content, it returns FXT_BAD_SIZE without effect.  Records that only define something emit no
+ * event, or a TTR_KIND_DEFINITION if definitions are wanted. Left out: joining blobs of one name,
+ * and any use of objects other than naming processes and threads. */
 #include "formats/fxt/fxt_read.h"
 
 #include "base/cursor.h"
 #include "base/status.h"
 
-static enum fxt_taken no_memory(struct fxt_reader *reader)
+static enum fxt_view_result fail_out_of_memory(struct fxt_reader *reader)
 {
     (void)fail_memory(reader->error);
     return FXT_FAILED;
 }
 
-static enum fxt_taken give_record(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result emit_as_definition(struct fxt_reader *reader,
+                                               const struct fxt_record *record)
 {
-    fxt_give_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
-    return FXT_TAKEN;
+    fxt_emit_definition(reader, record->bytes, (size_t)record->words * FXT_WORD, record->offset);
+    return FXT_VIEWED;
 }
 
-/* Measures; false when the size is in doubt. */
-static bool is_fitting(const struct fxt_reader *reader, const struct fxt_record *record,
-                       struct fxt_shape *shape)
+/* Measures the record.  Returns false if its size is doubtful and was not accepted. */
+static bool measure_record(const struct fxt_reader *reader, const struct fxt_record *record,
+                           struct fxt_record_shape *shape)
 {
     struct fxt_span span = {record->bytes, record->words, reader->common.is_big};
-    fxt_measure(&span, record->words, shape);
+    fxt_measure_record(&span, record->words, shape);
     return (shape->total == record->words && !shape->is_cut) || record->is_accepted;
 }
 
-/* An event with what all records share. */
-static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record *record,
-                             const struct fxt_shape *shape, ttr_kind kind)
+/* Starts an event and sets the members that all records share. */
+static ttr_event *start_event(struct fxt_reader *reader, const struct fxt_record *record,
+                              const struct fxt_record_shape *shape, ttr_kind kind)
 {
     ttr_event *event = input_event(reader->in);
     event->kind = (uint8_t)kind;
@@ -51,16 +51,16 @@ static ttr_event *give_event(struct fxt_reader *reader, const struct fxt_record 
     return event;
 }
 
-static void set_time(struct fxt_reader *reader, ttr_event *event, uint64_t ticks)
+static void set_event_time(struct fxt_reader *reader, ttr_event *event, uint64_t ticks)
 {
     bool clamped = false;
     event->ticks = ticks;
-    event->time = reader->last_time = fxt_time(reader->provider, ticks, &clamped);
+    event->time = reader->last_time = fxt_ticks_to_ns(reader->provider, ticks, &clamped);
     if (clamped)
         event->flags |= TTR_EVENT_CLAMPED;
 }
 
-static void set_no_time(const struct fxt_reader *reader, ttr_event *event)
+static void set_event_without_time(const struct fxt_reader *reader, ttr_event *event)
 {
     event->time = reader->last_time;
     event->flags |= TTR_EVENT_NO_TIME;
@@ -68,66 +68,68 @@ static void set_no_time(const struct fxt_reader *reader, ttr_event *event)
 
 /* --- Metadata --- */
 
-static enum fxt_taken view_provider_info(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_provider_info(struct fxt_reader *reader,
+                                               const struct fxt_record *record)
 {
     struct cursor at = cursor_over(record->bytes, (size_t)record->words * FXT_WORD, record->offset);
-    uint64_t n = fxt_get(record->header, FXT_METADATA_NAME_BYTES);
+    uint64_t n = fxt_get_bits(record->header, FXT_METADATA_NAME_BYTES);
     (void)cursor_skip(&at, FXT_WORD);
     const uint8_t *text = cursor_take(&at, n);
     if (!text)
-        return FXT_ODD;
+        return FXT_BAD_SIZE;
     bool is_new;
     ttr_id name = ttr_text_add(reader->common.t, text, (size_t)n);
     if ((name == 0 && n) ||
-        !fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER),
+        !fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
                              &is_new))
-        return no_memory(reader);
-    fxt_provider_rename(reader, name);
-    return give_record(reader, record);
+        return fail_out_of_memory(reader);
+    fxt_provider_set_name(reader, name);
+    return emit_as_definition(reader, record);
 }
 
-static enum fxt_taken view_provider_section(struct fxt_reader *reader,
-                                            const struct fxt_record *record)
+static enum fxt_view_result view_provider_section(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
-    uint32_t id = (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER);
+    uint32_t id = (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER);
     bool is_new;
     if (!fxt_provider_select(reader, id, &is_new))
-        return no_memory(reader);
+        return fail_out_of_memory(reader);
     if (is_new)
         input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.unknown-provider",
                    "a section of provider %u, which no record before it introduces; its tables "
                    "begin empty",
                    id);
-    return give_record(reader, record);
+    return emit_as_definition(reader, record);
 }
 
-static enum fxt_taken view_provider_event(struct fxt_reader *reader,
-                                          const struct fxt_record *record,
-                                          const struct fxt_shape *shape)
+static enum fxt_view_result view_provider_event(struct fxt_reader *reader,
+                                                const struct fxt_record *record,
+                                                const struct fxt_record_shape *shape)
 {
-    unsigned what = (unsigned)fxt_get(record->header, FXT_METADATA_EVENT);
+    unsigned what = (unsigned)fxt_get_bits(record->header, FXT_METADATA_EVENT);
     if (what != 0) {
         input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.provider-event",
                    "provider event %u, only 0 is known", what);
-        return give_record(reader, record);
+        return emit_as_definition(reader, record);
     }
-    /* It may name another provider than the current one, and does not make it current. */
+    /* The record may name another provider than the current one, which remains current. */
     struct fxt_provider *current = reader->provider;
     bool is_new;
-    if (!fxt_provider_select(reader, (uint32_t)fxt_get(record->header, FXT_METADATA_PROVIDER),
+    if (!fxt_provider_select(reader, (uint32_t)fxt_get_bits(record->header, FXT_METADATA_PROVIDER),
                              &is_new))
-        return no_memory(reader);
-    set_no_time(reader, give_event(reader, record, shape, TTR_KIND_GAP));
+        return fail_out_of_memory(reader);
+    set_event_without_time(reader, start_event(reader, record, shape, TTR_KIND_GAP));
     reader->provider = current;
-    return FXT_TAKEN;
+    return FXT_VIEWED;
 }
 
-static enum fxt_taken view_metadata(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_metadata(struct fxt_reader *reader,
+                                          const struct fxt_record *record)
 {
-    struct fxt_shape shape;
-    if (!is_fitting(reader, record, &shape) || (!shape.is_known && !record->is_accepted))
-        return FXT_ODD;
-    switch (fxt_get(record->header, FXT_METADATA_KIND)) {
+    struct fxt_record_shape shape;
+    if (!measure_record(reader, record, &shape) || (!shape.is_known && !record->is_accepted))
+        return FXT_BAD_SIZE;
+    switch (fxt_get_bits(record->header, FXT_METADATA_KIND)) {
     case FXT_PROVIDER_INFO:
         return view_provider_info(reader, record);
     case FXT_PROVIDER_SECTION:
@@ -138,134 +140,135 @@ static enum fxt_taken view_metadata(struct fxt_reader *reader, const struct fxt_
         if (record->header != FXT_MAGIC)
             input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.trace-info",
                        "trace info of an unknown type; kept, not used");
-        return give_record(reader, record);
+        return emit_as_definition(reader, record);
     default:
         input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-metadata",
                    "metadata of type %u, known are 1 to 4; skipped",
-                   (unsigned)fxt_get(record->header, FXT_METADATA_KIND));
-        return give_record(reader, record);
+                   (unsigned)fxt_get_bits(record->header, FXT_METADATA_KIND));
+        return emit_as_definition(reader, record);
     }
 }
 
 /* --- Tables --- */
 
-static enum fxt_taken view_initialization(struct fxt_reader *reader,
-                                          const struct fxt_record *record)
+static enum fxt_view_result view_initialization(struct fxt_reader *reader,
+                                                const struct fxt_record *record)
 {
     bool is_usual = record->words == FXT_INITIALIZATION_WORDS ||
                     record->words == FXT_INITIALIZATION_WORDS_ANCHORED;
     if (!is_usual && !(record->is_accepted && record->words > FXT_INITIALIZATION_WORDS))
-        return FXT_ODD;
-    uint64_t frequency = fxt_word(reader, record, 1);
+        return FXT_BAD_SIZE;
+    uint64_t frequency = fxt_record_word(reader, record, 1);
     if (frequency)
         fxt_provider_set_clock(reader, frequency);
     else
         input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.no-frequency",
                    "0 ticks per second; the rate before is kept");
     if (record->words >= FXT_INITIALIZATION_WORDS_ANCHORED)
-        fxt_provider_set_anchor(reader, fxt_word(reader, record, 2),
-                                (int64_t)fxt_word(reader, record, 3));
-    return give_record(reader, record);
+        fxt_provider_set_anchor(reader, fxt_record_word(reader, record, 2),
+                                (int64_t)fxt_record_word(reader, record, 3));
+    return emit_as_definition(reader, record);
 }
 
-static enum fxt_taken view_string(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_string(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    uint32_t index = (uint32_t)fxt_get(record->header, FXT_STRING_INDEX);
-    uint64_t n = fxt_get(record->header, FXT_STRING_BYTES);
+    uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_STRING_INDEX);
+    uint64_t n = fxt_get_bits(record->header, FXT_STRING_BYTES);
     if (1 + fxt_words(n) != record->words && !(record->is_accepted && fxt_words(n) < record->words))
-        return FXT_ODD;
+        return FXT_BAD_SIZE;
     if (index == 0) {
         input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.string-zero",
                    "a definition of string 0, which is always empty; ignored");
-        return give_record(reader, record);
+        return emit_as_definition(reader, record);
     }
     ttr_id text = ttr_text_add(reader->common.t, record->bytes + FXT_WORD, (size_t)n);
     if (text == 0 && n)
-        return no_memory(reader);
-    bool is_same = fxt_string_slot(reader->provider, index) == ~text;
+        return fail_out_of_memory(reader);
+    bool is_same = fxt_find_string_slot(reader->provider, index) == ~text;
     if (!is_same && reader->has_fields)
-        return FXT_HOLD;
+        return FXT_END_BATCH;
     if (!is_same && !fxt_provider_set_string(reader, index, text))
-        return no_memory(reader);
-    return give_record(reader, record);
+        return fail_out_of_memory(reader);
+    return emit_as_definition(reader, record);
 }
 
-/* Events name their thread when they are seen, so redefinition needs no new batch. */
-static enum fxt_taken view_thread(struct fxt_reader *reader, const struct fxt_record *record)
+/* Events refer to threads by id, so a redefined index does not affect the current batch. */
+static enum fxt_view_result view_thread(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    uint32_t index = (uint32_t)fxt_get(record->header, FXT_THREAD_INDEX);
+    uint32_t index = (uint32_t)fxt_get_bits(record->header, FXT_THREAD_INDEX);
     if (record->words != FXT_THREAD_WORDS &&
         !(record->is_accepted && record->words > FXT_THREAD_WORDS))
-        return FXT_ODD;
+        return FXT_BAD_SIZE;
     if (index == 0) {
-        input_note(
-            reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
-            "a definition of thread 0, which means that the thread is told in place; ignored");
-        return give_record(reader, record);
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "fxt.thread-zero",
+                   "a definition of thread 0, which is reserved for inline threads; ignored");
+        return emit_as_definition(reader, record);
     }
-    ttr_id thread = context_thread(reader->common.t, reader->in->id, fxt_word(reader, record, 1),
-                                   fxt_word(reader, record, 2));
+    ttr_id thread =
+        context_thread(reader->common.t, reader->in->id, fxt_record_word(reader, record, 1),
+                       fxt_record_word(reader, record, 2));
     if (thread == 0 || !fxt_provider_set_thread(reader, index, thread))
-        return no_memory(reader);
-    return give_record(reader, record);
+        return fail_out_of_memory(reader);
+    return emit_as_definition(reader, record);
 }
 
 /* --- Objects and blobs --- */
 
-static enum fxt_taken view_blob(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_blob(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_id name;
-    if (!is_fitting(reader, record, &shape))
-        return FXT_ODD;
-    enum fxt_taken taken =
-        fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_BLOB_NAME), 1, &name);
-    if (taken != FXT_TAKEN)
+    if (!measure_record(reader, record, &shape))
+        return FXT_BAD_SIZE;
+    enum fxt_view_result taken = fxt_resolve_string(
+        reader, record, (uint32_t)fxt_get_bits(record->header, FXT_BLOB_NAME), 1, &name);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, TTR_KIND_BLOB);
+    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
     event->name = name;
-    event->tag = (uint16_t)fxt_get(record->header, FXT_BLOB_TYPE);
-    set_no_time(reader, event);
-    return FXT_TAKEN;
+    event->tag = (uint16_t)fxt_get_bits(record->header, FXT_BLOB_TYPE);
+    set_event_without_time(reader, event);
+    return FXT_VIEWED;
 }
 
-/* The process or thread of a userspace object: by the table, or one word (process) or two in place.
- */
-static enum fxt_taken userspace_owner(struct fxt_reader *reader, const struct fxt_record *record,
-                                      const struct fxt_shape *shape, ttr_id *id)
+/* Resolves the owner of a userspace object: a thread by index or two inline words, or a process by
+ * one inline word. */
+static enum fxt_view_result resolve_object_owner(struct fxt_reader *reader,
+                                                 const struct fxt_record *record,
+                                                 const struct fxt_record_shape *shape, ttr_id *id)
 {
-    uint32_t ref = (uint32_t)fxt_get(record->header, FXT_USERSPACE_THREAD);
+    uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_THREAD);
     if (ref || shape->inline_words == 2)
-        return fxt_thread_id(reader, record, ref, 2, id);
-    *id = context_process(reader->common.t, reader->in->id, fxt_word(reader, record, 2));
-    return *id ? FXT_TAKEN : no_memory(reader);
+        return fxt_resolve_thread(reader, record, ref, 2, id);
+    *id = context_process(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
+    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-static enum fxt_taken view_userspace_object(struct fxt_reader *reader,
-                                            const struct fxt_record *record)
+static enum fxt_view_result view_userspace_object(struct fxt_reader *reader,
+                                                  const struct fxt_record *record)
 {
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_id owner, name;
-    if (!is_fitting(reader, record, &shape))
-        return FXT_ODD;
-    enum fxt_taken taken = userspace_owner(reader, record, &shape, &owner);
-    if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_USERSPACE_NAME),
-                              2 + shape.inline_words, &name);
-    if (taken != FXT_TAKEN)
+    if (!measure_record(reader, record, &shape))
+        return FXT_BAD_SIZE;
+    enum fxt_view_result taken = resolve_object_owner(reader, record, &shape, &owner);
+    if (taken == FXT_VIEWED)
+        taken = fxt_resolve_string(reader, record,
+                                   (uint32_t)fxt_get_bits(record->header, FXT_USERSPACE_NAME),
+                                   2 + shape.inline_words, &name);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, TTR_KIND_OBJECT);
+    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
     event->thread = owner;
-    event->link = fxt_word(reader, record, 1);
+    event->link = fxt_record_word(reader, record, 1);
     event->tag = TTR_OBJECT_POINTER;
-    set_no_time(reader, event);
-    return FXT_TAKEN;
+    set_event_without_time(reader, event);
+    return FXT_VIEWED;
 }
 
-/* The argument "process" of an object, which tells the process of a thread; 0 where there is none.
- */
-static uint64_t process_argument(const struct fxt_reader *reader, const ttr_event *event)
+/* Returns the argument "process" of a thread object, the koid of its process; 0 if missing. */
+static uint64_t find_process_argument(const struct fxt_reader *reader, const ttr_event *event)
 {
     ttr_field field;
     if (!ttr_field_find(reader->common.t, event, "process", &field))
@@ -274,8 +277,8 @@ static uint64_t process_argument(const struct fxt_reader *reader, const ttr_even
                                                                                  : 0;
 }
 
-/* Names what the object is and finds its thread. */
-static bool use_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
+/* Registers the name of a process or thread, and finds the thread id of the event. */
+static bool apply_kernel_object(struct fxt_reader *reader, ttr_event *event, uint64_t type)
 {
     ttr *t = reader->common.t;
     uint16_t source = reader->in->id;
@@ -287,7 +290,7 @@ static bool use_kernel_object(struct fxt_reader *reader, ttr_event *event, uint6
     if (type != FXT_KERNEL_THREAD)
         return true;
     event->tag = TTR_OBJECT_THREAD;
-    uint64_t process = process_argument(reader, event);
+    uint64_t process = find_process_argument(reader, event);
     if (process == 0) {
         event->thread = context_thread_by_tid(t, source, event->link);
         return event->thread && context_name_tid(t, source, event->link, event->name);
@@ -297,215 +300,226 @@ static bool use_kernel_object(struct fxt_reader *reader, ttr_event *event, uint6
     return event->thread != 0;
 }
 
-static enum fxt_taken view_kernel_object(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_kernel_object(struct fxt_reader *reader,
+                                               const struct fxt_record *record)
 {
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_id name;
-    if (!is_fitting(reader, record, &shape))
-        return FXT_ODD;
-    enum fxt_taken taken =
-        fxt_string_id(reader, record, (uint32_t)fxt_get(record->header, FXT_KERNEL_NAME), 2, &name);
-    if (taken != FXT_TAKEN)
+    if (!measure_record(reader, record, &shape))
+        return FXT_BAD_SIZE;
+    enum fxt_view_result taken = fxt_resolve_string(
+        reader, record, (uint32_t)fxt_get_bits(record->header, FXT_KERNEL_NAME), 2, &name);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, TTR_KIND_OBJECT);
+    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_OBJECT);
     event->name = name;
-    event->link = fxt_word(reader, record, 1);
-    set_no_time(reader, event);
-    return use_kernel_object(reader, event, fxt_get(record->header, FXT_KERNEL_TYPE))
-               ? FXT_TAKEN
-               : no_memory(reader);
+    event->link = fxt_record_word(reader, record, 1);
+    set_event_without_time(reader, event);
+    return apply_kernel_object(reader, event, fxt_get_bits(record->header, FXT_KERNEL_TYPE))
+               ? FXT_VIEWED
+               : fail_out_of_memory(reader);
 }
 
 /* --- Scheduling and log --- */
 
-static enum fxt_taken view_legacy_switch(struct fxt_reader *reader, const struct fxt_record *record,
-                                         const struct fxt_shape *shape)
+static enum fxt_view_result view_legacy_switch(struct fxt_reader *reader,
+                                               const struct fxt_record *record,
+                                               const struct fxt_record_shape *shape)
 {
     uint64_t header = record->header;
-    uint32_t outgoing_ref = (uint32_t)fxt_get(header, FXT_LEGACY_OUTGOING);
+    uint32_t outgoing_ref = (uint32_t)fxt_get_bits(header, FXT_LEGACY_OUTGOING);
     ttr_id outgoing, incoming;
-    enum fxt_taken taken = fxt_thread_id(reader, record, outgoing_ref, 2, &outgoing);
-    if (taken == FXT_TAKEN)
-        taken = fxt_thread_id(reader, record, (uint32_t)fxt_get(header, FXT_LEGACY_INCOMING),
-                              outgoing_ref ? 2 : 4, &incoming);
-    if (taken != FXT_TAKEN)
+    enum fxt_view_result taken = fxt_resolve_thread(reader, record, outgoing_ref, 2, &outgoing);
+    if (taken == FXT_VIEWED)
+        taken =
+            fxt_resolve_thread(reader, record, (uint32_t)fxt_get_bits(header, FXT_LEGACY_INCOMING),
+                               outgoing_ref ? 2 : 4, &incoming);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, shape, TTR_KIND_SWITCH);
+    ttr_event *event = start_event(reader, record, shape, TTR_KIND_SWITCH);
     event->thread = incoming;
     event->link = outgoing;
-    event->tag = (uint16_t)fxt_get(header, FXT_LEGACY_STATE);
-    event->cpu = (uint32_t)fxt_get(header, FXT_LEGACY_CPU);
+    event->tag = (uint16_t)fxt_get_bits(header, FXT_LEGACY_STATE);
+    event->cpu = (uint32_t)fxt_get_bits(header, FXT_LEGACY_CPU);
     event->flags |= TTR_EVENT_HAS_CPU;
-    set_time(reader, event, fxt_word(reader, record, 1));
-    return FXT_TAKEN;
+    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    return FXT_VIEWED;
 }
 
-/* Kinds 1 to 3 name threads by koid alone. */
-static enum fxt_taken view_modern_scheduling(struct fxt_reader *reader,
-                                             const struct fxt_record *record,
-                                             const struct fxt_shape *shape)
+/* Kinds 1 to 3 identify threads only by koid. */
+static enum fxt_view_result view_modern_scheduling(struct fxt_reader *reader,
+                                                   const struct fxt_record *record,
+                                                   const struct fxt_record_shape *shape)
 {
     uint64_t header = record->header;
-    uint64_t kind = fxt_get(header, FXT_SCHEDULING_KIND);
+    uint64_t kind = fxt_get_bits(header, FXT_SCHEDULING_KIND);
     ttr_id first =
-        context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 2));
+        context_thread_by_tid(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
     ttr_id second = first;
     if (kind != FXT_THREAD_WAKEUP)
-        second =
-            context_thread_by_tid(reader->common.t, reader->in->id, fxt_word(reader, record, 3));
+        second = context_thread_by_tid(reader->common.t, reader->in->id,
+                                       fxt_record_word(reader, record, 3));
     if (!first || !second)
-        return no_memory(reader);
-    ttr_event *event = give_event(reader, record, shape,
-                                  kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
+        return fail_out_of_memory(reader);
+    ttr_event *event = start_event(reader, record, shape,
+                                   kind == FXT_THREAD_WAKEUP ? TTR_KIND_WAKE : TTR_KIND_SWITCH);
     event->thread = second;
     event->opcode = (uint8_t)kind;
     if (kind != FXT_THREAD_WAKEUP)
         event->link = first;
     if (kind == FXT_CONTEXT_SWITCH)
-        event->tag = (uint16_t)fxt_get(header, FXT_SCHEDULING_STATE);
+        event->tag = (uint16_t)fxt_get_bits(header, FXT_SCHEDULING_STATE);
     if (kind == FXT_FIBER_SWITCH)
-        event->tag = TTR_THREAD_SUSPENDED; /* a fiber gives way; the record has no state */
+        event->tag = TTR_THREAD_SUSPENDED; /* a fiber yields voluntarily; the record has no state */
     else
         event->flags |= TTR_EVENT_HAS_CPU;
     if (kind != FXT_FIBER_SWITCH)
-        event->cpu = (uint32_t)fxt_get(header, FXT_SCHEDULING_CPU);
-    set_time(reader, event, fxt_word(reader, record, 1));
-    return FXT_TAKEN;
+        event->cpu = (uint32_t)fxt_get_bits(header, FXT_SCHEDULING_CPU);
+    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    return FXT_VIEWED;
 }
 
-static enum fxt_taken view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_unknown(struct fxt_reader *reader, const struct fxt_record *record)
 {
     if (!record->is_accepted)
-        return FXT_ODD; /* its content says nothing; what follows it must make sense */
+        return FXT_BAD_SIZE; /* the size cannot be checked by content; the records after it decide
+                              */
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "fxt.unknown-record",
-               "a record of type %u that nobody knows, header %016llx; skipped by its size",
+               "unknown record type %u, header %016llx; skipped by its size",
                fxt_type(record->header), (unsigned long long)record->header);
-    return give_record(reader, record);
+    return emit_as_definition(reader, record);
 }
 
-static enum fxt_taken view_scheduling(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_scheduling(struct fxt_reader *reader,
+                                            const struct fxt_record *record)
 {
-    struct fxt_shape shape;
-    bool fits = is_fitting(reader, record, &shape);
+    struct fxt_record_shape shape;
+    bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
         return view_unknown(reader, record);
     if (!fits)
-        return FXT_ODD;
-    bool is_legacy = fxt_get(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
+        return FXT_BAD_SIZE;
+    bool is_legacy = fxt_get_bits(record->header, FXT_SCHEDULING_KIND) == FXT_LEGACY_SWITCH;
     return is_legacy ? view_legacy_switch(reader, record, &shape)
                      : view_modern_scheduling(reader, record, &shape);
 }
 
-static enum fxt_taken view_log(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_log(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_id thread;
-    if (!is_fitting(reader, record, &shape))
-        return FXT_ODD;
-    enum fxt_taken taken = fxt_thread_id(
-        reader, record, (uint32_t)fxt_get(record->header, FXT_LOG_THREAD), 2, &thread);
-    if (taken != FXT_TAKEN)
+    if (!measure_record(reader, record, &shape))
+        return FXT_BAD_SIZE;
+    enum fxt_view_result taken = fxt_resolve_thread(
+        reader, record, (uint32_t)fxt_get_bits(record->header, FXT_LOG_THREAD), 2, &thread);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, TTR_KIND_LOG);
+    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_LOG);
     event->thread = thread;
-    set_time(reader, event, fxt_word(reader, record, 1));
-    return FXT_TAKEN;
+    set_event_time(reader, event, fxt_record_word(reader, record, 1));
+    return FXT_VIEWED;
 }
 
 /* --- Profiler --- */
 
-static enum fxt_taken profiler_thread(struct fxt_reader *reader, const struct fxt_record *record,
-                                      const struct fxt_shape *shape, ttr_id *id)
+static enum fxt_view_result resolve_profiler_thread(struct fxt_reader *reader,
+                                                    const struct fxt_record *record,
+                                                    const struct fxt_record_shape *shape,
+                                                    ttr_id *id)
 {
-    uint32_t ref = (uint32_t)fxt_get(record->header, FXT_PROFILER_THREAD);
+    uint32_t ref = (uint32_t)fxt_get_bits(record->header, FXT_PROFILER_THREAD);
     if (ref || shape->inline_words == 2)
-        return fxt_thread_id(reader, record, ref, 2, id);
-    *id = context_process(reader->common.t, reader->in->id, fxt_word(reader, record, 2));
-    return *id ? FXT_TAKEN : no_memory(reader);
+        return fxt_resolve_thread(reader, record, ref, 2, id);
+    *id = context_process(reader->common.t, reader->in->id, fxt_record_word(reader, record, 2));
+    return *id ? FXT_VIEWED : fail_out_of_memory(reader);
 }
 
-/* The label of a module. */
+/* Reads the name of a module into the event. */
 static bool name_module(struct fxt_reader *reader, const struct fxt_record *record,
                         ttr_event *event)
 {
     struct cursor at = cursor_over(record->bytes, (size_t)record->words * FXT_WORD, record->offset);
-    uint64_t n = fxt_get(record->header, FXT_MODULE_NAME_BYTES);
+    uint64_t n = fxt_get_bits(record->header, FXT_MODULE_NAME_BYTES);
     (void)cursor_skip(&at, event->body);
     const uint8_t *text = cursor_take(&at, n);
     event->name = text ? ttr_text_add(reader->common.t, text, (size_t)n) : 0;
     return event->name || n == 0 || !text;
 }
 
-static enum fxt_taken view_profiler(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_profiler(struct fxt_reader *reader,
+                                          const struct fxt_record *record)
 {
     static const uint8_t kinds[] = {[FXT_MODULE] = TTR_KIND_OBJECT,
                                     [FXT_MAPPING] = TTR_KIND_OBJECT,
                                     [FXT_BACKTRACE] = TTR_KIND_SAMPLE};
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_id thread;
-    uint64_t kind = fxt_get(record->header, FXT_PROFILER_KIND);
-    bool fits = is_fitting(reader, record, &shape);
+    uint64_t kind = fxt_get_bits(record->header, FXT_PROFILER_KIND);
+    bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
         return view_unknown(reader, record);
-    enum fxt_taken taken = fits ? profiler_thread(reader, record, &shape, &thread) : FXT_ODD;
-    if (taken != FXT_TAKEN)
+    enum fxt_view_result taken =
+        fits ? resolve_profiler_thread(reader, record, &shape, &thread) : FXT_BAD_SIZE;
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, kinds[kind]);
+    ttr_event *event = start_event(reader, record, &shape, kinds[kind]);
     event->thread = thread;
-    set_time(reader, event, fxt_word(reader, record, 1));
+    set_event_time(reader, event, fxt_record_word(reader, record, 1));
     if (kind == FXT_BACKTRACE)
-        return FXT_TAKEN;
+        return FXT_VIEWED;
     event->tag = kind == FXT_MODULE ? TTR_OBJECT_MODULE : TTR_OBJECT_MAPPING;
-    event->link = fxt_get(record->header, FXT_MODULE_ID);
-    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_TAKEN
-                                                                     : no_memory(reader);
+    event->link = fxt_get_bits(record->header, FXT_MODULE_ID);
+    return kind == FXT_MAPPING || name_module(reader, record, event) ? FXT_VIEWED
+                                                                     : fail_out_of_memory(reader);
 }
 
 /* --- Large records --- */
 
-/* What the refs of a large blob lead to; *at moves behind the strings. */
-static enum fxt_taken large_names(struct fxt_reader *reader, const struct fxt_record *record,
-                                  ttr_event *names, uint32_t *at)
+/* Resolves category and name of a large blob, and advances *at past their inline strings. */
+static enum fxt_view_result resolve_large_names(struct fxt_reader *reader,
+                                                const struct fxt_record *record, ttr_event *names,
+                                                uint32_t *at)
 {
-    uint64_t refs = fxt_word(reader, record, 1);
-    uint32_t category = (uint32_t)fxt_get(refs, FXT_LARGE_CATEGORY),
-             name = (uint32_t)fxt_get(refs, FXT_LARGE_NAME);
-    enum fxt_taken taken = fxt_string_id(reader, record, category, 2, &names->category);
+    uint64_t refs = fxt_record_word(reader, record, 1);
+    uint32_t category = (uint32_t)fxt_get_bits(refs, FXT_LARGE_CATEGORY),
+             name = (uint32_t)fxt_get_bits(refs, FXT_LARGE_NAME);
+    enum fxt_view_result taken = fxt_resolve_string(reader, record, category, 2, &names->category);
     *at = 2 + fxt_ref_words(category);
-    if (taken == FXT_TAKEN)
-        taken = fxt_string_id(reader, record, name, *at, &names->name);
+    if (taken == FXT_VIEWED)
+        taken = fxt_resolve_string(reader, record, name, *at, &names->name);
     *at += fxt_ref_words(name);
     return taken;
 }
 
-static enum fxt_taken view_large(struct fxt_reader *reader, const struct fxt_record *record)
+static enum fxt_view_result view_large(struct fxt_reader *reader, const struct fxt_record *record)
 {
-    struct fxt_shape shape;
+    struct fxt_record_shape shape;
     ttr_event names = {0};
     uint32_t at;
-    bool fits = is_fitting(reader, record, &shape);
+    bool fits = measure_record(reader, record, &shape);
     if (!shape.is_known)
         return view_unknown(reader, record);
     if (!fits)
-        return FXT_ODD;
-    bool has_time = fxt_get(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
-    enum fxt_taken taken = large_names(reader, record, &names, &at);
-    if (taken == FXT_TAKEN && has_time)
-        taken = fxt_thread_id(reader, record,
-                              (uint32_t)fxt_get(fxt_word(reader, record, 1), FXT_LARGE_THREAD),
-                              at + 1, &names.thread);
-    if (taken != FXT_TAKEN)
+        return FXT_BAD_SIZE;
+    bool has_time = fxt_get_bits(record->header, FXT_LARGE_FORMAT) == FXT_LARGE_WITH_METADATA;
+    enum fxt_view_result taken = resolve_large_names(reader, record, &names, &at);
+    if (taken == FXT_VIEWED && has_time)
+        taken = fxt_resolve_thread(
+            reader, record,
+            (uint32_t)fxt_get_bits(fxt_record_word(reader, record, 1), FXT_LARGE_THREAD), at + 1,
+            &names.thread);
+    if (taken != FXT_VIEWED)
         return taken;
-    ttr_event *event = give_event(reader, record, &shape, TTR_KIND_BLOB);
+    ttr_event *event = start_event(reader, record, &shape, TTR_KIND_BLOB);
     event->category = names.category;
     event->name = names.name;
     event->thread = names.thread;
     event->opcode = FXT_LARGE;
     if (has_time)
-        set_time(reader, event, fxt_word(reader, record, at));
+        set_event_time(reader, event, fxt_record_word(reader, record, at));
     else
-        set_no_time(reader, event);
-    return FXT_TAKEN;
+        set_event_without_time(reader, event);
+    return FXT_VIEWED;
 }
 
 const fxt_view fxt_views[16] = {

@@ -1,19 +1,21 @@
-/* Writing FXT: any events as records, and FXT's own records as they are.
+/* Writes FXT: copies records of an FXT reader byte for byte, and encodes all other events.
  *
- * Copying: when the first thing given is a raw record of an FXT reader that gives definitions too
- * (or the first byte of a trace), everything raw from that source is appended as it is, so that a
- * whole trace comes out byte by byte, in its own byte order.  Events of other origin then get a
- * provider section of their own, and the copied one is taken up again after it; where the copied
- * trace has no provider record to come back by, they are written into it without touching its
- * tables, in ticks of its clock. Encoding: one provider for each provider of each source, each with
- * its own tables and a clock of 1 tick = 1 ns. Left out: putting events in order (FXT does not ask
- * for it); keeping ids of several hosts apart beyond their providers. */
+ * Copying starts if the first event is raw and from an FXT reader that emits definitions, or is the
+ * first byte of a trace. Then all raw events of that source are appended unchanged, in their own
+ * byte order.  Events of other sources get provider sections of their own; a section record resumes
+ * the copied section after them. A copied trace without provider records cannot be resumed. Then
+ * other events are written into its section with inline refs and in ticks of its clock.
+ *
+ * Encoding uses one provider per provider and source, each with its own tables and ticks of 1 ns.
+ * Left out: sorting (FXT requires no order), and separating process ids of several hosts other than
+ * by provider. */
 #include "formats/fxt/fxt_write.h"
 
 #include "base/status.h"
 #include "base/utf.h"
 
-#define OWN_PROVIDERS 0x74726100u /* ids of our sections between copied ones: unlikely numbers */
+/* first provider id of our sections between copied ones; unlikely to occur in the copied trace */
+#define OWN_PROVIDERS 0x74726100u
 
 const ttr_loss fxt_losses[FXT_LOSSES] = {
     [FXT_LOST_TIME_NEGATIVE] = {.code = "time.negative",
@@ -147,8 +149,9 @@ const ttr_loss fxt_losses[FXT_LOSSES] = {
 
 /* --- Copying --- */
 
-/* Whether copying begins with this event: definitions come along, or nothing came before it. */
-static bool begins_copy(const struct fxt_writer *w, const ttr_event *e)
+/* Returns whether copying starts with this event: definitions are included, or nothing precedes it.
+ */
+static bool starts_copy(const struct fxt_writer *w, const ttr_event *e)
 {
     return !w->is_started && output_is_own_raw(w->out, e) &&
            (e->kind == TTR_KIND_DEFINITION || e->offset == 0);
@@ -171,16 +174,16 @@ static void begin_copy(struct fxt_writer *w, const ttr_event *e)
                 (uint64_t)fxt_size_words(__builtin_bswap64(header)) * FXT_WORD == e->payload_size;
 }
 
-/* Follows what a copied definition says of its section: the provider, and the clock. */
-static void follow(struct fxt_writer *w, const ttr_event *e)
+/* Updates provider and clock of the copied section from a copied definition. */
+static void track_copied_section(struct fxt_writer *w, const ttr_event *e)
 {
     struct fxt_copied *copied = &w->copied;
     uint64_t header = e->payload_size >= FXT_WORD ? load_word(w, e->payload) : 0;
-    uint64_t metadata = fxt_get(header, FXT_METADATA_KIND);
+    uint64_t metadata = fxt_get_bits(header, FXT_METADATA_KIND);
     bool is_section = metadata == FXT_PROVIDER_INFO || metadata == FXT_PROVIDER_SECTION;
     if (fxt_type(header) == FXT_METADATA && is_section) {
         copied->has_provider = true;
-        copied->provider = (uint32_t)fxt_get(header, FXT_METADATA_PROVIDER);
+        copied->provider = (uint32_t)fxt_get_bits(header, FXT_METADATA_PROVIDER);
     }
     if (fxt_type(header) != FXT_INITIALIZATION ||
         e->payload_size < FXT_INITIALIZATION_WORDS * FXT_WORD)
@@ -196,15 +199,15 @@ static void follow(struct fxt_writer *w, const ttr_event *e)
 
 static void write_section(struct fxt_writer *w, uint32_t id)
 {
-    struct fxt_out to;
-    (void)fxt_record(w, &to, 1,
-                     FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
-                         fxt_put(FXT_METADATA_PROVIDER, id));
+    struct fxt_output to;
+    (void)fxt_begin_record(w, &to, 1,
+                           FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_SECTION) |
+                               fxt_put(FXT_METADATA_PROVIDER, id));
 }
 
-/* Copies the event at `i` and those behind it whose bytes are behind its own too; gives the next
- * index. */
-static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
+/* Appends the event at `i` and the following ones whose payloads are adjacent in memory.  Returns
+ * the index of the next event. */
+static uint32_t copy_adjacent(struct fxt_writer *w, const ttr_batch *batch, uint32_t i)
 {
     const ttr_event *e = ttr_batch_at(batch, i);
     const uint8_t *begin = e->payload;
@@ -216,7 +219,7 @@ static uint32_t copy_run(struct fxt_writer *w, const ttr_batch *batch, uint32_t 
     for (;;) {
         n += e->payload_size;
         if (e->kind == TTR_KIND_DEFINITION)
-            follow(w, e);
+            track_copied_section(w, e);
         else
             output_wrote(w->out, e);
         if (++i == batch->n)
@@ -242,33 +245,33 @@ static void write_start(struct fxt_writer *w)
     buffer_filled(&w->out->buffer, FXT_WORD);
 }
 
-/* Introduces the provider of the event: its name and its clock. */
+/* Writes the records that introduce the event's provider: its name and its clock. */
 static void write_provider(struct fxt_writer *w, uint32_t id)
 {
-    struct fxt_out to;
+    struct fxt_output to;
     const ttr_event *e = w->event;
     ttr_text name = ttr_text_get(w->out->t, e->provider);
     if (name.n > UINT8_MAX) {
         name.n = utf8_cut(name.p, name.n, UINT8_MAX);
-        fxt_lost(w, FXT_LOST_TEXT);
+        fxt_count_loss(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, &to, 1 + fxt_words(name.n),
-                   FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
-                       fxt_put(FXT_METADATA_PROVIDER, id) |
-                       fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
-        fxt_stream_out(&to, name.p, name.n);
+    if (fxt_begin_record(w, &to, 1 + fxt_words(name.n),
+                         FXT_METADATA | fxt_put(FXT_METADATA_KIND, FXT_PROVIDER_INFO) |
+                             fxt_put(FXT_METADATA_PROVIDER, id) |
+                             fxt_put(FXT_METADATA_NAME_BYTES, name.n)))
+        fxt_append_stream(&to, name.p, name.n);
     uint64_t words = w->is_anchored ? FXT_INITIALIZATION_WORDS_ANCHORED : FXT_INITIALIZATION_WORDS;
-    if (!fxt_record(w, &to, words, FXT_INITIALIZATION))
+    if (!fxt_begin_record(w, &to, words, FXT_INITIALIZATION))
         return;
-    fxt_word_out(&to, FXT_DEFAULT_FREQUENCY);
+    fxt_append_word(&to, FXT_DEFAULT_FREQUENCY);
     if (!w->is_anchored)
         return;
     uint64_t base = e->time > 0 ? (uint64_t)e->time : 0;
-    fxt_word_out(&to, base);
-    fxt_word_out(&to, base);
+    fxt_append_word(&to, base);
+    fxt_append_word(&to, base);
 }
 
-static struct fxt_target *add_target(struct fxt_writer *w)
+static struct fxt_written_provider *add_target(struct fxt_writer *w)
 {
     const struct alloc *alloc = &w->out->t->counted;
     if (!alloc_reserve(alloc, (void **)&w->targets, &w->targets_capacity, w->targets_n + 1,
@@ -277,7 +280,7 @@ static struct fxt_target *add_target(struct fxt_writer *w)
         w->failed = true;
         return NULL;
     }
-    struct fxt_target *target = &w->targets[w->targets_n++];
+    struct fxt_written_provider *target = &w->targets[w->targets_n++];
     target->id = (w->copied.is_active ? OWN_PROVIDERS : 0) + (uint32_t)w->targets_n;
     fxt_slots_init(&target->strings, FXT_STRINGS - 1, 2 * FXT_STRINGS);
     fxt_slots_init(&target->threads, FXT_THREADS - 1, 4 * FXT_THREADS);
@@ -285,7 +288,7 @@ static struct fxt_target *add_target(struct fxt_writer *w)
     return target;
 }
 
-/* Makes the provider of the event current; false when memory is out. */
+/* Makes the provider of the event current.  Returns false if out of memory. */
 static bool enter_section(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
@@ -314,16 +317,16 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
     if (e->kind == TTR_KIND_DEFINITION || !enter_section(w))
         return;
     if (!w->is_inline) {
-        fxt_slots_refresh(&w->target->strings, &w->out->t->counted);
-        fxt_slots_refresh(&w->target->threads, &w->out->t->counted);
+        fxt_slots_clear_if_stale(&w->target->strings, &w->out->t->counted);
+        fxt_slots_clear_if_stale(&w->target->threads, &w->out->t->counted);
     }
     fxt_write_kind(w);
     output_wrote(w->out, e);
 }
 
-/* --- What the format offers --- */
+/* --- Functions of format_fxt --- */
 
-ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
+ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     const char *anchor = output_option(out, "anchor");
@@ -338,16 +341,16 @@ ttr_status fxt_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     w->stamp = 1 + out->t->names_changes;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
-        if (begins_copy(w, e))
+        if (starts_copy(w, e))
             begin_copy(w, e);
         if (w->copied.is_active && e->source == w->copied.source && output_is_own_raw(out, e)) {
-            i = copy_run(w, batch, i);
+            i = copy_adjacent(w, batch, i);
         } else {
             encode(w, e);
             i++;
@@ -356,17 +359,17 @@ ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     return w->failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status fxt_finish(struct ttr_writer *out, ttr_error *error)
+ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct fxt_writer *w = out->own;
     if (!w->is_started)
         write_start(w);
     w->event = NULL;
-    fxt_names_finish(w);
+    fxt_write_missing_names(w);
     return w->failed ? fail_memory(error) : TTR_OK;
 }
 
-void fxt_drop(struct ttr_writer *out)
+void fxt_writer_free(struct ttr_writer *out)
 {
     struct fxt_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;

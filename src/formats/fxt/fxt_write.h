@@ -1,14 +1,14 @@
-/* The parts of the FXT writer: what they share, and what each of them offers.
+/* The FXT writer: state and internal functions of its parts.
  *
- *   fxt_write.c         the loop over events, copying of raw records, provider sections, times
- *   fxt_write_tables.c  string and thread references, names of threads and processes
- *   fxt_write_args.c    fields to arguments
- *   fxt_write_kinds.c   one record for each kind of event
+ *   fxt_write.c         loop over events, byte-for-byte copies, provider sections, losses
+ *   fxt_write_tables.c  string and thread refs; names of threads and processes
+ *   fxt_write_args.c    converts fields to arguments
+ *   fxt_write_kinds.c   writes one record for each kind of event
  *
- * A record is made in two steps: first everything it refers to is looked up, which may emit
- * definitions and tells its size; then its words go out one after the other.  So nothing is
- * patched, and definitions stand before what needs them. Failures (memory) are collected in the
- * buffer's failed flag and writer->failed, and told once a batch. */
+ * A record is written in two steps. First all its refs are resolved, which may emit definition
+ * records and determines the size. Then its words are appended in order. So nothing is patched
+ * later, and definitions precede their first use. Allocation failures set the buffer's `failed`
+ * flag or writer->failed, which fxt_writer_write reports once per batch. */
 #ifndef TRACETTA_FXT_WRITE_H
 #define TRACETTA_FXT_WRITE_H
 
@@ -17,7 +17,7 @@
 #include "formats/fxt/fxt_format.h"
 #include "model/output.h"
 
-/* What FXT cannot hold, index into fxt_losses. */
+/* Information that FXT cannot represent: indices into fxt_losses. */
 enum fxt_loss {
     FXT_LOST_TIME_NEGATIVE,
     FXT_LOST_TIME_PLACE,
@@ -59,42 +59,42 @@ enum fxt_loss {
 
 extern const ttr_loss fxt_losses[FXT_LOSSES];
 
-#define FXT_INLINE_MAX                                                                             \
-    8000u /* bytes of a name that stands in the record: two of them leave half of it for arguments \
-           */
+/* bytes, maximum of an inline name; two of them leave half of a record for arguments */
+#define FXT_INLINE_MAX 8000u
 #define FXT_FRAMES_MAX 255u
-#define FXT_SCRATCH 8192u
-#define FXT_PATH 512u
-#define FXT_DEPTH 16u
+#define FXT_SCRATCH_SIZE 8192u
+#define FXT_PATH_MAX 512u
+#define FXT_DEPTH_MAX 16u
 #define FXT_SLOTS_PAGE 64u
 
-/* A table of the trace as the writer fills it.  An entry = epoch << 16 | cut << 15 | slot; those of
- * other epochs do not count.  Entries stand by id in pages, for every target has tables of its own
- * and few of all ids. */
+/* A string or thread table as the writer fills it. It maps ttr_id to entry = epoch << 16 | cut <<
+ * 15 | slot; entries of other epochs are empty.  Entries are in pages indexed by id, because each
+ * target has its own tables and uses few of all ids. */
 struct fxt_slots {
-    uint16_t *page; /* by ttr_id / FXT_SLOTS_PAGE: which page of `entry`; 0, in which nothing is,
-                       where there is none */
+    /* by ttr_id / FXT_SLOTS_PAGE: index of its page in `entry`; 0 is an empty page */
+    uint16_t *page;
     uint32_t *entry;
     size_t pages, entries, used_pages;
     uint32_t used, limit;
     uint32_t refused,
-        patience;   /* references made inline as the table was full; so many, and it begins anew */
-    uint32_t epoch; /* 1 .. 65535 */
+        /* refused: inline refs since the table was full; at `patience` the table is cleared */
+        patience;
+    uint32_t epoch; /* 1 to 65535 */
 };
 
-/* A provider of the trace written. */
-struct fxt_target {
+/* A provider of the written trace. */
+struct fxt_written_provider {
     uint32_t id;
     struct fxt_slots strings, threads;
 };
 
-/* A string reference, with the stream of an inline one. */
+/* A string ref, with its stream if it is inline. */
 struct fxt_text {
     uint32_t ref;
     const char *p;
 };
 
-/* A thread reference, with the words of an inline one. */
+/* A thread ref, with its two words if it is inline. */
 struct fxt_thread {
     uint32_t ref;
     uint64_t pid, tid;
@@ -103,35 +103,36 @@ struct fxt_thread {
 struct fxt_argument {
     uint64_t header, value;
     struct fxt_text name, text;
-    ttr_text bytes; /* of a blob argument */
+    ttr_text bytes; /* payload of a blob argument */
 };
 
 struct fxt_level {
-    uint32_t end, index; /* of its name in the path; of the next element */
+    uint32_t end, index; /* end: length of its name in `path`; index: of its next element */
     bool is_array;
 };
 
-/* A field that has a place of its own in the record. */
-struct fxt_wanted {
+/* A field that the record stores outside of its arguments; the caller sets `name` and `type`. */
+struct fxt_wanted_field {
     const char *name;
     uint8_t type;
     bool found;
     ttr_value value;
 };
 
-/* What has become of the names of a thread. */
-struct fxt_known {
-    uint32_t stamp; /* the stamp of the batch when its names were looked at last; 0: never used */
-    ttr_id name;    /* as written */
-    bool is_introduced; /* its process and koid stood together somewhere */
-    bool is_plain;      /* introduced, and its number is known: nothing to look after */
+/* State of a thread's names in the output. */
+struct fxt_thread_names {
+    uint32_t stamp;     /* writer->stamp when its names were last checked; 0 if never used */
+    ttr_id name;        /* name that was last written */
+    bool is_introduced; /* some record contains its process koid together with its thread koid */
+    /* introduced, and its koid is known: fxt_thread_ref may use its slot at once */
+    bool is_plain;
 };
 
-/* The trace that is copied byte by byte. */
+/* The source whose records are copied byte for byte. */
 struct fxt_copied {
     uint16_t source;
     bool is_active;
-    bool has_provider; /* its current section can be come back to */
+    bool has_provider; /* its current section can be resumed by a section record */
     uint32_t provider;
     struct clockmath clock;
     uint64_t base_ticks;
@@ -140,71 +141,72 @@ struct fxt_copied {
 
 struct fxt_writer {
     struct ttr_writer *out;
-    const ttr_event *event; /* under way */
+    const ttr_event *event; /* the event being written */
     bool is_big, is_started, is_anchored, failed;
-    bool is_inline; /* tables belong to copied bytes: refer to nothing */
+    /* the current section is a copied one: use inline refs, because its tables are not ours */
+    bool is_inline;
     struct fxt_copied copied;
-    struct fxt_target *targets,
-        *target; /* target: whose section it is now; NULL: none, or a copied one */
+    struct fxt_written_provider *targets,
+        *target; /* target: provider of the current section; NULL if none, or a copied section */
     size_t targets_n, targets_capacity;
-    struct pairmap target_by; /* (source, provider) to index */
+    struct pairmap target_by; /* maps (source, provider name) to an index in `targets` */
     uint16_t target_source;
     ttr_id target_name;
-    struct fxt_known *known; /* by thread */
+    struct fxt_thread_names *known; /* by thread id */
     size_t known_n;
-    struct pairmap introduced; /* (process, koid) that stood together somewhere */
-    struct pairmap
-        by_koid; /* (koid, 0) to the thread that came up last with it: what readers take it for */
-    ttr_id *processes; /* names as written, by process index */
+    struct pairmap introduced; /* pairs (process koid, thread koid) that some record contains */
+    /* maps (koid, 0) to the thread that appeared last with it, which readers assign to that koid */
+    struct pairmap by_koid;
+    ttr_id *processes; /* names as last written, by process index */
     size_t processes_n;
-    uint32_t stamp; /* of this batch: one more than how often names changed before it */
+    uint32_t stamp; /* stamp of the current batch; it grows when a name changes */
     struct fxt_argument args[FXT_ARGS_MAX];
     uint32_t args_n, args_words, args_room;
-    bool is_full;   /* there was a 16th */
-    bool has_scope; /* it is the scope of an instant */
+    bool is_full;   /* a 16th argument was dropped */
+    bool has_scope; /* `scope` holds the scope of an instant */
     uint64_t scope;
-    struct fxt_level level[FXT_DEPTH];
+    struct fxt_level level[FXT_DEPTH_MAX];
     uint32_t scratch_n, path_n;
     uint64_t frames[FXT_FRAMES_MAX];
     uint32_t frames_n;
-    char scratch[FXT_SCRATCH]; /* dotted names */
-    char path[FXT_PATH];
+    char scratch[FXT_SCRATCH_SIZE]; /* storage for dotted names */
+    char path[FXT_PATH_MAX];
 };
 
-static inline void fxt_lost(struct fxt_writer *w, enum fxt_loss loss)
+static inline void fxt_count_loss(struct fxt_writer *w, enum fxt_loss loss)
 {
     output_lost(w->out, loss, w->event ? w->event->offset : 0);
 }
 
-/* Where the words of a record go.  A local variable, so that the stores cannot be taken for changes
- * of it. */
-struct fxt_out {
+/* Output position of a record.  Kept in a local variable so that the compiler knows that the stores
+ * do not change it. */
+struct fxt_output {
     uint8_t *at;
     bool is_big;
 };
 
-/* The next word, or stream, of the record. */
-static inline void fxt_word_out(struct fxt_out *to, uint64_t word)
+/* Appends a word in the byte order of the trace. */
+static inline void fxt_append_word(struct fxt_output *to, uint64_t word)
 {
     store_u64le(to->at, to->is_big ? __builtin_bswap64(word) : word);
     to->at += FXT_WORD;
 }
 
-/* Begins a record of so many words; false when memory is out. */
-static inline bool fxt_record(struct fxt_writer *w, struct fxt_out *to, uint64_t words,
-                              uint64_t header)
+/* Starts a record of `words` words and appends its header.  Returns false if out of memory. */
+static inline bool fxt_begin_record(struct fxt_writer *w, struct fxt_output *to, uint64_t words,
+                                    uint64_t header)
 {
-    *to =
-        (struct fxt_out){.at = buffer_room(&w->out->buffer, words * FXT_WORD), .is_big = w->is_big};
+    *to = (struct fxt_output){.at = buffer_room(&w->out->buffer, words * FXT_WORD),
+                              .is_big = w->is_big};
     if (!to->at)
         return false;
     buffer_filled(&w->out->buffer, words * FXT_WORD);
-    fxt_word_out(to, header |
-                         fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
+    fxt_append_word(
+        to, header | fxt_put(fxt_type(header) == FXT_LARGE ? FXT_LARGE_SIZE : FXT_SIZE, words));
     return true;
 }
 
-static inline void fxt_stream_out(struct fxt_out *to, const void *bytes, size_t n)
+static inline void fxt_append_stream(struct fxt_output *to, const void *bytes, size_t n)
 {
     if (n == 0)
         return;
@@ -213,18 +215,18 @@ static inline void fxt_stream_out(struct fxt_out *to, const void *bytes, size_t 
     to->at += (n + FXT_WORD - 1) / FXT_WORD * FXT_WORD;
 }
 
-static inline void fxt_text_out(struct fxt_out *to, const struct fxt_text *text)
+static inline void fxt_append_text(struct fxt_output *to, const struct fxt_text *text)
 {
     if (text->ref & FXT_REF_INLINE)
-        fxt_stream_out(to, text->p, text->ref & FXT_REF_LENGTH);
+        fxt_append_stream(to, text->p, text->ref & FXT_REF_LENGTH);
 }
 
-static inline void fxt_thread_out(struct fxt_out *to, const struct fxt_thread *thread)
+static inline void fxt_append_thread(struct fxt_output *to, const struct fxt_thread *thread)
 {
     if (thread->ref)
         return;
-    fxt_word_out(to, thread->pid);
-    fxt_word_out(to, thread->tid);
+    fxt_append_word(to, thread->pid);
+    fxt_append_word(to, thread->tid);
 }
 
 static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
@@ -237,16 +239,16 @@ static inline uint32_t fxt_thread_words(const struct fxt_thread *thread)
 void fxt_slots_init(struct fxt_slots *slots, uint32_t limit, uint32_t patience);
 void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc);
 
-/* Between records: lets a table that has been full for long begin anew. */
-void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc);
+/* Clears a table that has been full for long.  May only be called between records. */
+void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc);
 
-static inline void fxt_slots_refresh(struct fxt_slots *slots, const struct alloc *alloc)
+static inline void fxt_slots_clear_if_stale(struct fxt_slots *slots, const struct alloc *alloc)
 {
     if (slots->refused >= slots->patience)
-        fxt_slots_restart(slots, alloc);
+        fxt_slots_clear(slots, alloc);
 }
 
-/* Slot and cut mark of an id, 0 where it has none. */
+/* Returns the slot and cut mark of an id, 0 if it has none. */
 static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE;
@@ -257,29 +259,29 @@ static inline uint32_t fxt_slots_find(const struct fxt_slots *slots, ttr_id id)
     return entry >> 16 == slots->epoch ? entry & UINT16_MAX : 0;
 }
 
-#define FXT_SLOT_CUT 0x8000u /* the string registered is shorter than the text */
+#define FXT_SLOT_CUT 0x8000u /* the registered string is a prefix of the text */
 
-/* Refers to a known string, which is registered when new, or to any text in place (cut to `limit`
- * bytes). */
-struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id);
+/* Returns a ref to a known string, and registers a new one if the table has room. Otherwise the ref
+ * is inline, cut to FXT_INLINE_MAX bytes. */
+struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_text fxt_text_by_id(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_text fxt_string_ref(struct fxt_writer *w, ttr_id id)
 {
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot - 1 < FXT_SLOT_CUT - 1)
         return (struct fxt_text){.ref = slot};
-    return fxt_text_slowly(w, id);
+    return fxt_register_text(w, id);
 }
 
-bool fxt_text_has_slot(const struct fxt_writer *w,
-                       ttr_id id); /* whether it would not be in place */
-struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit);
+bool fxt_is_text_registered(const struct fxt_writer *w,
+                            ttr_id id); /* returns whether its ref would be an index */
+struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limit);
 
-/* Refers to a thread; registers it when new, and writes the names of it and its process when they
- * are news. */
-struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id);
+/* Returns a ref to a thread. Registers a new thread, and writes the names of thread and process if
+ * they changed. */
+struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id);
 
-static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id)
+static inline struct fxt_thread fxt_thread_ref(struct fxt_writer *w, ttr_id id)
 {
     if (!w->is_inline && id < w->known_n && w->known[id].is_plain &&
         w->known[id].stamp == w->stamp) {
@@ -287,52 +289,55 @@ static inline struct fxt_thread fxt_thread_by_id(struct fxt_writer *w, ttr_id id
         if (slot)
             return (struct fxt_thread){.ref = slot};
     }
-    return fxt_thread_slowly(w, id);
+    return fxt_register_thread(w, id);
 }
 
-/* For records that name threads by koid alone.  First prepare all of them: a thread whose process
- * is known is put in the table, so that readers know it by its koid; then get the koids, which
- * counts those that will be taken for another thread. */
-void fxt_koid_prepare(struct fxt_writer *w, ttr_id id);
-uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id);
+/* For records that identify threads by koid alone. Call fxt_prepare_koid for each thread first: it
+ * registers a thread whose process is known, so that readers find it by its koid. Then
+ * fxt_thread_koid returns the koid, and counts a loss if readers will assign it to another thread.
+ */
+void fxt_prepare_koid(struct fxt_writer *w, ttr_id id);
+uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id);
 
-/* Remembers that an object record named this thread, or its process. */
-void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
-void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name);
+/* Record that an object record named this thread, or its process. */
+void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
+void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name);
 
-/* Writes the names of threads used that are not written yet. */
-void fxt_names_finish(struct fxt_writer *w);
+/* Writes the names that threads received after their last event. */
+void fxt_write_missing_names(struct fxt_writer *w);
 
 /* --- fxt_write_args.c --- */
 
-/* Collects the fields of the event: those wanted, the frames of a sample, and the rest as arguments
- * that take at most `room` words (0: the record has no arguments, and the rest is lost). */
-void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room);
+/* Collects the fields of the event: those in `wanted`, the frames of a sample, and the others as
+ * arguments of at most `room` words.  With room 0 the record has no arguments, and the others are
+ * lost. */
+void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
+                      uint32_t room);
 
-/* Writes the arguments collected; gives the place behind them. */
-uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to);
+/* Appends the collected arguments.  Returns the position after them. */
+uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to);
 
 /* --- fxt_write_kinds.c --- */
 
-/* Writes the event under way. */
+/* Writes the record of w->event. */
 void fxt_write_kind(struct fxt_writer *w);
 
-/* The time of the event under way in ticks of the section, and any other time of it. */
-uint64_t fxt_ticks_slowly(struct fxt_writer *w);
+/* Converts the time of w->event to ticks of the current section. */
+uint64_t fxt_convert_event_ticks(struct fxt_writer *w);
 
-static inline uint64_t fxt_ticks(struct fxt_writer *w)
+static inline uint64_t fxt_event_ticks(struct fxt_writer *w)
 {
     const ttr_event *e = w->event;
     if (!w->is_inline && e->time >= 0 && e->ticks == (uint64_t)e->time)
         return e->ticks;
-    return fxt_ticks_slowly(w);
+    return fxt_convert_event_ticks(w);
 }
 
 /* --- fxt_write.c --- */
 
-ttr_status fxt_create(struct ttr_writer *out, ttr_error *error);
-ttr_status fxt_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-ttr_status fxt_finish(struct ttr_writer *out, ttr_error *error);
-void fxt_drop(struct ttr_writer *out);
+ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error);
+ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error);
+void fxt_writer_free(struct ttr_writer *out);
 
 #endif

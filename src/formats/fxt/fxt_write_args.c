@@ -1,15 +1,15 @@
-/* Fields of an event to arguments of an FXT record.
+/* Converts the fields of an event to arguments of an FXT record.
  *
- * At most 15 arguments, and what the record has room for; more is lost and counted.  Arrays and
- * structs have no form of their own: their elements become arguments with dotted names ("a.0",
- * "a.b").  Integers keep their stored width (text, 64-bit arguments: a value that fits in 32 bits
- * should use these; so do values of no particular width). */
+ * A record holds at most 15 arguments, limited by its room; further fields are counted as lost.
+ * FXT has no arrays or structs, so their elements become arguments with dotted names ("a.0",
+ * "a.b").  Integers keep their stored width. (The specification asks for 32-bit arguments if a
+ * value fits; integers without a width follow it.) */
 #include <stdio.h>
 
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
-/* The argument type of an integer. */
+/* Returns the argument type of an integer. */
 static uint64_t integer_type(const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
@@ -27,7 +27,7 @@ static uint64_t integer_type(const ttr_value *value)
 static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg)
 {
     if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0)
-        fxt_lost(w, FXT_LOST_FIELD_LABEL);
+        fxt_count_loss(w, FXT_LOST_FIELD_LABEL);
     uint64_t type = integer_type(value);
     ttr_thread thread;
     arg->header |= type;
@@ -38,8 +38,7 @@ static void set_integer(struct fxt_writer *w, const ttr_value *value, struct fxt
         arg->header |= fxt_put(FXT_ARG_VALUE, arg->value & UINT32_MAX);
 }
 
-/* Type and value; `room` is what is left for streams of the value, in words.  Texts and bytes are
- * cut to it. */
+/* Sets type and value of an argument.  Texts and bytes are cut to `room` words. */
 static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_argument *arg,
                       uint32_t room)
 {
@@ -58,22 +57,22 @@ static void set_value(struct fxt_writer *w, const ttr_value *value, struct fxt_a
         arg->value = bits_of_double(value->v.f);
         return;
     case TTR_TYPE_TEXT:
-        if (fxt_text_has_slot(w, value->text_id))
-            arg->text = fxt_text_by_id(w, value->text_id);
+        if (fxt_is_text_registered(w, value->text_id))
+            arg->text = fxt_string_ref(w, value->text_id);
         else
-            arg->text = fxt_text_in_place(w, value->text, limit);
+            arg->text = fxt_inline_text(w, value->text, limit);
         arg->header |= FXT_ARG_TEXT | fxt_put(FXT_ARG_STRING, arg->text.ref);
         return;
     case TTR_TYPE_BYTES:
         arg->bytes = value->text;
         if (arg->bytes.n > (size_t)room * FXT_WORD) {
             arg->bytes.n = (size_t)room * FXT_WORD;
-            fxt_lost(w, FXT_LOST_TEXT);
+            fxt_count_loss(w, FXT_LOST_TEXT);
         }
         arg->header |= FXT_ARG_BLOB | fxt_put(FXT_ARG_VALUE, arg->bytes.n);
         return;
     default:
-        return; /* null */
+        return; /* null has no value */
     }
 }
 
@@ -82,8 +81,8 @@ static bool is_stream(uint8_t type)
     return type == TTR_TYPE_TEXT || type == TTR_TYPE_BYTES;
 }
 
-/* The field by which the reader tells the scope of an instant; as a 16th it goes where old writers
- * have it, behind the arguments. */
+/* Returns whether the field is the scope of an instant. As the 16th field it is written after the
+ * arguments, as old writers do. */
 static bool is_scope(const struct fxt_writer *w, const ttr_field *field)
 {
     return w->event->kind == TTR_KIND_INSTANT && !w->is_full &&
@@ -98,19 +97,19 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
         if (w->has_scope && !w->is_full)
             w->scope = field->value.v.u;
         else
-            fxt_lost(w, FXT_LOST_FIELD_COUNT);
+            fxt_count_loss(w, FXT_LOST_FIELD_COUNT);
         w->is_full = true;
         return;
     }
     struct fxt_argument *arg = &w->args[w->args_n];
     *arg = (struct fxt_argument){0};
-    arg->name = field->name_id ? fxt_text_by_id(w, field->name_id)
-                               : fxt_text_in_place(w, field->name, FXT_INLINE_MAX);
+    arg->name = field->name_id ? fxt_string_ref(w, field->name_id)
+                               : fxt_inline_text(w, field->name, FXT_INLINE_MAX);
     uint32_t room = w->args_room - w->args_words;
     room = room < FXT_SIZE_MAX ? room : FXT_SIZE_MAX;
     uint32_t words = 1 + fxt_ref_words(arg->name.ref);
     if (words + !is_stream(field->value.type) > room || (words == room && field->value.text.n)) {
-        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+        fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     set_value(w, &field->value, arg, room - words);
@@ -123,7 +122,7 @@ static void add_argument(struct fxt_writer *w, const ttr_field *field)
 
 /* --- Arrays and structs --- */
 
-static bool is_nest(const ttr_field *field)
+static bool is_container(const ttr_field *field)
 {
     return field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
 }
@@ -136,15 +135,15 @@ static void open_nest(struct fxt_writer *w, const ttr_field *field, uint32_t dep
 
 static size_t append_path(struct fxt_writer *w, size_t at, const char *text, size_t n)
 {
-    n = n < FXT_PATH - at ? n : FXT_PATH - at;
+    n = n < FXT_PATH_MAX - at ? n : FXT_PATH_MAX - at;
     memcpy(w->path + at, text, n);
     return at + n;
 }
 
-/* A field inside an array or struct, by the name it gets. */
+/* Adds a field inside an array or struct as an argument with a dotted name. */
 static void add_nested(struct fxt_writer *w, const ttr_field *field)
 {
-    uint32_t depth = field->depth < FXT_DEPTH ? field->depth : FXT_DEPTH - 1;
+    uint32_t depth = field->depth < FXT_DEPTH_MAX ? field->depth : FXT_DEPTH_MAX - 1;
     struct fxt_level *parent = &w->level[depth - 1];
     char number[16] = "";
     size_t end = append_path(w, parent->end, ".", 1);
@@ -153,12 +152,12 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
                           (size_t)snprintf(number, sizeof number, "%u", parent->index++));
     else
         end = append_path(w, end, field->name.p, field->name.n);
-    if (is_nest(field)) {
+    if (is_container(field)) {
         open_nest(w, field, depth, end);
         return;
     }
-    if (end > FXT_SCRATCH - w->scratch_n) {
-        fxt_lost(w, FXT_LOST_FIELD_ROOM);
+    if (end > FXT_SCRATCH_SIZE - w->scratch_n) {
+        fxt_count_loss(w, FXT_LOST_FIELD_ROOM);
         return;
     }
     char *name = w->scratch + w->scratch_n;
@@ -169,13 +168,13 @@ static void add_nested(struct fxt_writer *w, const ttr_field *field)
 
 static void begin_nest(struct fxt_writer *w, const ttr_field *field)
 {
-    fxt_lost(w, FXT_LOST_FIELD_NESTED);
+    fxt_count_loss(w, FXT_LOST_FIELD_NESTED);
     open_nest(w, field, 0, append_path(w, 0, field->name.p, field->name.n));
 }
 
-/* --- The walk --- */
+/* --- Iteration over the fields --- */
 
-static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *field)
+static bool store_wanted_field(struct fxt_wanted_field *wanted, size_t n, const ttr_field *field)
 {
     for (size_t i = 0; i < n; i++) {
         const char *name = wanted[i].name;
@@ -189,18 +188,19 @@ static bool take_wanted(struct fxt_wanted *wanted, size_t n, const ttr_field *fi
     return false;
 }
 
-/* An element of a wanted array: an address of a stack. */
+/* Adds an element of the array "frames": an address of a stack. */
 static void add_frame(struct fxt_writer *w, const ttr_field *field)
 {
     if (w->frames_n == FXT_FRAMES_MAX)
-        fxt_lost(w, FXT_LOST_FRAMES);
+        fxt_count_loss(w, FXT_LOST_FRAMES);
     else if (field->value.type == TTR_TYPE_UINT || field->value.type == TTR_TYPE_INT)
         w->frames[w->frames_n++] = field->value.v.u;
     else
-        fxt_lost(w, FXT_LOST_FRAMES);
+        fxt_count_loss(w, FXT_LOST_FRAMES);
 }
 
-void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n, uint32_t room)
+void fxt_collect_args(struct fxt_writer *w, struct fxt_wanted_field *wanted, size_t n,
+                      uint32_t room)
 {
     ttr_fields fields;
     ttr_field field;
@@ -212,35 +212,35 @@ void fxt_args_collect(struct fxt_writer *w, struct fxt_wanted *wanted, size_t n,
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0) {
             if (field.group == TTR_GROUP_COMMON || field.group == TTR_GROUP_CONTEXT)
-                fxt_lost(w, FXT_LOST_FIELD_CONTEXT);
-            is_wanted = n && take_wanted(wanted, n, &field);
+                fxt_count_loss(w, FXT_LOST_FIELD_CONTEXT);
+            is_wanted = n && store_wanted_field(wanted, n, &field);
             if (is_wanted)
                 continue;
         }
         if (is_wanted)
             add_frame(w, &field);
         else if (room == 0 && field.depth == 0)
-            fxt_lost(w, FXT_LOST_FIELD_PLACE);
+            fxt_count_loss(w, FXT_LOST_FIELD_PLACE);
         else if (room == 0)
             continue;
         else if (field.depth)
             add_nested(w, &field);
-        else if (is_nest(&field))
+        else if (is_container(&field))
             begin_nest(w, &field);
         else
             add_argument(w, &field);
     }
 }
 
-uint8_t *fxt_args_out(const struct fxt_writer *w, struct fxt_out to)
+uint8_t *fxt_append_args(const struct fxt_writer *w, struct fxt_output to)
 {
     for (const struct fxt_argument *arg = w->args; arg < w->args + w->args_n; arg++) {
-        fxt_word_out(&to, arg->header);
-        fxt_text_out(&to, &arg->name);
+        fxt_append_word(&to, arg->header);
+        fxt_append_text(&to, &arg->name);
         if (fxt_arg_value_words((unsigned)arg->header & 15))
-            fxt_word_out(&to, arg->value);
-        fxt_text_out(&to, &arg->text);
-        fxt_stream_out(&to, arg->bytes.p, arg->bytes.n);
+            fxt_append_word(&to, arg->value);
+        fxt_append_text(&to, &arg->text);
+        fxt_append_stream(&to, arg->bytes.p, arg->bytes.n);
     }
     return to.at;
 }

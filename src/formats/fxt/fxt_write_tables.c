@@ -1,12 +1,12 @@
-/* The tables of a trace being written: strings and threads get a slot when they are first used, and
- * are named by it afterwards.
+/* String and thread tables of a written trace: an id gets a slot at its first use; later records
+ * refer to the slot.
  *
- * Ids of the model are small numbers, so a slot is found in an array of pages, without hashing.
- * When a table is full (32,767 strings, 255 threads), what is new stands in the record itself;
- * after as many of these as cost what registering everything anew costs, the table begins anew, for
- * by then other things are in use.  Reckoned for threads in random order, against replacing the
- * oldest at once: 3 instead of 11 bytes an event with 300 threads, 13 instead of 21 with 1,000.
- * Left out: forgetting single entries. */
+ * Ids of the model are small integers, so a slot is found in an array of pages without hashing.
+ * When a table is full (32,767 strings, 255 threads), new ids are written inline. After as many
+ * inline refs as would pay for registering everything again, the table is cleared, because other
+ * ids are in use by then.  Computed for threads in random order, compared with replacing the oldest
+ * entry: 3 instead of 11 bytes per event for 300 threads, 13 instead of 21 for 1,000. Left out:
+ * evicting single entries. */
 #include "base/utf.h"
 #include "formats/fxt/fxt_write.h"
 
@@ -24,18 +24,19 @@ void fxt_slots_free(struct fxt_slots *slots, const struct alloc *alloc)
     slots->pages = slots->entries = slots->used_pages = 0;
 }
 
-void fxt_slots_restart(struct fxt_slots *slots, const struct alloc *alloc)
+void fxt_slots_clear(struct fxt_slots *slots, const struct alloc *alloc)
 {
     slots->refused = slots->used = 0;
-    /* So many pages more can be needed until the next time. */
+    /* Start a new epoch, unless epochs are exhausted or `limit` new pages could exceed the 16-bit
+     * page index. */
     if (++slots->epoch <= UINT16_MAX && slots->used_pages <= UINT16_MAX - slots->limit)
         return;
     fxt_slots_free(slots, alloc);
     slots->epoch = 1;
 }
 
-/* One more page of entries, empty; false when memory is out. */
-static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
+/* Adds an empty page of entries.  Returns false if out of memory. */
+static bool slots_add_page(struct fxt_slots *slots, const struct alloc *alloc)
 {
     size_t before = slots->entries;
     if (!alloc_reserve(alloc, (void **)&slots->entry, &slots->entries,
@@ -46,32 +47,32 @@ static bool add_page(struct fxt_slots *slots, const struct alloc *alloc)
     return true;
 }
 
-/* The place of an id, made where there is none; NULL when memory is out. */
-static uint32_t *slots_place(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
+/* Returns the entry of an id, and creates it if missing.  Returns NULL if out of memory. */
+static uint32_t *slots_entry(struct fxt_slots *slots, const struct alloc *alloc, ttr_id id)
 {
     size_t page = id / FXT_SLOTS_PAGE, before = slots->pages;
-    if (slots->used_pages == 0 && !add_page(slots, alloc))
+    if (slots->used_pages == 0 && !slots_add_page(slots, alloc))
         return NULL;
     if (!alloc_reserve(alloc, (void **)&slots->page, &slots->pages, page + 1, sizeof *slots->page))
         return NULL;
     memset(slots->page + before, 0, (slots->pages - before) * sizeof *slots->page);
     if (slots->page[page] == 0) {
-        if (!add_page(slots, alloc))
+        if (!slots_add_page(slots, alloc))
             return NULL;
         slots->page[page] = (uint16_t)(slots->used_pages - 1);
     }
     return &slots->entry[(size_t)slots->page[page] * FXT_SLOTS_PAGE + id % FXT_SLOTS_PAGE];
 }
 
-/* A slot for an id that has none, marked as cut or not; 0 when the table is full, or memory is out.
- */
+/* Assigns a slot to an id that has none; `cut` is 0 or FXT_SLOT_CUT.  Returns 0 if the table is
+ * full or memory is out. */
 static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id id, uint32_t cut)
 {
     if (slots->used >= slots->limit) {
         slots->refused++;
         return 0;
     }
-    uint32_t *entry = slots_place(slots, &w->out->t->counted, id);
+    uint32_t *entry = slots_entry(slots, &w->out->t->counted, id);
     if (!entry) {
         w->failed = true;
         return 0;
@@ -80,49 +81,50 @@ static uint32_t slots_add(struct fxt_writer *w, struct fxt_slots *slots, ttr_id 
     return slots->used;
 }
 
-struct fxt_text fxt_text_in_place(struct fxt_writer *w, ttr_text text, size_t limit)
+struct fxt_text fxt_inline_text(struct fxt_writer *w, ttr_text text, size_t limit)
 {
     size_t n = text.n;
     if (n > limit) {
         n = utf8_cut(text.p, n, limit);
-        fxt_lost(w, FXT_LOST_TEXT);
+        fxt_count_loss(w, FXT_LOST_TEXT);
     }
     return (struct fxt_text){.ref = n ? FXT_REF_INLINE | (uint32_t)n : 0, .p = text.p};
 }
 
 static struct fxt_text register_text(struct fxt_writer *w, ttr_id id, ttr_text text)
 {
-    struct fxt_out to;
+    struct fxt_output to;
     struct fxt_slots *slots = &w->target->strings;
     uint32_t slot = slots_add(w, slots, id, text.n > FXT_STRING_MAX ? FXT_SLOT_CUT : 0);
     if (!slot)
-        return fxt_text_in_place(w, text, FXT_INLINE_MAX);
+        return fxt_inline_text(w, text, FXT_INLINE_MAX);
     size_t n = text.n;
     if (n > FXT_STRING_MAX) {
         n = utf8_cut(text.p, n, FXT_STRING_MAX);
-        fxt_lost(w, FXT_LOST_TEXT);
+        fxt_count_loss(w, FXT_LOST_TEXT);
     }
-    if (fxt_record(w, &to, 1 + fxt_words(n),
-                   FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) | fxt_put(FXT_STRING_BYTES, n)))
-        fxt_stream_out(&to, text.p, n);
+    if (fxt_begin_record(w, &to, 1 + fxt_words(n),
+                         FXT_STRING | fxt_put(FXT_STRING_INDEX, slot) |
+                             fxt_put(FXT_STRING_BYTES, n)))
+        fxt_append_stream(&to, text.p, n);
     return (struct fxt_text){.ref = slot};
 }
 
-struct fxt_text fxt_text_slowly(struct fxt_writer *w, ttr_id id)
+struct fxt_text fxt_register_text(struct fxt_writer *w, ttr_id id)
 {
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->strings, id);
     if (slot) {
         if (slot & FXT_SLOT_CUT)
-            fxt_lost(w, FXT_LOST_TEXT);
+            fxt_count_loss(w, FXT_LOST_TEXT);
         return (struct fxt_text){.ref = slot & FXT_REF_LENGTH};
     }
     ttr_text text = ttr_text_get(w->out->t, id);
     if (text.n == 0)
         return (struct fxt_text){.ref = 0};
-    return w->is_inline ? fxt_text_in_place(w, text, FXT_INLINE_MAX) : register_text(w, id, text);
+    return w->is_inline ? fxt_inline_text(w, text, FXT_INLINE_MAX) : register_text(w, id, text);
 }
 
-bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id)
+bool fxt_is_text_registered(const struct fxt_writer *w, ttr_id id)
 {
     if (id == 0 || w->is_inline)
         return false;
@@ -132,33 +134,35 @@ bool fxt_text_has_slot(const struct fxt_writer *w, ttr_id id)
 
 /* --- Threads --- */
 
-/* The kernel object that names a process or thread (text, kernel object record). */
-static void write_name(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
+/* Writes the kernel object record that names a process or thread (specification: "Kernel object
+ * record"). */
+static void write_name_object(struct fxt_writer *w, const ttr_thread *thread, bool is_thread)
 {
-    struct fxt_out to;
+    struct fxt_output to;
     bool has_process = is_thread && thread->pid_known;
     struct fxt_text key = {.ref = 0};
     if (has_process)
-        key = fxt_text_in_place(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
+        key = fxt_inline_text(w, (ttr_text){"process", 7}, FXT_INLINE_MAX);
     struct fxt_text name =
-        fxt_text_by_id(w, is_thread ? thread->thread_name : thread->process_name);
+        fxt_string_ref(w, is_thread ? thread->thread_name : thread->process_name);
     uint64_t words = 2 + fxt_ref_words(name.ref) + (has_process ? 2 + fxt_ref_words(key.ref) : 0);
     uint64_t type = is_thread ? FXT_KERNEL_THREAD : FXT_KERNEL_PROCESS;
-    if (!fxt_record(w, &to, words,
-                    FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
-                        fxt_put(FXT_KERNEL_NAME, name.ref) | fxt_put(FXT_KERNEL_ARGS, has_process)))
+    if (!fxt_begin_record(w, &to, words,
+                          FXT_KERNEL_OBJECT | fxt_put(FXT_KERNEL_TYPE, type) |
+                              fxt_put(FXT_KERNEL_NAME, name.ref) |
+                              fxt_put(FXT_KERNEL_ARGS, has_process)))
         return;
-    fxt_word_out(&to, is_thread ? thread->tid : thread->pid);
-    fxt_text_out(&to, &name);
+    fxt_append_word(&to, is_thread ? thread->tid : thread->pid);
+    fxt_append_text(&to, &name);
     if (!has_process)
         return;
-    fxt_word_out(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) |
-                          fxt_put(FXT_ARG_NAME, key.ref));
-    fxt_text_out(&to, &key);
-    fxt_word_out(&to, thread->pid);
+    fxt_append_word(&to, FXT_ARG_KOID | fxt_put(FXT_ARG_SIZE, 2 + fxt_ref_words(key.ref)) |
+                             fxt_put(FXT_ARG_NAME, key.ref));
+    fxt_append_text(&to, &key);
+    fxt_append_word(&to, thread->pid);
 }
 
-/* Each is cleared as soon as it has grown: memory may run out between the two. */
+/* Each array is cleared right after it has grown, because the second reallocation may fail. */
 static bool reserve_names(struct fxt_writer *w, ttr_id thread)
 {
     const ttr *t = w->out->t;
@@ -176,9 +180,9 @@ static bool reserve_names(struct fxt_writer *w, ttr_id thread)
     return has_room;
 }
 
-/* Readers take a koid for the thread that came up last with it, in a table, in place or as an
- * object. */
-static void introduce(struct fxt_writer *w, ttr_id id)
+/* Records that a thread's process and thread koids appeared together.  Readers assign a koid to the
+ * thread that last appeared with it, in a table, inline or in an object. */
+static void introduce_thread(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread = {0};
     if (id >= w->out->t->threads_n || !reserve_names(w, id) || w->known[id].is_introduced)
@@ -186,7 +190,7 @@ static void introduce(struct fxt_writer *w, ttr_id id)
     (void)ttr_thread_get(w->out->t, id, &thread);
     w->known[id].is_introduced = true;
     if (pairmap_get(&w->introduced, thread.pid, thread.tid))
-        return; /* the same numbers in another source, or those of no thread */
+        return; /* another source has a thread with these koids, or the event has no thread */
     if (!pairmap_put(&w->introduced, thread.pid, thread.tid, id) ||
         !pairmap_put(&w->by_koid, thread.tid, 0, id))
         w->failed = true;
@@ -200,23 +204,23 @@ static void write_news(struct fxt_writer *w, ttr_id id)
     if (!ttr_thread_get(t, id, &thread))
         return;
     if (thread.process_name && thread.process_name != w->processes[process]) {
-        write_name(w, &thread, false);
+        write_name_object(w, &thread, false);
         w->processes[process] = thread.process_name;
     }
     if (!thread.thread_name || thread.thread_name == w->known[id].name)
         return;
     w->known[id].name = thread.thread_name;
     if (!thread.tid_known) {
-        fxt_lost(w, FXT_LOST_THREAD_NAME);
+        fxt_count_loss(w, FXT_LOST_THREAD_NAME);
         return;
     }
-    write_name(w, &thread, true);
-    introduce(w, id);
+    write_name_object(w, &thread, true);
+    introduce_thread(w, id);
 }
 
-/* Names are looked at when a thread is first used, and when it is used again after any name has
- * changed.  FXT traces name threads by objects, which are events and written as such; only what is
- * missing at the end is added then. */
+/* Writes the names of a thread at its first use, and at the first use after any name changed.
+ * Names from FXT traces are object events and written as such; fxt_write_missing_names adds the
+ * missing ones. */
 static void name_thread(struct fxt_writer *w, ttr_id id)
 {
     const ttr *t = w->out->t;
@@ -229,22 +233,22 @@ static void name_thread(struct fxt_writer *w, ttr_id id)
         write_news(w, id);
 }
 
-void fxt_names_finish(struct fxt_writer *w)
+void fxt_write_missing_names(struct fxt_writer *w)
 {
     for (size_t id = 1; id < w->known_n && w->target; id++)
         if (w->known[id].stamp)
             write_news(w, (ttr_id)id);
 }
 
-void fxt_thread_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_note_thread_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (!thread || !reserve_names(w, thread))
         return;
-    introduce(w, thread);
+    introduce_thread(w, thread);
     w->known[thread].name = name;
 }
 
-void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
+void fxt_note_process_name(struct fxt_writer *w, ttr_id thread, ttr_id name)
 {
     if (thread && thread < w->out->t->threads_n && reserve_names(w, thread))
         w->processes[w->out->t->threads[thread].process] = name;
@@ -252,16 +256,16 @@ void fxt_process_named(struct fxt_writer *w, ttr_id thread, ttr_id name)
 
 static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
 {
-    struct fxt_out to;
+    struct fxt_output to;
     ttr_thread thread = {0};
     (void)ttr_thread_get(w->out->t, id, &thread);
     struct fxt_thread in_place = {.pid = thread.pid, .tid = thread.tid};
     uint32_t slot = w->is_inline ? 0 : slots_add(w, &w->target->threads, id, 0);
     if (!slot)
         return in_place;
-    if (fxt_record(w, &to, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {
-        fxt_word_out(&to, thread.pid);
-        fxt_word_out(&to, thread.tid);
+    if (fxt_begin_record(w, &to, FXT_THREAD_WORDS, FXT_THREAD | fxt_put(FXT_THREAD_INDEX, slot))) {
+        fxt_append_word(&to, thread.pid);
+        fxt_append_word(&to, thread.tid);
     }
     return (struct fxt_thread){.ref = slot};
 }
@@ -269,7 +273,7 @@ static struct fxt_thread register_thread(struct fxt_writer *w, ttr_id id)
 static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
 {
     if (id == 0 || !w->out->t->threads[id < w->out->t->threads_n ? id : 0].tid_known)
-        fxt_lost(w, FXT_LOST_THREAD_NONE);
+        fxt_count_loss(w, FXT_LOST_THREAD_NONE);
     name_thread(w, id);
     uint32_t slot = w->is_inline ? 0 : fxt_slots_find(&w->target->threads, id);
     if (slot == 0)
@@ -277,32 +281,32 @@ static struct fxt_thread refer_to_thread(struct fxt_writer *w, ttr_id id)
     return (struct fxt_thread){.ref = slot};
 }
 
-struct fxt_thread fxt_thread_slowly(struct fxt_writer *w, ttr_id id)
+struct fxt_thread fxt_register_thread(struct fxt_writer *w, ttr_id id)
 {
-    introduce(w, id);
+    introduce_thread(w, id);
     if (id && id < w->known_n && w->out->t->threads[id].tid_known)
         w->known[id].is_plain = true;
     return refer_to_thread(w, id);
 }
 
-void fxt_koid_prepare(struct fxt_writer *w, ttr_id id)
+void fxt_prepare_koid(struct fxt_writer *w, ttr_id id)
 {
     ttr_thread thread;
     if (ttr_thread_get(w->out->t, id, &thread) && thread.pid_known && refer_to_thread(w, id).ref)
-        introduce(w, id);
+        introduce_thread(w, id);
 }
 
-uint64_t fxt_koid_by_id(struct fxt_writer *w, ttr_id id)
+uint64_t fxt_thread_koid(struct fxt_writer *w, ttr_id id)
 {
-    ttr_thread thread, taken_for = {0}; /* as it is for events of no thread */
+    ttr_thread thread, taken_for = {0}; /* all zero, for events without a thread */
     if (!ttr_thread_get(w->out->t, id, &thread)) {
-        fxt_lost(w, FXT_LOST_THREAD_NONE);
+        fxt_count_loss(w, FXT_LOST_THREAD_NONE);
         return 0;
     }
     const uint32_t *last = pairmap_get(&w->by_koid, thread.tid, 0);
     if (last)
         (void)ttr_thread_get(w->out->t, *last, &taken_for);
     if (thread.pid_known && (!last || taken_for.pid != thread.pid))
-        fxt_lost(w, FXT_LOST_THREAD_KOID);
+        fxt_count_loss(w, FXT_LOST_THREAD_KOID);
     return thread.tid;
 }

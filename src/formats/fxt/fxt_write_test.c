@@ -1,7 +1,9 @@
-/* The FXT writer against bytes derived from the text of the format, and its ledger against what was
- * really lost. The expected records are annotated text (tests/README.md): bit fields by their
- * numbers, so that they can be checked with the specification alone.  Copying of raw records is
- * tested with the reader, in tests/matrix. */
+/* The FXT writer, compared with bytes derived from the specification; and its ledger, compared with
+ * the actual losses.
+ *
+ * Expected records are annotated text (tests/README.md) with bit fields by number, so the
+ * specification is enough to check them.  Copying of raw records is tested with the reader, in
+ * tests/matrix. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -88,7 +90,7 @@ static uint64_t lost(const struct world *w, const char *code)
 #define STRING_N "word64le [0..3]=2 [4..15]=2 [16..30]=2 [32..46]=1 str \"n\" pad 8\n"
 #define TABLES THREAD STRING_C STRING_N
 
-/* Ends the trace, which must be `text`. */
+/* Finishes the trace and asserts that its bytes equal `text`. */
 static void expect(struct world *w, const char *text)
 {
     struct hexa hexa;
@@ -112,7 +114,7 @@ static void expect_no_loss(struct world *w, const char *text)
 
 static struct world world;
 
-static void a_trace_without_events_is_the_magic_record(void **state)
+static void empty_trace_is_the_magic_record(void **state)
 {
     (void)state;
     begin(&world);
@@ -133,7 +135,7 @@ static void strings_and_threads_are_registered_once(void **state)
                                        "[24..31]=1 [32..47]=1 [48..63]=2 u64le 101\n");
 }
 
-static void begin_and_end_of_a_span_have_no_last_word(void **state)
+static void begin_and_end_have_no_last_word(void **state)
 {
     (void)state;
     begin(&world);
@@ -147,7 +149,7 @@ static void begin_and_end_of_a_span_have_no_last_word(void **state)
         "word64le [0..3]=4 [4..15]=2 [16..19]=3 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
 }
 
-static void a_span_is_a_complete_event_with_its_end(void **state)
+static void span_becomes_complete_event_with_end(void **state)
 {
     (void)state;
     begin(&world);
@@ -183,7 +185,7 @@ static void put_value(struct world *w, const char *name, ttr_value value)
     ttr_put_field(w->b, &(ttr_field){.name = {name, strlen(name)}, .value = value});
 }
 
-static void every_type_of_value_has_its_argument(void **state)
+static void every_value_type_has_an_argument_type(void **state)
 {
     (void)state;
     begin(&world);
@@ -258,7 +260,7 @@ static ttr_event *switch_event(struct world *w)
     "word64le [0..3]=3 [4..15]=3 [16..23]=1 u64le 6 u64le 7 word64le [0..3]=3 [4..15]=3 " \
     "[16..23]=2 u64le 4 u64le 5\n"
 
-static void a_switch_with_priorities_is_the_old_record(void **state)
+static void switch_with_priorities_is_legacy_record(void **state)
 {
     (void)state;
     begin(&world);
@@ -271,7 +273,7 @@ static void a_switch_with_priorities_is_the_old_record(void **state)
                    "[44..51]=24 [52..59]=255 [60..63]=0 u64le 100\n");
 }
 
-static void any_other_switch_is_the_new_record(void **state)
+static void switch_with_other_fields_is_modern_record(void **state)
 {
     (void)state;
     begin(&world);
@@ -285,7 +287,7 @@ static void any_other_switch_is_the_new_record(void **state)
                                "word64le [0..3]=1 [4..15]=1 [16..31]=1 [32..63]=0xffffffff\n");
 }
 
-static void a_wake_is_a_thread_wakeup(void **state)
+static void wake_becomes_thread_wakeup(void **state)
 {
     (void)state;
     begin(&world);
@@ -304,7 +306,7 @@ static ttr_event *nameless(struct world *w, ttr_kind kind)
     return e;
 }
 
-static void a_log_is_a_log_record(void **state)
+static void log_becomes_log_record(void **state)
 {
     (void)state;
     begin(&world);
@@ -316,7 +318,7 @@ static void a_log_is_a_log_record(void **state)
         "word64le [0..3]=9 [4..15]=4 [16..30]=10 [32..39]=1 u64le 100 str \"it is nine\" pad 8\n");
 }
 
-static void a_blob_without_time_is_a_blob_record(void **state)
+static void blob_without_time_becomes_blob_record(void **state)
 {
     (void)state;
     begin(&world);
@@ -333,7 +335,7 @@ static void a_blob_without_time_is_a_blob_record(void **state)
             "n") "word64le [0..3]=5 [4..15]=2 [16..31]=1 [32..46]=3 [48..55]=2 01 02 03 pad 8\n");
 }
 
-static void a_blob_too_large_for_that_is_a_bare_large_record(void **state)
+static void oversized_blob_becomes_bare_large_record(void **state)
 {
     (void)state;
     static const uint8_t zeros[32800];
@@ -349,7 +351,7 @@ static void a_blob_too_large_for_that_is_a_bare_large_record(void **state)
                                    "word64le [0..15]=2 [16..31]=1 u64le 32800 zeros 32800\n");
 }
 
-static void a_blob_with_time_is_a_large_record_with_metadata(void **state)
+static void blob_with_time_becomes_large_record_with_metadata(void **state)
 {
     (void)state;
     begin(&world);
@@ -364,7 +366,7 @@ static void a_blob_with_time_is_a_large_record_with_metadata(void **state)
                                "word64le [0..3]=9 [4..15]=1 [16..31]=2 [32]=1 u64le 1 01 pad 8\n");
 }
 
-static void objects_without_time_are_object_records(void **state)
+static void objects_without_time_become_object_records(void **state)
 {
     (void)state;
     begin(&world);
@@ -398,7 +400,7 @@ static void objects_without_time_are_object_records(void **state)
                              "word64le [0..3]=6 [4..15]=2 [16..23]=1 [24..39]=1 u64le 0xdead\n");
 }
 
-static void modules_mappings_and_samples_are_profiler_records(void **state)
+static void modules_mappings_and_samples_become_profiler_records(void **state)
 {
     (void)state;
     begin(&world);
@@ -431,7 +433,7 @@ static void modules_mappings_and_samples_are_profiler_records(void **state)
                                "u64le 100 u64le 1 u64le 2\n");
 }
 
-static void a_gap_is_a_provider_event_and_its_count_is_lost(void **state)
+static void gap_becomes_provider_event_without_count(void **state)
 {
     (void)state;
     begin(&world);
@@ -445,7 +447,7 @@ static void a_gap_is_a_provider_event_and_its_count_is_lost(void **state)
     assert_int_equal(lost(&world, "gap.count"), 1);
 }
 
-static void names_stand_before_the_first_event_of_a_thread(void **state)
+static void names_precede_first_event_of_thread(void **state)
 {
     (void)state;
     begin(&world);
@@ -463,7 +465,7 @@ static void names_stand_before_the_first_event_of_a_thread(void **state)
             KEY(4, "n") "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=3 [48..63]=4 u64le 100\n");
 }
 
-static void the_name_of_a_thread_without_a_number_is_a_loss(void **state)
+static void name_of_thread_without_id_is_counted_as_lost(void **state)
 {
     (void)state;
     begin(&world);
@@ -477,7 +479,7 @@ static void the_name_of_a_thread_without_a_number_is_a_loss(void **state)
     assert_int_equal(lost(&world, "thread.name"), 1);
 }
 
-static void a_name_that_becomes_known_later_is_written_at_the_end(void **state)
+static void late_name_is_written_at_the_end(void **state)
 {
     (void)state;
     begin(&world);
@@ -489,7 +491,7 @@ static void a_name_that_becomes_known_later_is_written_at_the_end(void **state)
                    "word64le [0..3]=7 [4..15]=2 [16..23]=1 [24..39]=2 [40..43]=0 u64le 4\n");
 }
 
-static void a_name_stands_before_the_first_event_after_it_became_known(void **state)
+static void late_name_precedes_next_event_of_thread(void **state)
 {
     (void)state;
     begin(&world);
@@ -504,7 +506,7 @@ static void a_name_stands_before_the_first_event_after_it_became_known(void **st
                    "word64le [0..3]=4 [4..15]=2 [24..31]=1 [32..47]=1 [48..63]=2 u64le 100\n");
 }
 
-static void each_provider_has_tables_of_its_own(void **state)
+static void each_provider_has_separate_tables(void **state)
 {
     (void)state;
     begin(&world);
@@ -520,7 +522,7 @@ static void each_provider_has_tables_of_its_own(void **state)
             TABLES INSTANT "word64le [0..3]=0 [4..15]=1 [16..19]=2 [20..51]=1\n" INSTANT);
 }
 
-static void an_anchored_clock_says_its_base(void **state)
+static void anchored_clock_writes_its_base(void **state)
 {
     (void)state;
     begin_with(&world, "anchor=yes");
@@ -531,7 +533,7 @@ static void an_anchored_clock_says_its_base(void **state)
         "word64le [0..3]=1 [4..15]=4 u64le 1000000000 u64le 100 u64le 100\n" TABLES INSTANT);
 }
 
-static void the_16th_field_is_lost_and_counted(void **state)
+static void sixteenth_field_is_counted_as_lost(void **state)
 {
     (void)state;
     begin(&world);
@@ -566,7 +568,7 @@ static void arrays_and_structs_become_dotted_names(void **state)
     assert_int_equal(lost(&world, "field.nested"), 1);
 }
 
-static void names_of_values_and_contexts_are_counted(void **state)
+static void value_labels_and_context_fields_are_counted_as_lost(void **state)
 {
     (void)state;
     begin(&world);
@@ -590,7 +592,7 @@ static void names_of_values_and_contexts_are_counted(void **state)
     assert_int_equal(lost(&world, "field.context"), 1);
 }
 
-static void texts_are_cut_at_a_character_and_counted(void **state)
+static void long_texts_are_cut_at_character_and_counted(void **state)
 {
     (void)state;
     static char text[33001];
@@ -610,7 +612,7 @@ static void texts_are_cut_at_a_character_and_counted(void **state)
     assert_int_equal(lost(&world, "field.room"), 0);
 }
 
-static void what_no_record_has_is_counted(void **state)
+static void attributes_without_position_are_counted_as_lost(void **state)
 {
     (void)state;
     static const uint8_t activity[16] = {1};
@@ -648,7 +650,7 @@ static void what_no_record_has_is_counted(void **state)
     assert_int_equal(world.losses_n, sizeof once / sizeof *once + 2);
 }
 
-static void a_full_thread_table_is_followed_by_threads_in_place(void **state)
+static void full_thread_table_uses_inline_threads(void **state)
 {
     (void)state;
     begin(&world);
@@ -658,13 +660,13 @@ static void a_full_thread_table_is_followed_by_threads_in_place(void **state)
         put(&world);
     }
     end(&world);
-    /* Head 56 bytes, two strings 32, then thread and event for 255, and an event with the thread in
-     * it. */
+    /* 56 bytes for the head, 32 for two strings, then thread and event for 255 threads, and one
+     * event with an inline thread. */
     assert_int_equal(world.losses_n, 0);
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 255 * (24 + 16) + 32);
 }
 
-static void a_table_that_stays_full_begins_anew(void **state)
+static void full_table_is_cleared_after_many_inline_refs(void **state)
 {
     (void)state;
     begin(&world);
@@ -674,12 +676,12 @@ static void a_table_that_stays_full_begins_anew(void **state)
         put(&world);
     }
     end(&world);
-    /* 255 with a record each, 1024 in place, and so on: 2 * 255 + 2 * 1024 = 2558, then 255 again,
-     * then 187 in place. */
+    /* 255 threads with a record each, then 1024 inline, and so on: 2 * 255 + 2 * 1024 = 2558, then
+     * 255 again, then 187 inline. */
     assert_int_equal(world.n, 8 + 16 + 16 + 32 + 3 * 255 * (24 + 16) + (2 * 1024 + 187) * 32);
 }
 
-static void tables_of_many_providers_take_little_room_each(void **state)
+static void tables_of_many_providers_use_little_memory(void **state)
 {
     (void)state;
     const ttr_options options = {.size = sizeof options, .max_memory = 8u << 20};
@@ -696,11 +698,12 @@ static void tables_of_many_providers_take_little_room_each(void **state)
         put(&world);
     }
     end(&world);
-    /* The magic, then of each: who it is, its clock, thread, two strings, and an event. */
+    /* The magic number; then for each provider its info, clock, thread, two strings and an event.
+     */
     assert_int_equal(world.n, 8 + 2000 * (24 + 16 + 24 + 2 * 16 + 16));
 }
 
-static void an_option_that_is_none_is_refused(void **state)
+static void unknown_option_is_refused(void **state)
 {
     (void)state;
     const char *const list[] = {"anchor=maybe", NULL};
@@ -742,7 +745,7 @@ static bool write_some(const struct alloc *alloc)
     return ok;
 }
 
-static void memory_running_out_anywhere_is_told_and_leaks_nothing(void **state)
+static void every_failed_allocation_is_reported_without_leaks(void **state)
 {
     (void)state;
     support_fail_each(write_some);
@@ -751,39 +754,39 @@ static void memory_running_out_anywhere_is_told_and_leaks_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_without_events_is_the_magic_record),
+        cmocka_unit_test(empty_trace_is_the_magic_record),
         cmocka_unit_test(strings_and_threads_are_registered_once),
-        cmocka_unit_test(begin_and_end_of_a_span_have_no_last_word),
-        cmocka_unit_test(a_span_is_a_complete_event_with_its_end),
+        cmocka_unit_test(begin_and_end_have_no_last_word),
+        cmocka_unit_test(span_becomes_complete_event_with_end),
         cmocka_unit_test(counters_asyncs_and_flows_end_with_their_id),
-        cmocka_unit_test(every_type_of_value_has_its_argument),
+        cmocka_unit_test(every_value_type_has_an_argument_type),
         cmocka_unit_test(integers_keep_their_stored_width),
-        cmocka_unit_test(a_switch_with_priorities_is_the_old_record),
-        cmocka_unit_test(any_other_switch_is_the_new_record),
-        cmocka_unit_test(a_wake_is_a_thread_wakeup),
-        cmocka_unit_test(a_log_is_a_log_record),
-        cmocka_unit_test(a_blob_without_time_is_a_blob_record),
-        cmocka_unit_test(a_blob_too_large_for_that_is_a_bare_large_record),
-        cmocka_unit_test(a_blob_with_time_is_a_large_record_with_metadata),
-        cmocka_unit_test(objects_without_time_are_object_records),
-        cmocka_unit_test(modules_mappings_and_samples_are_profiler_records),
-        cmocka_unit_test(a_gap_is_a_provider_event_and_its_count_is_lost),
-        cmocka_unit_test(names_stand_before_the_first_event_of_a_thread),
-        cmocka_unit_test(the_name_of_a_thread_without_a_number_is_a_loss),
-        cmocka_unit_test(a_name_that_becomes_known_later_is_written_at_the_end),
-        cmocka_unit_test(a_name_stands_before_the_first_event_after_it_became_known),
-        cmocka_unit_test(each_provider_has_tables_of_its_own),
-        cmocka_unit_test(an_anchored_clock_says_its_base),
-        cmocka_unit_test(the_16th_field_is_lost_and_counted),
+        cmocka_unit_test(switch_with_priorities_is_legacy_record),
+        cmocka_unit_test(switch_with_other_fields_is_modern_record),
+        cmocka_unit_test(wake_becomes_thread_wakeup),
+        cmocka_unit_test(log_becomes_log_record),
+        cmocka_unit_test(blob_without_time_becomes_blob_record),
+        cmocka_unit_test(oversized_blob_becomes_bare_large_record),
+        cmocka_unit_test(blob_with_time_becomes_large_record_with_metadata),
+        cmocka_unit_test(objects_without_time_become_object_records),
+        cmocka_unit_test(modules_mappings_and_samples_become_profiler_records),
+        cmocka_unit_test(gap_becomes_provider_event_without_count),
+        cmocka_unit_test(names_precede_first_event_of_thread),
+        cmocka_unit_test(name_of_thread_without_id_is_counted_as_lost),
+        cmocka_unit_test(late_name_is_written_at_the_end),
+        cmocka_unit_test(late_name_precedes_next_event_of_thread),
+        cmocka_unit_test(each_provider_has_separate_tables),
+        cmocka_unit_test(anchored_clock_writes_its_base),
+        cmocka_unit_test(sixteenth_field_is_counted_as_lost),
         cmocka_unit_test(arrays_and_structs_become_dotted_names),
-        cmocka_unit_test(names_of_values_and_contexts_are_counted),
-        cmocka_unit_test(texts_are_cut_at_a_character_and_counted),
-        cmocka_unit_test(what_no_record_has_is_counted),
-        cmocka_unit_test(a_full_thread_table_is_followed_by_threads_in_place),
-        cmocka_unit_test(a_table_that_stays_full_begins_anew),
-        cmocka_unit_test(tables_of_many_providers_take_little_room_each),
-        cmocka_unit_test(an_option_that_is_none_is_refused),
-        cmocka_unit_test(memory_running_out_anywhere_is_told_and_leaks_nothing),
+        cmocka_unit_test(value_labels_and_context_fields_are_counted_as_lost),
+        cmocka_unit_test(long_texts_are_cut_at_character_and_counted),
+        cmocka_unit_test(attributes_without_position_are_counted_as_lost),
+        cmocka_unit_test(full_thread_table_uses_inline_threads),
+        cmocka_unit_test(full_table_is_cleared_after_many_inline_refs),
+        cmocka_unit_test(tables_of_many_providers_use_little_memory),
+        cmocka_unit_test(unknown_option_is_refused),
+        cmocka_unit_test(every_failed_allocation_is_reported_without_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

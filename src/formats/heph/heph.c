@@ -1,11 +1,11 @@
-/* Heph as a format: what it is called, what it can do, its options. */
+/* Registers Heph as a format: its name, options, reader and writer. */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
 static const ttr_option_info options[] = {
     {"layout", "auto|0.1|pre-substream",
-     "layout of the events; auto tells today's from that of before March 2021", false},
-    {"epoch", "NS", "Unix time of the trace's zero in ns, instead of what the trace says", false},
+     "layout of the events; auto detects files from before March 2021", false},
+    {"epoch", "NS", "Unix time at time 0 of the trace, in ns, instead of the recorded one", false},
     {"epoch", "NS",
      "Unix time that the times written are relative to, instead of one chosen by the first event",
      true},
@@ -24,10 +24,10 @@ static const struct format_writer writer = {
     .losses = heph_losses,
     .losses_n = HEPH_LOSSES,
     .state_size = sizeof(struct heph_writer),
-    .create = heph_create,
+    .create = heph_writer_create,
     .write = heph_write,
-    .finish = heph_finish,
-    .drop = heph_drop,
+    .finish = heph_writer_finish,
+    .drop = heph_writer_free,
 };
 
 const struct format format_heph = {

@@ -1,5 +1,5 @@
-/* What the files of this folder share: the reader's state and the functions between them.
- * heph_format.h draws the bytes. */
+/* The Heph reader: its state and the internal functions of its files.  heph_format.h has drawings
+ * of the byte layout. */
 #ifndef TRACETTA_FORMATS_HEPH_H
 #define TRACETTA_FORMATS_HEPH_H
 
@@ -8,19 +8,22 @@
 #include "formats/heph/heph_format.h"
 #include "model/input.h"
 
-#define HEPH_NAMES 1024u /* slots of the description cache; powers of two */
-#define HEPH_THREADS 256u
+#define HEPH_NAME_SLOTS                                                            \
+    1024u /* slots of the description cache and of the thread cache; powers of two \
+           */
+#define HEPH_THREAD_SLOTS 256u
 
-/* What a description of the Heph runtime tells us. */
-enum heph_meaning {
+/* Meaning of an event whose description the Heph runtime is known to write. */
+enum heph_description_kind {
     HEPH_ANY = 0,
-    HEPH_RUNTIME,  /* only the runtime writes it */
-    HEPH_BUILDING, /* its attribute "worker_threads" tells workers from synchronous actors */
-    HEPH_RUN       /* its attributes "id" and "name" name the actor that ran */
+    HEPH_RUNTIME, /* the description occurs only in traces of the runtime */
+    /* attribute "worker_threads" is the number of worker threads; streams above it are synchronous
+     * actors */
+    HEPH_BUILDING,
+    HEPH_RUN /* attributes "id" and "name" name the actor that ran */
 };
 
-/* A description met before: equal length, first and last eight bytes are checked before the text
- * is. */
+/* A cached description.  Length, first and last eight bytes are compared before the text. */
 struct heph_name {
     uint64_t first, last;
     const char *p;
@@ -29,45 +32,47 @@ struct heph_name {
     uint8_t meaning;
 };
 
-/* A (stream, substream) met before. */
+/* A cached pair of stream and substream. */
 struct heph_thread {
     uint64_t substream;
     uint32_t stream;
-    uint32_t index; /* in the counters' streams */
-    ttr_id thread;  /* 0: free slot */
+    uint32_t index; /* index of the stream in counters.streams */
+    ttr_id thread;  /* 0 if the slot is free */
 };
 
 struct heph_reader {
     const struct heph_layout *layout;
-    uint64_t offset; /* of the next packet */
+    uint64_t offset; /* file offset of the next packet */
     uint64_t max_packet;
-    uint64_t epoch; /* 0 while unknown */
+    uint64_t epoch; /* ns since 1970 at time 0 of the trace; 0 while unknown */
     bool has_epoch;
-    bool is_epoch_given;   /* by option: packets do not change it */
-    uint64_t epochs_until; /* epoch packets before this offset were weighed at opening */
-    int64_t time;          /* of the last event, for gaps */
-    ttr_id schema, nested; /* how fields are walked: as stored, and with arrays in arrays */
-    bool is_lost;          /* `offset` is no packet boundary: look for one */
-    uint64_t lost_from;    /* where the search began */
-    uint8_t
-        repaired[HEPH_EPOCH_PACKET]; /* an epoch packet whose frame was damaged, as it should be */
-    bool is_torn;                    /* while lost: the input may end inside a packet */
-    uint64_t zeros_until;            /* up to there nothing was written */
-    uint64_t large_until; /* while lost: up to there goes a packet larger than allowed, as its
-                             `large_size` says; 0 = none */
+    bool is_epoch_given;   /* set by option epoch; epoch packets are ignored */
+    uint64_t epochs_until; /* file offset; epoch packets before it were examined by heph_open */
+    int64_t time;          /* time of the last event in ns, used for gaps */
+    ttr_id schema, nested; /* schemas of events with flat arrays, and with arrays in arrays */
+    bool is_lost;          /* `offset` is not a packet boundary: search for one */
+    uint64_t lost_from;    /* file offset where the search started */
+    /* an epoch packet with a corrected frame */
+    uint8_t repaired[HEPH_EPOCH_PACKET];
+    bool is_torn;         /* during a search: the input may end inside a packet */
+    uint64_t zeros_until; /* file offset; bytes from `offset` to here are zero */
+    /* during a search: end offset of an oversized packet by `large_size`, its size field; 0 if none
+     */
+    uint64_t large_until;
     uint32_t large_size;
-    bool is_restart; /* another trace begins at `offset`: settle the counters before */
+    /* another trace starts at `offset`: report lost events before the counters are cleared */
+    bool is_restart;
     bool is_out_of_memory;
-    bool has_substreams; /* some event has a substream other than 0 */
-    bool is_runtime;     /* the Heph runtime wrote it */
-    uint64_t workers;    /* worker threads, 0 = unknown */
-    uint64_t work;       /* what searching has cost so far, see heph_resync.c */
+    bool has_substreams; /* true if some event has a substream other than 0 */
+    bool is_runtime;     /* the trace was written by the Heph runtime */
+    uint64_t workers;    /* number of worker threads; 0 if unknown */
+    uint64_t work;       /* work spent on searching; limited by spend_work in heph_resync.c */
     uint64_t events;
-    size_t gaps_told; /* streams whose losses were given as events */
-    bool is_told;     /* the notes about the counters were left */
+    size_t gaps_emitted;    /* number of streams whose lost events were emitted as gaps */
+    bool are_notes_emitted; /* the notes about the counters were emitted */
     struct heph_counters counters;
-    struct heph_name names[HEPH_NAMES];
-    struct heph_thread threads[HEPH_THREADS];
+    struct heph_name names[HEPH_NAME_SLOTS];
+    struct heph_thread threads[HEPH_THREAD_SLOTS];
 };
 
 extern const struct format format_heph;
@@ -75,57 +80,62 @@ extern const struct format format_heph;
 /* --- heph_bid.c --- */
 unsigned heph_bid(const struct peek *peek);
 
-/* The layout by name ("auto" looks at the events in the window); NULL for a name that is none. */
-const struct heph_layout *heph_layout_named(const char *name, const struct window *window,
-                                            uint64_t max_packet);
+/* Returns a layout by name, NULL if the name is unknown.  "auto" chooses it by the events in the
+ * window. */
+const struct heph_layout *heph_find_layout(const char *name, const struct window *window,
+                                           uint64_t max_packet);
 
-/* --- heph_packet.c: is it a packet --- */
+/* --- heph_packet.c: validation of packets --- */
 
-/* True where at least HEPH_FRAME bytes at p begin with a magic and a size that fits its kind. */
-bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet);
+/* Returns whether the HEPH_FRAME bytes at `p` are a magic number and a size that its packet type
+ * allows. */
+bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet);
 
-/* Size of a packet as its frame says. */
-uint32_t heph_size(const uint8_t *p);
+/* Returns the size field of a packet, in bytes. */
+uint32_t heph_packet_size(const uint8_t *p);
 
-/* True where a whole packet's content fills its size exactly; a frame that fits is the caller's to
- * check. */
-bool heph_is_exact(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
+/* Returns whether the content of a complete packet fills its size exactly.  The caller checks the
+ * frame. */
+bool heph_is_valid_packet(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
 
-/* The same for the reading of arrays in arrays, which the original writer makes by mistake. */
-bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layout *layout);
+/* Does the same for arrays in arrays, which the original writer emits by mistake. */
+bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
+                                 const struct heph_layout *layout);
 
-/* True for a metadata packet that sets the epoch, with its value. */
-bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
+/* Returns whether the packet is metadata that sets the epoch, and stores its value. */
+bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch);
 
-/* Moves the window to reader->offset with `need` bytes if the input has them. */
-TTR_MUST ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error);
+/* Moves the window to reader->offset, with at least `need` bytes unless the input ends before. */
+TTR_MUST ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error);
 
 /* --- heph_epoch.c --- */
 
-/* Finds the epoch for the events from the beginning of the trace. */
+/* Determines the epoch before the first event is read. */
 TTR_MUST ttr_status heph_find_epoch(struct input *in, ttr_error *error);
 
-/* Weighs an epoch packet met while reading. */
-TTR_MUST ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error);
+/* Applies an epoch packet that is met while reading. */
+TTR_MUST ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error);
 
 /* --- heph_event.c --- */
 
-/* Adds the event of a packet to the batch; `size` bytes of it are there, at least header and
- * description.  `schema` says how its fields are walked.  NULL when memory is out. */
+/* Adds the event of a packet to the batch. At least header and description must be in its `size`
+ * bytes.  `schema` selects the field decoder.  Returns NULL if out of memory. */
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema);
 
-/* Adds bytes that carry no event, from reader->offset, when they are wanted. */
-void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
+/* Adds the bytes at reader->offset as a definition, if definitions are wanted. */
+void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name);
 
 /* --- heph_names.c --- */
 
-/* What a description means. */
-enum heph_meaning heph_meaning_of(const uint8_t *p, size_t n);
+/* Returns what a description of `n` bytes means. */
+enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n);
 
-/* Learns names from an event whose description means something; false when memory is out. */
-TTR_MUST bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning meaning);
+/* Learns names of streams or actors from an event with a known description. Returns false if out of
+ * memory. */
+TTR_MUST bool heph_learn_names(struct input *in, const ttr_event *event,
+                               enum heph_description_kind meaning);
 
-/* Names a stream that is new, if the runtime wrote the trace. */
+/* Names a new stream if the runtime wrote the trace. */
 TTR_MUST bool heph_name_stream(struct input *in, uint32_t stream);
 
 /* --- heph_fields.c --- */
@@ -133,15 +143,15 @@ extern const struct field_ops heph_field_ops, heph_nested_ops;
 
 /* --- heph_resync.c --- */
 
-/* The packet at reader->offset is bad: gives what can be saved of it and goes on behind. */
-TTR_MUST ttr_status heph_recover(struct input *in, ttr_error *error);
+/* Handles the invalid packet at reader->offset: emits what is readable and advances past it. */
+TTR_MUST ttr_status heph_recover_packet(struct input *in, ttr_error *error);
 
-/* Passes over room that was not written, up to zeros_until; copies get its bytes.  The batch has
- * room. */
-void heph_pass_zeros(struct input *in);
+/* Skips zero bytes up to zeros_until, and emits them if definitions are wanted.  The batch must
+ * have room. */
+void heph_skip_zeros(struct input *in);
 
-/* Looks for the next packet from reader->offset on. */
-TTR_MUST ttr_status heph_search(struct input *in, ttr_error *error);
+/* Searches the next packet from reader->offset on. */
+TTR_MUST ttr_status heph_search_packet(struct input *in, ttr_error *error);
 
 /* --- heph_read.c --- */
 ttr_status heph_open(struct input *in, ttr_error *error);

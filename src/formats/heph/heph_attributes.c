@@ -1,9 +1,9 @@
-/* The search for arrays in arrays, see the header.  Depth first, flat before nested, so that the
- * least surprising reading wins; the work is bounded by the size of the packet, or a hostile one
- * could make it exponential. */
+/* Search for arrays in arrays (see the header): depth-first backtracking that tries flat arrays
+ * before nested ones, so that the simplest reading wins.  The number of values examined is limited,
+ * because a malicious packet could make it exponential. */
 #include "formats/heph/heph_attributes.h"
 
-static bool spend(struct heph_nesting *nesting)
+static bool spend_nesting_work(struct heph_nesting *nesting)
 {
     if (nesting->work == 0)
         return false;
@@ -11,19 +11,19 @@ static bool spend(struct heph_nesting *nesting)
     return true;
 }
 
-/* Skips an array, behind its type byte, that has so many levels (at most HEPH_LEVELS_MAX, so the
- * recursion ends). */
-static bool skip_array(struct cursor *c, uint8_t type, unsigned levels,
-                       struct heph_nesting *nesting)
+/* Skips an array after its type byte, with `levels` levels of nesting.  `levels` is at most
+ * HEPH_LEVELS_MAX, which bounds the recursion. */
+static bool skip_nested_array(struct cursor *c, uint8_t type, unsigned levels,
+                              struct heph_nesting *nesting)
 {
-    if (!spend(nesting))
+    if (!spend_nesting_work(nesting))
         return false;
     if (levels == 1)
         return heph_skip_value(c, type);
     uint32_t n = cursor_u16be(c);
     bool is_whole = !c->failed;
     for (uint32_t i = 0; i < n && is_whole; i++)
-        is_whole = skip_array(c, type, levels - 1, nesting);
+        is_whole = skip_nested_array(c, type, levels - 1, nesting);
     return is_whole;
 }
 
@@ -32,10 +32,11 @@ static bool is_array(uint8_t type)
     return type > HEPH_TYPE_ARRAY && type <= (HEPH_TYPE_ARRAY | HEPH_TYPE_TEXT);
 }
 
-/* Tries the attributes from the given array on; at most HEPH_NESTING_MAX calls deep. */
-static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
+/* Tries all readings of the attributes from array number `array` on.  Recursion is at most
+ * HEPH_NESTING_MAX deep. */
+static bool find_nesting_from(struct cursor c, unsigned array, struct heph_nesting *nesting)
 {
-    while (cursor_left(&c) && spend(nesting)) {
+    while (cursor_left(&c) && spend_nesting_work(nesting)) {
         (void)cursor_skip(&c, cursor_u16be(&c));
         uint8_t type = cursor_u8(&c);
         if (!is_array(type) || array >= HEPH_NESTING_MAX) {
@@ -47,7 +48,8 @@ static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
         for (unsigned levels = 1; levels <= HEPH_LEVELS_MAX; levels++) {
             struct cursor rest = c;
             nesting->levels = before | (uint64_t)(levels - 1) << (2 * array);
-            if (skip_array(&rest, type, levels, nesting) && find(rest, array + 1, nesting))
+            if (skip_nested_array(&rest, type, levels, nesting) &&
+                find_nesting_from(rest, array + 1, nesting))
                 return true;
         }
         return false;
@@ -55,8 +57,8 @@ static bool find(struct cursor c, unsigned array, struct heph_nesting *nesting)
     return cursor_left(&c) == 0 && !c.failed;
 }
 
-bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting)
+bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting)
 {
     *nesting = (struct heph_nesting){.work = 64 + 4 * (uint64_t)cursor_left(&c)};
-    return find(c, 0, nesting);
+    return find_nesting_from(c, 0, nesting);
 }

@@ -1,27 +1,28 @@
-/* Walking over attributes without looking at their values: the hot part of reading, so it is
- * inline.
+/* Skips attributes without decoding their values.  Inline, because reading spends most of its time
+ * here.
  *
- * The original writer compiles arrays of arrays though the format has none: the type byte is that
- * of a flat array, each row has its own count.  Such a packet does not add up when read flat, but
- * does when one or more of its arrays are read with two or three levels: heph_find_nesting tries.
- */
+ * The format has no arrays of arrays, but the original writer can emit them: the type byte is that
+ * of a flat array, and each row has its own count.  Such a packet does not fill its size if read as
+ * flat arrays, but does if some arrays are read with two or three levels. heph_find_array_nesting
+ * searches for such a reading. */
 #ifndef TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
 #define TRACETTA_FORMATS_HEPH_ATTRIBUTES_H
 
 #include "base/cursor.h"
 #include "formats/heph/heph_format.h"
 
-#define HEPH_LEVELS_MAX 3u   /* arrays in arrays in arrays */
-#define HEPH_NESTING_MAX 32u /* arrays of one event that may be nested; later ones are flat */
+#define HEPH_LEVELS_MAX 3u /* maximum nesting: arrays in arrays in arrays */
+/* arrays of an event that may be nested; later ones are read as flat */
+#define HEPH_NESTING_MAX 32u
 
-/* How many levels each of the first arrays of an event has, less one: two bits an array, the first
+/* Nesting of the first arrays of an event: levels - 1 in two bits per array, the first array
  * lowest. */
 struct heph_nesting {
     uint64_t levels;
-    uint64_t work; /* values the search may still look at */
+    uint64_t work; /* values that the search may still examine */
 };
 
-static inline unsigned heph_nesting_levels(const struct heph_nesting *nesting, unsigned array)
+static inline unsigned heph_array_levels(const struct heph_nesting *nesting, unsigned array)
 {
     return array < HEPH_NESTING_MAX ? (unsigned)(nesting->levels >> (2 * array) & 3) + 1 : 1;
 }
@@ -34,7 +35,7 @@ static inline bool heph_skip_strings(struct cursor *c, uint32_t n)
     return true;
 }
 
-/* Skips a value of a type; false where it is not whole or the type is none. */
+/* Skips a value.  Returns false if the type is unknown or the value is truncated. */
 static inline bool heph_skip_value(struct cursor *c, uint8_t type)
 {
     switch (type) {
@@ -55,13 +56,13 @@ static inline bool heph_skip_value(struct cursor *c, uint8_t type)
     }
 }
 
-/* Skips one attribute. */
+/* Skips one attribute: its name, type and value. */
 static inline bool heph_skip_attribute(struct cursor *c)
 {
     return cursor_skip(c, cursor_u16be(c)) && heph_skip_value(c, cursor_u8(c));
 }
 
-/* Skips all attributes; true where they fill the cursor exactly. */
+/* Skips all attributes.  Returns whether they end exactly at the end of the cursor. */
 static inline bool heph_skip_attributes(struct cursor *c)
 {
     while (cursor_left(c))
@@ -70,15 +71,16 @@ static inline bool heph_skip_attributes(struct cursor *c)
     return true;
 }
 
-/* True where description and attributes of an event packet fill its size exactly; the size is at
- * least that of the header, whose last two bytes are the description's length. */
-static inline bool heph_event_is_exact(const uint8_t *packet, uint32_t size, uint32_t header)
+/* Returns whether description and attributes fill an event packet exactly.  `size` must be at least
+ * `header`, whose last two bytes are the length of the description. */
+static inline bool heph_is_valid_event(const uint8_t *packet, uint32_t size, uint32_t header)
 {
     struct cursor c = cursor_over(packet + header, size - header, 0);
     return cursor_skip(&c, load_u16be(packet + header - 2)) && heph_skip_attributes(&c);
 }
 
-/* Finds a reading with nested arrays that fills the cursor exactly. */
-bool heph_find_nesting(struct cursor c, struct heph_nesting *nesting);
+/* Finds a reading with nested arrays that ends exactly at the end of the cursor. Returns false if
+ * none was found. */
+bool heph_find_array_nesting(struct cursor c, struct heph_nesting *nesting);
 
 #endif

@@ -1,8 +1,8 @@
-/* Is it a Heph trace, and of which layout?
+/* Detection of Heph traces and of their layout.
  *
- * Files written before the substream was added (early 2021) carry the same magics and the same
- * version, so only the contents tell: their events do not add up with a 42-byte header and do with
- * one of 34 bytes. */
+ * Files written before the substream field was added (early 2021) have the same magic numbers and
+ * version. Only the content differs: their events fill their size with a 34-byte header, not with
+ * one of 42 bytes. */
 #include <string.h>
 
 #include "formats/heph/heph.h"
@@ -21,27 +21,27 @@ struct probe {
     unsigned events, good;
 };
 
-/* How many of the first events add up in a layout. */
-static struct probe try_layout(const struct window *window, const struct heph_layout *layout,
-                               uint64_t max_packet)
+/* Counts how many of the first events fill their size in a layout. */
+static struct probe probe_layout(const struct window *window, const struct heph_layout *layout,
+                                 uint64_t max_packet)
 {
     struct probe probe = {0, 0};
     struct cursor c = cursor_over(window->bytes, window->n, 0);
-    while (probe.events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME) {
+    while (probe.events < PROBE_EVENTS && cursor_left(&c) >= HEPH_FRAME_SIZE) {
         const uint8_t *packet = c.p;
-        uint32_t size = heph_size(packet);
-        if (!heph_is_frame(packet, &layout_old, max_packet) || !cursor_skip(&c, size))
+        uint32_t size = heph_packet_size(packet);
+        if (!heph_is_valid_frame(packet, &layout_old, max_packet) || !cursor_skip(&c, size))
             break;
         if (load_u32be(packet) != HEPH_MAGIC_EVENT)
             continue;
         probe.events++;
-        probe.good += size >= layout->header && heph_is_exact(packet, size, layout);
+        probe.good += size >= layout->header && heph_is_valid_packet(packet, size, layout);
     }
     return probe;
 }
 
-const struct heph_layout *heph_layout_named(const char *name, const struct window *window,
-                                            uint64_t max_packet)
+const struct heph_layout *heph_find_layout(const char *name, const struct window *window,
+                                           uint64_t max_packet)
 {
     if (strcmp(name, "0.1") == 0)
         return &layout_now;
@@ -49,44 +49,44 @@ const struct heph_layout *heph_layout_named(const char *name, const struct windo
         return &layout_old;
     if (strcmp(name, "auto") != 0)
         return NULL;
-    struct probe now = try_layout(window, &layout_now, max_packet),
-                 old = try_layout(window, &layout_old, max_packet);
+    struct probe now = probe_layout(window, &layout_now, max_packet),
+                 old = probe_layout(window, &layout_old, max_packet);
     bool is_old = old.events > 0 && old.good == old.events && now.good < now.events;
     return is_old ? &layout_old : &layout_now;
 }
 
-/* Bits verified of the packet at p; 0 when it is none.  A packet that is cut by the end of the peek
- * counts by its frame. */
-static unsigned weigh(const uint8_t *p, size_t n)
+/* Returns the number of bits verified of the packet at `p`, 0 if it is invalid.  If the peek buffer
+ * ends inside the packet, only its frame counts. */
+static unsigned count_verified_bits(const uint8_t *p, size_t n)
 {
     const struct heph_layout *layout = &layout_old;
-    if (n < HEPH_FRAME)
+    if (n < HEPH_FRAME_SIZE)
         return n >= 4 && (load_u32be(p) == HEPH_MAGIC_EVENT || load_u32be(p) == HEPH_MAGIC_METADATA)
                    ? 32
                    : 0;
-    if (!heph_is_frame(p, layout, UINT32_MAX))
+    if (!heph_is_valid_frame(p, layout, UINT32_MAX))
         return 0;
-    uint32_t size = heph_size(p);
+    uint32_t size = heph_packet_size(p);
     if (size > n)
         return 36;
-    bool is_exact = heph_is_exact(p, size, &layout_old) ||
-                    (size >= HEPH_EVENT_HEADER && heph_is_exact(p, size, &layout_now));
+    bool is_exact = heph_is_valid_packet(p, size, &layout_old) ||
+                    (size >= HEPH_EVENT_HEADER && heph_is_valid_packet(p, size, &layout_now));
     return is_exact ? 64 : 40;
 }
 
 unsigned heph_bid(const struct peek *peek)
 {
-    unsigned bid = weigh(peek->bytes, peek->n);
+    unsigned bid = count_verified_bits(peek->bytes, peek->n);
     if (bid)
         return bid;
-    /* The beginning may be damaged: a packet that adds up and is followed by another is enough. */
-    for (size_t at = 1; at + HEPH_FRAME <= peek->n; at++) {
+    /* If the start is damaged, a valid packet followed by another one is enough. */
+    for (size_t at = 1; at + HEPH_FRAME_SIZE <= peek->n; at++) {
         const uint8_t *p = peek->bytes + at;
         if ((p[0] != HEPH_MAGIC_EVENT >> 24 && p[0] != HEPH_MAGIC_METADATA >> 24) ||
-            weigh(p, peek->n - at) != 64)
+            count_verified_bits(p, peek->n - at) != 64)
             continue;
-        size_t next = at + heph_size(p);
-        if (weigh(peek->bytes + next, peek->n - next) >= 32)
+        size_t next = at + heph_packet_size(p);
+        if (count_verified_bits(peek->bytes + next, peek->n - next) >= 32)
             return 24;
     }
     return 0;

@@ -1,4 +1,4 @@
-/* How traces of Heph are damaged by the campaigns. */
+/* Damage that the campaigns apply to Heph traces. */
 #include "campaigns/campaign.h"
 
 static const struct campaign campaigns[] = {

@@ -1,6 +1,6 @@
-/* Recorded traces of two versions of the original writer: what they hold, and that a copy is the
- * same bytes.  TTR_CORPUS names the folder of recorded traces; without it the tests pass with a
- * line that says so. */
+/* Traces recorded by two versions of the original writer: their contents, and that a copy is
+ * byte-identical.  TTR_CORPUS names the folder of recorded traces; without it the tests pass and
+ * print a line about it. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct recorded {
     const char *name;
     uint64_t events;
     uint32_t streams, threads;
-    uint64_t notes; /* at most so many kinds, all remarks */
+    uint64_t notes; /* maximum number of note codes, all of them remarks */
 };
 
 static const struct recorded recorded[] = {
@@ -63,7 +63,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     ttr_free(t);
 }
 
-static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(void **state)
+static void recorded_traces_read_completely_without_losses(void **state)
 {
     char path[600];
     (void)state;
@@ -72,7 +72,7 @@ static void recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen(vo
             check_recorded(&recorded[i], path);
 }
 
-/* Copies a trace and gives its bytes. */
+/* Copies a trace and returns the bytes of the copy. */
 static void copy_trace(const char *path, uint32_t flags, struct buffer *copy)
 {
     ttr_error error = {0};
@@ -103,7 +103,7 @@ static void check_same_bytes(const char *path, const struct buffer *copy)
     assert_int_equal(at, copy->n);
 }
 
-static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
+static void copies_are_identical_with_and_without_metadata(void **state)
 {
     char path[600];
     (void)state;
@@ -115,8 +115,8 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
         check_same_bytes(path, &copy);
         buffer_free(&copy);
     }
-    /* Without metadata the writer makes the epoch packet itself, and counts: the same where
-     * counters were in order. */
+    /* Without metadata the writer creates the epoch packet and the counters. They equal the
+     * original if its counters were in order. */
     if (corpus_find("heph", "heph-head-redis-app.trace", path, sizeof path)) {
         struct buffer copy;
         copy_trace(path, 0, &copy);
@@ -125,7 +125,7 @@ static void copies_are_the_same_bytes_with_metadata_and_without(void **state)
     }
 }
 
-static void streams_and_actors_have_the_names_of_the_runtime(void **state)
+static void runtime_trace_names_streams_and_actors(void **state)
 {
     char path[600];
     (void)state;
@@ -155,9 +155,9 @@ static void streams_and_actors_have_the_names_of_the_runtime(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_traces_hold_what_their_writers_wrote_and_no_loss_is_seen),
-        cmocka_unit_test(copies_are_the_same_bytes_with_metadata_and_without),
-        cmocka_unit_test(streams_and_actors_have_the_names_of_the_runtime),
+        cmocka_unit_test(recorded_traces_read_completely_without_losses),
+        cmocka_unit_test(copies_are_identical_with_and_without_metadata),
+        cmocka_unit_test(runtime_trace_names_streams_and_actors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

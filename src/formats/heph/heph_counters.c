@@ -1,14 +1,40 @@
-/* Sets of counters as ranges, see the header. */
+/* Sets of event counters as ordered ranges: detection of lost, late and duplicate events.
+ *
+ * Purpose: each stream numbers its events with a 32-bit counter. Missing numbers are lost events.
+ * Events arrive in the order of their ends, and threads share stream 0, so a gap may be filled
+ * thousands of events later. Only the end of the trace decides what is lost.
+ *
+ * Order of calls: heph_counters_add_stream once per new stream; heph_counters_add per event;
+ * heph_stream_count_lost per stream at the end; heph_counters_clear if another trace follows in the
+ * same file.
+ *
+ * Algorithm: interval set as a sorted array, with binary search by range end.
+ *
+ *   counters seen: 5 6 7 . . 10 11 . 13      ranges: [5,8) [10,12) [13,14)
+ *   add 14: equals `next`, the last range grows in heph_counters_add (the usual case)
+ *   add 12: extends [10,12) to [10,13), which then merges with [13,14)
+ *   add  6: is inside [5,8), a duplicate
+ *   add 20: a new range; 15 to 19 are missing
+ *
+ * Counters wrap. They are widened to 64 bits by their signed distance to `near`, a counter of the
+ * last run. The first counter of a stream becomes 2^40 + counter, so that earlier ones do not
+ * underflow.
+ *
+ * Invariants: ranges are sorted, disjoint and not adjacent. `next` is the end of the last range.
+ * Cost: O(1) for a counter in sequence, O(log n + n) otherwise, for n ranges. Memory is limited by
+ * HEPH_RANGES_MAX ranges per stream: then the lowest gap counts as lost for good, and its
+ * neighbours merge. Left out: counters before the first one of a stream. A single counter that is
+ * FAR from all others counts as a damaged counter, not as many lost events. */
 #include "formats/heph/heph_counters.h"
 
 #include <string.h>
 
-/* Where a stream's first counter is put, so that earlier ones find room below. */
-#define BASE (UINT64_C(1) << 40)
+/* Position of a stream's first counter in 64 bits, so that earlier counters have room below it. */
+#define FIRST_COUNTER_BASE (UINT64_C(1) << 40)
 
-/* A hole this large around a single counter is a damaged counter rather than as many lost events.
- */
-#define FAR 65536u
+/* Minimum gap on both sides of a single counter that makes it a damaged counter instead of evidence
+ * for lost events. */
+#define STRAY_DISTANCE_MIN 65536u
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc)
 {
@@ -27,15 +53,15 @@ void heph_counters_free(struct heph_counters *counters)
     counters->n = counters->capacity = 0;
 }
 
-uint32_t heph_counters_find(const struct heph_counters *counters, uint32_t id)
+uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id)
 {
     const uint32_t *known = pairmap_get(&counters->index, id, 0);
     return known ? *known : UINT32_MAX;
 }
 
-uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t id, bool *is_new)
+uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id, bool *is_new)
 {
-    uint32_t index = heph_counters_find(counters, id);
+    uint32_t index = heph_counters_find_stream(counters, id);
     *is_new = index == UINT32_MAX;
     if (!*is_new)
         return index;
@@ -49,17 +75,18 @@ uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t id, bool 
     return (uint32_t)counters->n++;
 }
 
-void heph_counters_restart(struct heph_counters *counters)
+void heph_counters_clear(struct heph_counters *counters)
 {
     for (size_t i = 0; i < counters->n; i++) {
         struct heph_stream *stream = &counters->streams[i];
         stream->n = 0;
-        stream->settled = stream->late = stream->duplicates = stream->restarts = 0;
+        stream->lost_for_good = stream->late = stream->duplicates = stream->restarts = 0;
     }
     counters->any = 0;
 }
 
-/* The number of ranges that end before the counter: the first that may hold or touch it. */
+/* Returns the number of ranges that end before the counter, which is the index of the first range
+ * that may contain or touch it. */
 static size_t find_range(const struct heph_stream *stream, uint64_t counter)
 {
     size_t low = 0, high = stream->n;
@@ -84,7 +111,7 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
                          uint64_t counter)
 {
     if (stream->n >= HEPH_RANGES_MAX) {
-        stream->settled += stream->ranges[1].begin - stream->ranges[0].end;
+        stream->lost_for_good += stream->ranges[1].begin - stream->ranges[0].end;
         stream->ranges[1].begin = stream->ranges[0].begin;
         remove_range(stream, 0);
         at -= at > 0;
@@ -102,8 +129,7 @@ static bool insert_range(struct heph_counters *counters, struct heph_stream *str
     return true;
 }
 
-/* The counter extends the range at its end or its beginning, and may close the hole to a neighbour.
- */
+/* Extends a range by the adjacent counter, and merges it with a neighbour that it now touches. */
 static void extend_range(struct heph_stream *stream, size_t at, uint64_t counter)
 {
     struct heph_range *range = &stream->ranges[at];
@@ -124,7 +150,7 @@ bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *st
                           uint32_t counter)
 {
     if (stream->n == 0)
-        stream->near = BASE + counter;
+        stream->near = FIRST_COUNTER_BASE + counter;
     uint64_t wide = stream->near + (uint64_t)(int64_t)(int32_t)(counter - (uint32_t)stream->near);
     size_t at = find_range(stream, wide);
     bool is_there = at < stream->n;
@@ -143,7 +169,7 @@ bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *st
         uint64_t distance = wide > stream->near ? wide - stream->near : stream->near - wide;
         stream->late += is_late;
         is_good = insert_range(counters, stream, at, wide);
-        if (distance < FAR)
+        if (distance < STRAY_DISTANCE_MIN)
             stream->near = wide;
     }
     if (stream->n)
@@ -154,14 +180,14 @@ bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *st
 static bool is_stray(const struct heph_stream *stream, size_t at)
 {
     const struct heph_range *range = &stream->ranges[at];
-    bool is_far_below = at == 0 || range->begin - range[-1].end > FAR;
-    bool is_far_above = at + 1 == stream->n || range[1].begin - range->end > FAR;
+    bool is_far_below = at == 0 || range->begin - range[-1].end > STRAY_DISTANCE_MIN;
+    bool is_far_above = at + 1 == stream->n || range[1].begin - range->end > STRAY_DISTANCE_MIN;
     return stream->n > 1 && range->end - range->begin == 1 && is_far_below && is_far_above;
 }
 
-uint64_t heph_stream_lost(const struct heph_stream *stream, uint64_t *strays)
+uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays)
 {
-    uint64_t lost = stream->settled, end = 0;
+    uint64_t lost = stream->lost_for_good, end = 0;
     bool is_first = true;
     *strays = 0;
     for (size_t i = 0; i < stream->n; i++) {
@@ -177,7 +203,7 @@ uint64_t heph_stream_lost(const struct heph_stream *stream, uint64_t *strays)
     return lost;
 }
 
-uint32_t heph_stream_last(const struct heph_stream *stream)
+uint32_t heph_stream_last_counter(const struct heph_stream *stream)
 {
     return (uint32_t)stream->near;
 }

@@ -1,10 +1,7 @@
-/* What the counters of the streams tell: which events are missing, late, or there twice.
+/* Lost, late and duplicate events of each stream, derived from the event counters.
  *
- * Every stream keeps the exact set of counters seen, as ranges: events arrive in the order they
- * ended and threads share stream 0, so a hole may be filled thousands of events later, and only the
- * end of the trace says what is lost.  The set is bounded: beyond HEPH_RANGES_MAX ranges the lowest
- * hole of the stream is settled as lost. Counters wrap; they are widened to 64 bits by their signed
- * distance to the stream's last run. */
+ * The exact set of counters seen is kept as ranges per stream, limited to HEPH_RANGES_MAX.
+ * heph_counters.c describes the algorithm. Results are final only at the end of the trace. */
 #ifndef TRACETTA_FORMATS_HEPH_COUNTERS_H
 #define TRACETTA_FORMATS_HEPH_COUNTERS_H
 
@@ -17,46 +14,51 @@
 
 #define HEPH_RANGES_MAX 4096u
 
-/* Counters begin <= c < end. */
+/* The counters c with begin <= c < end. */
 struct heph_range {
     uint64_t begin, end;
 };
 
 struct heph_stream {
     uint32_t id;
-    uint32_t next; /* counter that would extend the last range */
+    uint32_t next; /* the counter that would extend the last range */
     ttr_id track;
-    struct heph_range *ranges; /* ordered, apart from each other */
+    struct heph_range *ranges; /* sorted, disjoint and not adjacent */
     size_t n, capacity;
-    uint64_t near;       /* a counter of the stream's last run: new ones are near to it */
-    uint64_t settled;    /* lost in holes given up */
-    uint64_t late;       /* events that filled a hole */
-    uint64_t duplicates; /* counters seen again */
-    uint64_t restarts;   /* of them, zeros: another writer began on this stream */
+    /* a counter of the last run of the stream; new counters are widened to 64 bits relative to it
+     */
+    uint64_t near;
+    uint64_t lost_for_good; /* events lost in gaps that were dropped from the set */
+    uint64_t late;          /* events that filled a gap */
+    uint64_t duplicates;    /* counters that were already in the set */
+    /* how many of the duplicates are 0, which means that another writer started on this stream */
+    uint64_t restarts;
 };
 
 struct heph_counters {
     const struct alloc *alloc;
     struct heph_stream *streams;
     size_t n, capacity;
-    struct pairmap index; /* (stream id, 0) to index */
-    uint32_t any;         /* all counters or-ed: 0 means that nobody counts */
+    struct pairmap index; /* maps (stream id, 0) to an index in `streams` */
+    uint32_t any;         /* bitwise OR of all counters; 0 if the writer does not count */
 };
 
 void heph_counters_init(struct heph_counters *counters, const struct alloc *alloc);
 void heph_counters_free(struct heph_counters *counters);
 
-/* Index of a stream, added when new (is_new tells); UINT32_MAX when memory is out. */
-TTR_MUST uint32_t heph_counters_stream(struct heph_counters *counters, uint32_t id, bool *is_new);
+/* Returns the index of a stream and adds it if it is new, which sets *is_new.  Returns UINT32_MAX
+ * if out of memory. */
+TTR_MUST uint32_t heph_counters_add_stream(struct heph_counters *counters, uint32_t id,
+                                           bool *is_new);
 
-/* Index of a stream, or UINT32_MAX. */
-uint32_t heph_counters_find(const struct heph_counters *counters, uint32_t id);
+/* Returns the index of a stream, UINT32_MAX if it is unknown. */
+uint32_t heph_counters_find_stream(const struct heph_counters *counters, uint32_t id);
 
-/* The long way of heph_counters_add; false when memory is out. */
+/* Slow path of heph_counters_add.  Returns false if out of memory. */
 TTR_MUST bool heph_counters_insert(struct heph_counters *counters, struct heph_stream *stream,
                                    uint32_t counter);
 
-/* Counts an event in; false when memory is out. */
+/* Adds the counter of an event to its stream.  Returns false if out of memory. */
 static inline bool heph_counters_add(struct heph_counters *counters, uint32_t index,
                                      uint32_t counter)
 {
@@ -69,14 +71,14 @@ static inline bool heph_counters_add(struct heph_counters *counters, uint32_t in
     return true;
 }
 
-/* Events lost in a stream by now.  Single counters far from all others are damage, not loss: they
- * come back in `strays`. */
-uint64_t heph_stream_lost(const struct heph_stream *stream, uint64_t *strays);
+/* Returns the number of events lost in a stream so far.  Isolated counters far from all others are
+ * damaged counters and are counted in *strays instead. */
+uint64_t heph_stream_count_lost(const struct heph_stream *stream, uint64_t *strays);
 
-/* The highest counter of the stream's last run. */
-uint32_t heph_stream_last(const struct heph_stream *stream);
+/* Returns the last counter of the stream's last run. */
+uint32_t heph_stream_last_counter(const struct heph_stream *stream);
 
-/* Forgets the counters, not the streams: a new trace begins in the same file. */
-void heph_counters_restart(struct heph_counters *counters);
+/* Clears the counters but keeps the streams, because a new trace starts in the same file. */
+void heph_counters_clear(struct heph_counters *counters);
 
 #endif

@@ -1,22 +1,23 @@
-/* The epoch: which Unix time is 0 on the trace's time line.
+/* The epoch: the Unix time at time 0 of the trace (specification: "Options").
  *
- * An epoch packet may stand anywhere and holds for the whole trace, also for events before it.  In
- * practice it comes first, and reading never goes back: so the beginning of the input is looked
- * through before the first event is given, and a file without an epoch there is looked through to
- * its end by a second reader of its own.  What comes later on a pipe holds from there. Several
- * different epochs: when the counters of the streams begin again behind one, traces were put one
- * behind the other, and each has its own; otherwise the last of those seen in advance holds.  The
- * specification: "Options". */
+ * An epoch packet may be anywhere and applies to the complete trace, also to earlier events.  In
+ * practice it comes first, and the reader cannot go back. So the start of the input is examined
+ * before the first event is emitted. If it contains no epoch, a second source reads the file to its
+ * end. On a pipe a later epoch applies from there on.
+ *
+ * If there are several different epochs and the counters of the streams restart after one, the file
+ * contains concatenated traces, each with its own epoch. Otherwise the last epoch that was examined
+ * in advance applies. */
 #include "base/status.h"
 #include "formats/heph/heph.h"
 
-/* Events behind an epoch packet that decide whether counting began again, and how high a first
- * counter may be for that. */
+/* Number of events after an epoch packet that are examined for restarted counters, and the highest
+ * first counter that counts as a restart. */
 #define RESTART_EVENTS 64u
 #define RESTART_COUNTER 16u
 
-/* A walk over packets that are whole and framed; it ends where it meets anything else. */
-struct packets {
+/* Iterator over complete packets with valid frames; it ends at anything else. */
+struct packet_iter {
     struct cursor at;
     const struct heph_layout *layout;
     uint64_t max_packet;
@@ -24,32 +25,34 @@ struct packets {
     uint32_t size;
 };
 
-static bool next_packet(struct packets *packets)
+static bool packet_iter_next(struct packet_iter *packets)
 {
     packets->packet = packets->at.p;
-    if (cursor_left(&packets->at) < HEPH_FRAME ||
-        !heph_is_frame(packets->packet, packets->layout, packets->max_packet))
+    if (cursor_left(&packets->at) < HEPH_FRAME_SIZE ||
+        !heph_is_valid_frame(packets->packet, packets->layout, packets->max_packet))
         return false;
-    packets->size = heph_size(packets->packet);
+    packets->size = heph_packet_size(packets->packet);
     return cursor_skip(&packets->at, packets->size);
 }
 
-static bool is_event(const struct packets *packets)
+static bool is_event(const struct packet_iter *packets)
 {
     return load_u32be(packets->packet) == HEPH_MAGIC_EVENT;
 }
 
-/* True where the streams behind `packets` that are known in `counters` start anew from low
- * counters.  One that goes on, or none that is known, speaks against it. */
-static bool restarts(struct packets packets, const struct heph_counters *counters)
+/* Returns whether known streams restart from low counters in the next packets.  Returns false if
+ * one continues, or if no stream is known. */
+static bool counters_restart(struct packet_iter packets, const struct heph_counters *counters)
 {
     bool is_seen = false;
-    for (unsigned n = 0; n < RESTART_EVENTS && next_packet(&packets) && is_event(&packets); n++) {
+    for (unsigned n = 0; n < RESTART_EVENTS && packet_iter_next(&packets) && is_event(&packets);
+         n++) {
         uint32_t counter = load_u32be(packets.packet + 12);
-        uint32_t index = heph_counters_find(counters, load_u32be(packets.packet + 8));
+        uint32_t index = heph_counters_find_stream(counters, load_u32be(packets.packet + 8));
         if (index == UINT32_MAX)
             continue;
-        if (counter > RESTART_COUNTER || counter > heph_stream_last(&counters->streams[index]))
+        if (counter > RESTART_COUNTER ||
+            counter > heph_stream_last_counter(&counters->streams[index]))
             return is_seen;
         is_seen = true;
         if (counter == 0)
@@ -58,31 +61,31 @@ static bool restarts(struct packets packets, const struct heph_counters *counter
     return is_seen;
 }
 
-static struct packets packets_over(const struct input *in, const struct window *window)
+static struct packet_iter packet_iter_init(const struct input *in, const struct window *window)
 {
     const struct heph_reader *reader = in->own;
-    return (struct packets){.at = cursor_over(window->bytes, window->n, window->offset),
-                            .layout = reader->layout,
-                            .max_packet = reader->max_packet};
+    return (struct packet_iter){.at = cursor_over(window->bytes, window->n, window->offset),
+                                .layout = reader->layout,
+                                .max_packet = reader->max_packet};
 }
 
-/* Looks through the window; the last epoch of the first trace in it holds.  False when memory is
- * out. */
-static bool look_through(struct input *in, struct heph_counters *counters)
+/* Examines the window and uses the last epoch of the first trace in it.  Returns false if out of
+ * memory. */
+static bool examine_window(struct input *in, struct heph_counters *counters)
 {
     struct heph_reader *reader = in->own;
-    struct packets packets = packets_over(in, &in->window);
+    struct packet_iter packets = packet_iter_init(in, &in->window);
     uint64_t epoch;
     bool is_new;
-    while (next_packet(&packets)) {
+    while (packet_iter_next(&packets)) {
         if (is_event(&packets)) {
             uint32_t index =
-                heph_counters_stream(counters, load_u32be(packets.packet + 8), &is_new);
+                heph_counters_add_stream(counters, load_u32be(packets.packet + 8), &is_new);
             if (index == UINT32_MAX ||
                 !heph_counters_add(counters, index, load_u32be(packets.packet + 12)))
                 return false;
-        } else if (heph_is_epoch(packets.packet, packets.size, &epoch)) {
-            if (reader->has_epoch && epoch != reader->epoch && restarts(packets, counters))
+        } else if (heph_parse_epoch(packets.packet, packets.size, &epoch)) {
+            if (reader->has_epoch && epoch != reader->epoch && counters_restart(packets, counters))
                 break;
             reader->has_epoch = true;
             reader->epoch = epoch;
@@ -92,20 +95,20 @@ static bool look_through(struct input *in, struct heph_counters *counters)
     return true;
 }
 
-/* Looks for the first epoch in the rest of a file, by a source of its own. */
-static ttr_status look_behind(struct input *in, struct source *source, ttr_error *error)
+/* Searches the first epoch in the rest of a file, with a separate source. */
+static ttr_status search_rest_of_file(struct input *in, struct source *source, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     struct window window;
-    uint64_t offset = 0, need = HEPH_FRAME;
+    uint64_t offset = 0, need = HEPH_FRAME_SIZE;
     ttr_status status;
     while ((status = source_fill(source, offset, need, &window, error)) == TTR_OK &&
-           window.n >= HEPH_FRAME && !reader->has_epoch) {
-        struct packets packets = packets_over(in, &window);
+           window.n >= HEPH_FRAME_SIZE && !reader->has_epoch) {
+        struct packet_iter packets = packet_iter_init(in, &window);
         const uint8_t *before = packets.at.p;
-        while (next_packet(&packets))
+        while (packet_iter_next(&packets))
             if (!is_event(&packets) &&
-                heph_is_epoch(packets.packet, packets.size, &reader->epoch)) {
+                heph_parse_epoch(packets.packet, packets.size, &reader->epoch)) {
                 reader->has_epoch = true;
                 reader->epochs_until = packets.at.offset;
                 break;
@@ -113,16 +116,16 @@ static ttr_status look_behind(struct input *in, struct source *source, ttr_error
         offset = packets.at.offset;
         bool is_stuck = packets.at.p == before;
         if (is_stuck &&
-            (window.at_end || !heph_is_frame(before, reader->layout, reader->max_packet)))
+            (window.at_end || !heph_is_valid_frame(before, reader->layout, reader->max_packet)))
             break;
-        need = is_stuck ? heph_size(before) : HEPH_FRAME;
+        need = is_stuck ? heph_packet_size(before) : HEPH_FRAME_SIZE;
     }
     return status == TTR_E_NOMEM
                ? status
-               : TTR_OK; /* any other failure is met again, and told, by the reading itself */
+               : TTR_OK; /* the reader will meet any other failure again and report it */
 }
 
-static ttr_status add_clock(struct input *in, ttr_error *error)
+static ttr_status declare_clock(struct input *in, ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
     ttr_clock clock = {.name = "heph", .frequency = 1000000000u, .is_anchored = reader->has_epoch};
@@ -134,21 +137,21 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     if (reader->is_epoch_given)
-        return add_clock(in, error);
+        return declare_clock(in, error);
     struct heph_counters counters;
     heph_counters_init(&counters, &in->base.t->counted);
-    bool is_good = look_through(in, &counters);
+    bool is_good = examine_window(in, &counters);
     heph_counters_free(&counters);
     if (!is_good)
         return fail_memory(error);
     if (!reader->has_epoch && !in->window.at_end) {
         struct source *again = source_again(in->source);
-        ttr_status status = again ? look_behind(in, again, error) : TTR_OK;
+        ttr_status status = again ? search_rest_of_file(in, again, error) : TTR_OK;
         source_close(again);
         if (status != TTR_OK)
             return status;
     }
-    return add_clock(in, error);
+    return declare_clock(in, error);
 }
 
 static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
@@ -156,10 +159,10 @@ static ttr_status take_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     struct heph_reader *reader = in->own;
     reader->epoch = epoch;
     reader->has_epoch = true;
-    return add_clock(in, error);
+    return declare_clock(in, error);
 }
 
-ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error)
+ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
@@ -171,18 +174,17 @@ ttr_status heph_meet_epoch(struct input *in, uint64_t epoch, ttr_error *error)
         return TTR_OK;
     }
     struct window rest = in->window;
-    struct packets packets = packets_over(in, &rest);
+    struct packet_iter packets = packet_iter_init(in, &rest);
     (void)cursor_skip(&packets.at, reader->offset - rest.offset);
-    (void)next_packet(&packets);
-    if (reader->has_epoch && restarts(packets, &reader->counters)) {
+    (void)packet_iter_next(&packets);
+    if (reader->has_epoch && counters_restart(packets, &reader->counters)) {
         input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.next-trace",
                    "another trace follows in the same input: its streams count from the beginning "
                    "and it has an epoch of its own");
         reader->is_restart = true;
     } else {
-        input_note(
-            in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
-            "an epoch comes behind events that were given without it; it holds from here on");
+        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
+                   "an epoch follows events that were read without it; it applies from here on");
     }
     return take_epoch(in, epoch, error);
 }

@@ -1,13 +1,13 @@
-/* A packet becomes an event.  Runs for every event, so what was met before (descriptions, threads)
- * is found in small direct-mapped caches; what is new goes to the tables of the context. */
+/* Converts a packet to an event.  Runs for every event, so descriptions and threads are looked up
+ * in small direct-mapped caches before the tables of the context. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/heph/heph.h"
 
-/* The first and last eight bytes of a description.  The bytes before it belong to the header, so
- * the last eight can always be loaded; of shorter ones what is not theirs is shifted out. */
-static void ends_of(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
+/* Loads the first and last eight bytes of a description.  The header precedes it, so the last eight
+ * bytes can always be loaded; bytes of the header are shifted out. */
+static void load_ends(const uint8_t *p, uint32_t n, uint64_t *first, uint64_t *last)
 {
     uint64_t tail = load_u64be(p + n - 8);
     *last = n >= 8 ? tail : n ? tail << (64 - 8 * n) : 0;
@@ -20,31 +20,32 @@ static bool is_name(const struct heph_name *name, const struct heph_name *wanted
            name->p && (wanted->n <= 16 || memcmp(name->p, wanted->p, wanted->n) == 0);
 }
 
-/* The description's slot, filled; NULL when memory is out. */
-static const struct heph_name *find_name(struct input *in, const uint8_t *p, uint32_t n)
+/* Returns the cache slot of a description, filled on a miss.  Returns NULL if out of memory. */
+static const struct heph_name *intern_description(struct input *in, const uint8_t *p, uint32_t n)
 {
     struct heph_reader *reader = in->own;
     struct heph_name wanted = {.p = (const char *)p, .n = n};
-    ends_of(p, n, &wanted.first, &wanted.last);
+    load_ends(p, n, &wanted.first, &wanted.last);
     struct heph_name *slot =
-        &reader->names[hash_fold(wanted.first ^ 0x9e3779b97f4a7c15u, wanted.last + n) % HEPH_NAMES];
+        &reader->names[hash_fold(wanted.first ^ 0x9e3779b97f4a7c15u, wanted.last + n) %
+                       HEPH_NAME_SLOTS];
     if (is_name(slot, &wanted))
         return slot;
     wanted.id = intern_add(&in->base.t->strings, p, n);
     if (wanted.id == UINT32_MAX)
         return NULL;
     wanted.p = intern_get(&in->base.t->strings, wanted.id).p;
-    wanted.meaning = (uint8_t)heph_meaning_of(p, n);
+    wanted.meaning = (uint8_t)heph_classify_description(p, n);
     *slot = wanted;
     return slot;
 }
 
-static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream,
-                        struct heph_thread *slot)
+static bool fill_thread_slot(struct input *in, uint32_t stream, uint64_t substream,
+                             struct heph_thread *slot)
 {
     struct heph_reader *reader = in->own;
     bool is_new = false;
-    uint32_t index = heph_counters_stream(&reader->counters, stream, &is_new);
+    uint32_t index = heph_counters_add_stream(&reader->counters, stream, &is_new);
     ttr_id thread = context_thread(in->base.t, in->id, stream, substream);
     if (index == UINT32_MAX || !thread)
         return false;
@@ -61,20 +62,23 @@ static bool fill_thread(struct input *in, uint32_t stream, uint64_t substream,
     return true;
 }
 
-/* The slot of a stream and substream, filled; NULL when memory is out. */
-static const struct heph_thread *find_thread(struct input *in, uint32_t stream, uint64_t substream)
+/* Returns the cache slot of a stream and substream, filled on a miss.  Returns NULL if out of
+ * memory. */
+static const struct heph_thread *intern_thread(struct input *in, uint32_t stream,
+                                               uint64_t substream)
 {
     struct heph_reader *reader = in->own;
-    struct heph_thread *slot = &reader->threads[hash_pair(stream, substream) % HEPH_THREADS];
+    struct heph_thread *slot = &reader->threads[hash_pair(stream, substream) % HEPH_THREAD_SLOTS];
     if (slot->thread && slot->stream == stream && slot->substream == substream)
         return slot;
     slot->thread = 0;
-    return fill_thread(in, stream, substream, slot) ? slot : NULL;
+    return fill_thread_slot(in, stream, substream, slot) ? slot : NULL;
 }
 
-/* Places start and end on the time line; sums that do not fit are cut and flagged. */
-static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
-                     uint64_t end)
+/* Sets time and duration from start and end plus the epoch.  Sums that overflow are clamped and
+ * flagged. */
+static void set_event_time(const struct heph_reader *reader, ttr_event *event, uint64_t start,
+                           uint64_t end)
 {
     uint64_t time;
     bool is_over = __builtin_add_overflow(reader->epoch, start, &time) || time > INT64_MAX;
@@ -87,16 +91,16 @@ static void set_time(const struct heph_reader *reader, ttr_event *event, uint64_
 
 ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size, ttr_id schema)
 {
-    /* The caller has seen that the header and the description lie inside the packet: all bounds of
-     * this function. */
+    /* The caller has checked that header and description are inside the packet, which bounds all
+     * loads here. */
     struct heph_reader *reader = in->own;
     const struct heph_layout *layout = reader->layout;
     uint32_t stream = load_u32be(packet + 8), counter = load_u32be(packet + 12);
     uint32_t description_n = load_u16be(packet + layout->description_length);
     const struct heph_thread *thread =
-        find_thread(in, stream, layout->substream ? load_u64be(packet + layout->substream) : 0);
+        intern_thread(in, stream, layout->substream ? load_u64be(packet + layout->substream) : 0);
     const struct heph_name *name =
-        thread ? find_name(in, packet + layout->header, description_n) : NULL;
+        thread ? intern_description(in, packet + layout->header, description_n) : NULL;
     if (!name || !heph_counters_add(&reader->counters, thread->index, counter)) {
         reader->is_out_of_memory = true;
         return NULL;
@@ -113,15 +117,16 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
     event->track = reader->counters.streams[thread->index].track;
     event->sequence = counter;
     event->offset = in->window.offset + (uint64_t)(packet - in->window.bytes);
-    set_time(reader, event, load_u64be(packet + layout->start), load_u64be(packet + layout->end));
+    set_event_time(reader, event, load_u64be(packet + layout->start),
+                   load_u64be(packet + layout->end));
     reader->time = event->time;
     reader->events++;
-    if (name->meaning != HEPH_ANY && !heph_learn(in, event, name->meaning))
+    if (name->meaning != HEPH_ANY && !heph_learn_names(in, event, name->meaning))
         reader->is_out_of_memory = true;
     return event;
 }
 
-void heph_add_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name)
+void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_id name)
 {
     const struct heph_reader *reader = in->own;
     if (!(in->flags & TTR_READ_DEFINITIONS))

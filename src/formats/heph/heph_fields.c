@@ -1,28 +1,28 @@
-/* Attributes, decoded when somebody asks for them.
+/* Attributes of an event, decoded on demand (specification: "Event Packet", attributes).
  *
- * An array is an ARRAY field followed by its elements.  In an event whose content is damaged the
- * attributes before the damage are given as they are and the rest of the packet as one field
- * "undecoded"; the writer's own nested arrays have a walk of their own (heph_attributes.h).  The
- * specification: "Event Packet", attributes. */
+ * An array is an ARRAY field followed by its elements.  In an event with damaged content, the
+ * attributes before the damage are returned as usual, and the rest of the packet as one field
+ * "undecoded".  Nested arrays have a schema of their own (heph_attributes.h). */
 #include <string.h>
 
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-/* Kept in fields->state between calls. */
+/* State of the iterator, stored in fields->state. */
 struct walk {
     struct cursor at;
     struct heph_nesting nesting;
-    uint32_t left[HEPH_LEVELS_MAX]; /* elements to come, per level */
-    uint8_t depth;                  /* levels open */
-    uint8_t levels;                 /* of the open array */
-    uint8_t type;                   /* of its elements */
-    uint8_t array;                  /* arrays met so far, saturated */
-    bool is_careful;                /* the content is damaged: look before each attribute */
+    uint32_t left[HEPH_LEVELS_MAX]; /* by level: elements left in the open array */
+    uint8_t depth;                  /* number of open levels */
+    uint8_t levels;                 /* levels of the open array */
+    uint8_t type;                   /* type of its elements */
+    uint8_t array;                  /* number of arrays so far, saturated */
+    /* the content is damaged: check each attribute before it is returned */
+    bool is_careful;
 };
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct walk begin(const ttr_event *event)
+static struct walk begin_fields(const ttr_event *event)
 {
     struct walk walk = {.is_careful = (event->flags & TTR_EVENT_PARTIAL) != 0};
     walk.at = cursor_over(event->payload, event->payload_size, 0);
@@ -30,22 +30,22 @@ static struct walk begin(const ttr_event *event)
     return walk;
 }
 
-static void flat_begin(ttr_fields *fields)
+static void flat_fields_begin(ttr_fields *fields)
 {
-    struct walk walk = begin(fields->event);
+    struct walk walk = begin_fields(fields->event);
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-static void nested_begin(ttr_fields *fields)
+static void nested_fields_begin(ttr_fields *fields)
 {
-    struct walk walk = begin(fields->event);
-    if (!heph_find_nesting(walk.at, &walk.nesting))
+    struct walk walk = begin_fields(fields->event);
+    if (!heph_find_array_nesting(walk.at, &walk.nesting))
         walk.nesting.levels = 0;
     memcpy(fields->state, &walk, sizeof walk);
 }
 
-/* A value that is no array. */
-static bool read_value(struct cursor *c, uint8_t type, ttr_value *value)
+/* Reads a scalar value.  Returns false if it is truncated or of unknown type. */
+static bool read_scalar(struct cursor *c, uint8_t type, ttr_value *value)
 {
     switch (type) {
     case HEPH_TYPE_UINT:
@@ -71,14 +71,14 @@ static bool read_value(struct cursor *c, uint8_t type, ttr_value *value)
     return !c->failed;
 }
 
-/* The next element of the open array, which may be a row with elements of its own. */
-static bool next_element(struct walk *walk, ttr_field *field)
+/* Returns the next element of the open array, which may be a row with elements of its own. */
+static bool read_next_element(struct walk *walk, ttr_field *field)
 {
     unsigned level = walk->depth - 1u;
     walk->left[level]--;
     field->depth = walk->depth;
     if (walk->depth == walk->levels)
-        return read_value(&walk->at, walk->type, &field->value);
+        return read_scalar(&walk->at, walk->type, &field->value);
     field->value.type = TTR_TYPE_ARRAY;
     field->value.count = walk->left[walk->depth++] = cursor_u16be(&walk->at);
     return !walk->at.failed;
@@ -87,7 +87,7 @@ static bool next_element(struct walk *walk, ttr_field *field)
 static bool open_array(struct walk *walk, uint8_t type, ttr_field *field)
 {
     walk->type = type & (uint8_t)~HEPH_TYPE_ARRAY;
-    walk->levels = (uint8_t)heph_nesting_levels(&walk->nesting, walk->array);
+    walk->levels = (uint8_t)heph_array_levels(&walk->nesting, walk->array);
     if (walk->array < UINT8_MAX)
         walk->array++;
     walk->depth = 1;
@@ -102,7 +102,7 @@ static bool is_whole(struct cursor c)
     return heph_skip_attribute(&c);
 }
 
-static bool give_rest(struct walk *walk, ttr_field *field)
+static bool read_undecoded_rest(struct walk *walk, ttr_field *field)
 {
     size_t n = cursor_left(&walk->at);
     field->name = (ttr_text){"undecoded", 9};
@@ -112,36 +112,39 @@ static bool give_rest(struct walk *walk, ttr_field *field)
     return true;
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool next_field(ttr_fields *fields, ttr_field *field)
 {
     struct walk *walk = (struct walk *)fields->state;
     *field = (ttr_field){.depth = 0};
     while (walk->depth && walk->left[walk->depth - 1] == 0)
         walk->depth--;
     if (walk->depth)
-        return next_element(walk, field);
+        return read_next_element(walk, field);
     if (walk->at.failed || cursor_left(&walk->at) == 0)
         return false;
     if (walk->is_careful && !is_whole(walk->at))
-        return give_rest(walk, field);
+        return read_undecoded_rest(walk, field);
     field->name.n = cursor_u16be(&walk->at);
     field->name.p = (const char *)cursor_take(&walk->at, field->name.n);
     uint8_t type = cursor_u8(&walk->at);
     if (walk->at.failed)
         return false;
     return type & HEPH_TYPE_ARRAY ? open_array(walk, type, field)
-                                  : read_value(&walk->at, type, &field->value);
+                                  : read_scalar(&walk->at, type, &field->value);
 }
 
-/* None has several names.  At the end nothing is asked of the walk any more. */
-static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
+/* Reads up to `room` fields at once.  Sets `ops` to NULL at the end, so the iterator is not called
+ * again. */
+static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 {
     uint32_t n = 0;
-    while (n < room && next(fields, &field[n]))
+    while (n < room && next_field(fields, &field[n]))
         n++;
     fields->ops = n < room ? NULL : fields->ops;
     return n;
 }
 
-const struct field_ops heph_field_ops = {.begin = flat_begin, .next = next, .take = take};
-const struct field_ops heph_nested_ops = {.begin = nested_begin, .next = next, .take = take};
+const struct field_ops heph_field_ops = {
+    .begin = flat_fields_begin, .next = next_field, .take = read_fields};
+const struct field_ops heph_nested_ops = {
+    .begin = nested_fields_begin, .next = next_field, .take = read_fields};

@@ -1,6 +1,6 @@
-/* What writing Heph may lose: the format knows spans on streams with attributes, and nothing else.
- */
-#include "formats/heph/heph_put.h"
+/* Losses of the Heph writer: the format can represent spans on streams, with attributes, and
+ * nothing else. */
+#include "formats/heph/heph_encode.h"
 
 #define ZERO_LENGTH "become zero-length spans with attribute \"kind\""
 
@@ -37,7 +37,7 @@ const ttr_loss heph_losses[HEPH_LOSSES] = {
     [HEPH_LOST_MISSING] = {.code = "events.missing",
                            .what = "missing events, by their number, of streams that have no event "
                                    "before them, or of over 2147483647 at once",
-                           .rule = "are told by attribute \"lost\" alone: no counter has a hole",
+                           .rule = "are stored only as attribute \"lost\": no counter has a hole",
                            .kind = TTR_LOSS_DROPPED},
     [HEPH_LOST_CATEGORY] = {.code = "event.category",
                             .what = "categories",
@@ -76,7 +76,7 @@ const ttr_loss heph_losses[HEPH_LOSSES] = {
                         .rule = "become attributes \"thread\" and \"process\" of the thread's "
                                 "first event, and of the first with another name"},
     [HEPH_LOST_TIME] = {.code = "time.range",
-                        .what = "times before the epoch, or more than 584 years behind it",
+                        .what = "times before the epoch, or more than 584 years after it",
                         .rule = "become the nearest time that fits"},
     [HEPH_LOST_MARK] = {.code = "time.mark",
                         .what =

@@ -1,11 +1,11 @@
-/* Whatever is written as Heph comes back as the declared rules say, and the ledger counts exactly
- * what happened.
+/* Round trip: events written as Heph read back as the documented rules require, and the ledger
+ * counts exactly the losses.
  *
- * The rules of src/formats/heph/README.md and of the ledger are applied once more, here, to each
- * event of the source: that gives the spans that must be read again and the count of every loss.
- * Both are compared as they are, so an undeclared difference fails, and so does a declared loss
- * that did not happen.  Spans are compared as sorted lines of text; counters of streams by strict
- * reading. usage: heph_test GENERATOR; speaks TAP. */
+ * This test implements the rules of src/formats/heph/README.md independently. For each event of the
+ * source it predicts the spans that must be read and the count of each loss.  Both are compared
+ * exactly, so an undeclared difference fails, and so does a declared loss that did not happen.
+ * Spans are compared as sorted lines of text; stream counters by reading in strict mode. usage:
+ * heph_test GENERATOR; prints TAP. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,15 +32,15 @@ struct lines {
     size_t n, capacity;
 };
 
-/* A begin that waits for its end, in the slot that decides when it is written if none comes. */
+/* A begin that waits for its end. Its slot decides when it is written if no end comes. */
 struct open_begin {
     ttr_event event;
     struct buffer attributes;
-    uint64_t opened; /* 0: the slot is free */
+    uint64_t opened; /* 0 if the slot is free */
 };
 
-/* The names that a thread's events told last. */
-struct told {
+/* The names that a thread's events contained last. */
+struct last_names {
     ttr_id process_name, thread_name;
 };
 
@@ -50,11 +50,11 @@ struct matrix {
     struct buffer bytes;
     struct lines expected, found;
     struct tally tallies[CODES];
-    uint64_t *streams; /* that have events */
+    uint64_t *streams; /* streams that have events */
     size_t streams_n, streams_capacity;
     struct open_begin *open;
     size_t open_n, open_capacity, *free_slots, free_n, free_capacity;
-    struct told *told; /* by thread */
+    struct last_names *last_names; /* by thread */
     size_t told_n;
     uint64_t opened, epoch, lost, gaps;
     bool has_epoch, is_heph;
@@ -78,9 +78,9 @@ static struct buffer *new_line(struct lines *lines)
     return &lines->line[lines->n++];
 }
 
-static void put(struct buffer *to, const char *format, ...) TTR_PRINTF(2, 3);
+static void append_format(struct buffer *to, const char *format, ...) TTR_PRINTF(2, 3);
 
-static void put(struct buffer *to, const char *format, ...)
+static void append_format(struct buffer *to, const char *format, ...)
 {
     char text[200];
     va_list values;
@@ -116,14 +116,14 @@ static size_t cut_at_character(const char *p, size_t n, size_t most)
     return end;
 }
 
-static void put_text(struct matrix *m, struct buffer *to, ttr_text text)
+static void append_text(struct matrix *m, struct buffer *to, ttr_text text)
 {
     size_t n = cut_at_character(text.p, text.n, TEXT_MAX);
     if (m && n < text.n)
         count(m, "field.long-text");
-    put(to, "%zu'", n);
+    append_format(to, "%zu'", n);
     buffer_add(to, text.p, n);
-    put(to, "'");
+    append_format(to, "'");
 }
 
 static void put_hex_text(struct matrix *m, struct buffer *to, ttr_text bytes)
@@ -131,14 +131,14 @@ static void put_hex_text(struct matrix *m, struct buffer *to, ttr_text bytes)
     size_t most = (TEXT_MAX - 2) / 2, n = bytes.n < most ? bytes.n : most;
     if (n < bytes.n)
         count(m, "field.long-text");
-    put(to, "%zu'0x", 2 * n + 2);
+    append_format(to, "%zu'0x", 2 * n + 2);
     for (size_t i = 0; i < n; i++)
-        put(to, "%02x", (uint8_t)bytes.p[i]);
-    put(to, "'");
+        append_format(to, "%02x", (uint8_t)bytes.p[i]);
+    append_format(to, "'");
 }
 
-/* What a scalar becomes. */
-static void put_scalar(struct matrix *m, struct buffer *to, const ttr_value *value)
+/* Appends a scalar as the attribute value that the writer must produce. */
+static void append_scalar(struct matrix *m, struct buffer *to, const ttr_value *value)
 {
     ttr_thread thread;
     if (value->type != TTR_TYPE_BYTES && value->type != TTR_TYPE_NULL && value->hint)
@@ -146,36 +146,37 @@ static void put_scalar(struct matrix *m, struct buffer *to, const ttr_value *val
     switch (value->type) {
     case TTR_TYPE_NULL:
         count(m, "field.null");
-        put(to, "4'null'");
+        append_format(to, "4'null'");
         break;
     case TTR_TYPE_BOOL:
         count(m, "field.bool");
-        put(to, "u%" PRIu64, value->v.u);
+        append_format(to, "u%" PRIu64, value->v.u);
         break;
     case TTR_TYPE_INT:
-        put(to, "i%" PRId64, value->v.s);
+        append_format(to, "i%" PRId64, value->v.s);
         break;
     case TTR_TYPE_FLOAT:
-        put(to, "f%016" PRIx64, value->v.u);
+        append_format(to, "f%016" PRIx64, value->v.u);
         break;
     case TTR_TYPE_TEXT:
-        put_text(m, to, value->text);
+        append_text(m, to, value->text);
         break;
     case TTR_TYPE_BYTES:
         count(m, "field.bytes");
         put_hex_text(m, to, value->text);
         break;
     default:
-        put(to, "u%" PRIu64,
-            value->hint == TTR_HINT_THREAD && ttr_thread_get(m->t, (ttr_id)value->v.u, &thread)
-                ? thread.tid
-                : value->v.u);
+        append_format(to, "u%" PRIu64,
+                      value->hint == TTR_HINT_THREAD &&
+                              ttr_thread_get(m->t, (ttr_id)value->v.u, &thread)
+                          ? thread.tid
+                          : value->v.u);
     }
 }
 
-/* The type of the format for a value: null and bytes are strings, booleans numbers; 0 for arrays
- * and structs. */
-static char stored(const ttr_value *value)
+/* Returns the Heph type of a value as a letter: null and bytes are strings, booleans numbers; 0 for
+ * arrays and structs. */
+static char stored_type_letter(const ttr_value *value)
 {
     return value->type < TTR_TYPE_ARRAY ? "tuuiftt"[value->type] : '\0';
 }
@@ -185,7 +186,7 @@ static bool is_plain(ttr_fields elements, uint32_t n)
     ttr_field field;
     char first = 0;
     for (uint32_t i = 0; i < n && ttr_fields_next(&elements, &field); i++) {
-        char own = stored(&field.value);
+        char own = stored_type_letter(&field.value);
         if (!own || (first && own != first))
             return false;
         first = own;
@@ -202,12 +203,12 @@ struct level {
 static void put_array(struct matrix *m, struct buffer *to, ttr_fields *elements, uint32_t n)
 {
     ttr_field field;
-    put(to, "[");
+    append_format(to, "[");
     for (uint32_t i = 0; i < n && ttr_fields_next(elements, &field); i++) {
-        put(to, i ? "," : "");
-        put_scalar(m, to, &field.value);
+        append_format(to, i ? "," : "");
+        append_scalar(m, to, &field.value);
     }
-    put(to, "]");
+    append_format(to, "]");
 }
 
 static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
@@ -220,20 +221,20 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
         name = (ttr_text){number, (size_t)snprintf(number, sizeof number, "%u", outer->index++)};
     struct buffer path;
     buffer_init(&path, alloc_default());
-    put(&path, "%s%s", outer ? outer->path : "", outer && outer->path[0] ? "." : "");
+    append_format(&path, "%s%s", outer ? outer->path : "", outer && outer->path[0] ? "." : "");
     buffer_add(&path, name.p, name.n);
     bool is_array = field->value.type == TTR_TYPE_ARRAY;
     *own = (struct level){.is_array = is_array};
     (void)snprintf(own->path, sizeof own->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
                    path.n ? (const char *)path.bytes : "");
-    if (stored(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
-        put(to, " ");
-        put_text(m, to, (ttr_text){path.n ? (const char *)path.bytes : "", path.n});
-        put(to, "=");
+    if (stored_type_letter(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
+        append_format(to, " ");
+        append_text(m, to, (ttr_text){path.n ? (const char *)path.bytes : "", path.n});
+        append_format(to, "=");
         if (is_array)
             put_array(m, to, fields, field->value.count);
         else
-            put_scalar(m, to, &field->value);
+            append_scalar(m, to, &field->value);
     } else {
         count(m, is_array ? "field.mixed-array" : "field.struct");
     }
@@ -254,20 +255,20 @@ static void put_fields(struct matrix *m, struct buffer *to, const ttr_event *eve
 
 static void put_number(struct buffer *to, const char *name, uint64_t value)
 {
-    put(to, " %zu'%s'=u%" PRIu64, strlen(name), name, value);
+    append_format(to, " %zu'%s'=u%" PRIu64, strlen(name), name, value);
 }
 
 static void put_string(struct matrix *m, struct buffer *to, const char *name, ttr_text value)
 {
-    put(to, " %zu'%s'=", strlen(name), name);
-    put_text(m, to, value);
+    append_format(to, " %zu'%s'=", strlen(name), name);
+    append_text(m, to, value);
 }
 
 static void put_id(struct matrix *m, struct buffer *to, const char *name, const uint8_t *id)
 {
     if (!id)
         return;
-    put(to, " %zu'%s'=", strlen(name), name);
+    append_format(to, " %zu'%s'=", strlen(name), name);
     put_hex_text(m, to, (ttr_text){(const char *)id, 16});
 }
 
@@ -345,42 +346,43 @@ static void put_names(struct matrix *m, struct buffer *to, const ttr_event *even
         return;
     if (event->thread >= m->told_n) {
         size_t before = m->told_n;
-        m->told = grown(m->told, &m->told_n, (size_t)event->thread + 1, sizeof *m->told);
-        memset(m->told + before, 0, (m->told_n - before) * sizeof *m->told);
+        m->last_names =
+            grown(m->last_names, &m->told_n, (size_t)event->thread + 1, sizeof *m->last_names);
+        memset(m->last_names + before, 0, (m->told_n - before) * sizeof *m->last_names);
     }
-    struct told *told = &m->told[event->thread];
-    const bool is_process = thread->process_name && thread->process_name != told->process_name;
-    const bool is_thread = thread->thread_name && thread->thread_name != told->thread_name;
+    struct last_names *last_names = &m->last_names[event->thread];
+    const bool is_process =
+        thread->process_name && thread->process_name != last_names->process_name;
+    const bool is_thread = thread->thread_name && thread->thread_name != last_names->thread_name;
     if (is_process || is_thread)
         count(m, "thread.name");
     if (is_process) {
-        told->process_name = thread->process_name;
+        last_names->process_name = thread->process_name;
         put_string(m, to, "process", ttr_text_get(m->t, thread->process_name));
     }
     if (is_thread) {
-        told->thread_name = thread->thread_name;
+        last_names->thread_name = thread->thread_name;
         put_string(m, to, "thread", ttr_text_get(m->t, thread->thread_name));
     }
 }
 
-/* --- Whole spans --- */
+/* --- Complete spans --- */
 
 static void put_span(struct buffer *line, int64_t time, uint64_t duration)
 {
-    put(line, "%" PRId64 " +%" PRIu64 " ", time, duration);
+    append_format(line, "%" PRId64 " +%" PRIu64 " ", time, duration);
 }
 
-/* Streams that stand for other process numbers are above these; which one is taken is nobody's
- * business. */
+/* Streams that replace other process ids start here; which of them is used is not specified. */
 static void put_place(struct buffer *line, const ttr_thread *thread)
 {
     if (thread->pid >= UINT32_C(0x80000000))
-        put(line, "high/%" PRIu64 " ", thread->tid);
+        append_format(line, "high/%" PRIu64 " ", thread->tid);
     else
-        put(line, "%" PRIu64 "/%" PRIu64 " ", thread->pid, thread->tid);
+        append_format(line, "%" PRIu64 "/%" PRIu64 " ", thread->pid, thread->tid);
 }
 
-/* What is missing before the first event of a stream shows in no counter. */
+/* Events lost before the first event of a stream do not show in its counters. */
 static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pid)
 {
     size_t i = 0;
@@ -395,7 +397,7 @@ static void expect_missing(struct matrix *m, const ttr_event *event, uint64_t pi
     m->streams[m->streams_n++] = pid;
 }
 
-/* Expects a span: of this event with these attributes. */
+/* Expects a span for this event with these attributes. */
 static void expect(struct matrix *m, const ttr_event *event, uint64_t duration,
                    const struct buffer *attributes)
 {
@@ -420,9 +422,9 @@ static void expect(struct matrix *m, const ttr_event *event, uint64_t duration,
     }
     put_span(line, time, duration);
     put_place(line, &thread);
-    put_text(m, line,
-             event->kind == TTR_KIND_GAP && !event->name ? (ttr_text){"gap", 3}
-                                                         : ttr_text_get(m->t, event->name));
+    append_text(m, line,
+                event->kind == TTR_KIND_GAP && !event->name ? (ttr_text){"gap", 3}
+                                                            : ttr_text_get(m->t, event->name));
     buffer_add(line, attributes->bytes, attributes->n);
     if (thread.pid > UINT32_MAX) {
         put_number(line, "pid", thread.pid);
@@ -467,8 +469,9 @@ static bool belong_together(const ttr_event *begin, const ttr_event *end)
            begin->category == end->category && begin->source == end->source;
 }
 
-/* What an end says that its begin did not: an end has no attributes of its own but its fields. */
-static bool says_more(const ttr_event *begin, const ttr_event *end)
+/* Returns whether an end has values that its begin lacks; besides fields it has no attributes of
+ * its own. */
+static bool end_differs(const ttr_event *begin, const ttr_event *end)
 {
     return (end->name && end->name != begin->name) ||
            (end->category && end->category != begin->category) ||
@@ -505,7 +508,7 @@ static void expect_end(struct matrix *m, const ttr_event *end)
         put_number(&begin->attributes, "id", begin->event.link);
         count(m, "event.id");
     }
-    if (says_more(&begin->event, end))
+    if (end_differs(&begin->event, end))
         count(m, "pair.end");
     count(m, is_async ? "kind.async" : "kind.pair");
     expect(m, &begin->event, is_backward ? 0 : (uint64_t)end->time - (uint64_t)begin->event.time,
@@ -527,8 +530,8 @@ static void expect_unfinished(struct matrix *m)
     }
 }
 
-/* The epoch is that of the source's own, or an hour before the first event that has a Unix time. */
-static void settle_epoch(struct matrix *m, const ttr_event *event)
+/* Predicts the epoch: that of the source, or one hour before the first event with a Unix time. */
+static void predict_epoch(struct matrix *m, const ttr_event *event)
 {
     ttr_source source;
     if (m->has_epoch)
@@ -545,7 +548,7 @@ static void settle_epoch(struct matrix *m, const ttr_event *event)
 static bool write_one(struct matrix *m, const ttr_event *event)
 {
     ttr_batch batch = {.event = event, .n = 1};
-    settle_epoch(m, event);
+    predict_epoch(m, event);
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_ASYNC_BEGIN)
         expect_begin(m, event);
     else if (event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END)
@@ -563,18 +566,18 @@ static bool write_one(struct matrix *m, const ttr_event *event)
 static void put_found_value(struct buffer *to, const ttr_value *value)
 {
     if (value->type == TTR_TYPE_TEXT)
-        put_text(NULL, to, value->text);
+        append_text(NULL, to, value->text);
     else if (value->type == TTR_TYPE_INT)
-        put(to, "i%" PRId64, value->v.s);
+        append_format(to, "i%" PRId64, value->v.s);
     else
-        put(to,
-            value->type == TTR_TYPE_FLOAT  ? "f%016" PRIx64
-            : value->type == TTR_TYPE_UINT ? "u%" PRIu64
-                                           : "?%" PRIu64,
-            value->v.u);
+        append_format(to,
+                      value->type == TTR_TYPE_FLOAT  ? "f%016" PRIx64
+                      : value->type == TTR_TYPE_UINT ? "u%" PRIu64
+                                                     : "?%" PRIu64,
+                      value->v.u);
 }
 
-static void find(struct matrix *m, const ttr *t, const ttr_event *event)
+static void find_loss(struct matrix *m, const ttr *t, const ttr_event *event)
 {
     struct buffer *line = new_line(&m->found);
     ttr_thread thread = {0};
@@ -583,22 +586,22 @@ static void find(struct matrix *m, const ttr *t, const ttr_event *event)
     (void)ttr_thread_get(t, event->thread, &thread);
     put_span(line, event->time, event->duration);
     put_place(line, &thread);
-    put_text(NULL, line, ttr_text_get(t, event->name));
+    append_text(NULL, line, ttr_text_get(t, event->name));
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
-        put(line, " ");
-        put_text(NULL, line, field.name);
-        put(line, field.value.type == TTR_TYPE_ARRAY ? "=[" : "=");
+        append_format(line, " ");
+        append_text(NULL, line, field.name);
+        append_format(line, field.value.type == TTR_TYPE_ARRAY ? "=[" : "=");
         if (field.value.type != TTR_TYPE_ARRAY) {
             put_found_value(line, &field.value);
             continue;
         }
         for (uint32_t n = field.value.count, i = 0; i < n && ttr_fields_next(&fields, &field);
              i++) {
-            put(line, i ? "," : "");
+            append_format(line, i ? "," : "");
             put_found_value(line, &field.value);
         }
-        put(line, "]");
+        append_format(line, "]");
     }
 }
 
@@ -614,12 +617,12 @@ static bool read_back(struct matrix *m)
     while (in && (status = ttr_read(in, &batch, &error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
             if (ttr_batch_at(&batch, i)->kind != TTR_KIND_GAP)
-                find(m, t, ttr_batch_at(&batch, i));
+                find_loss(m, t, ttr_batch_at(&batch, i));
     bool ok = status == TTR_END || (!in && m->expected.n == 0);
     if (!ok)
         printf("# what was written cannot be read: %s\n", error.text);
-    /* Holes before the first event of a stream do not show; a single event between two wide holes
-     * is taken for a damaged counter. */
+    /* Gaps before the first event of a stream are invisible, and a single event between two wide
+     * gaps counts as a damaged counter. */
     if (in && ttr_reader_report(in, 0, &report) && report.lost > m->lost + m->gaps) {
         printf("# %" PRIu64 " events are missing, by the source only %" PRIu64 "\n", report.lost,
                m->lost);
@@ -674,7 +677,8 @@ static uint64_t tallied(const struct matrix *m, const char *code)
     return 0;
 }
 
-/* Both ways: what is in the ledger happened as often, and what happened is in the ledger. */
+/* Checks in both directions: each loss in the ledger was predicted with the same count, and vice
+ * versa. */
 static bool compare_ledger(struct matrix *m)
 {
     ttr_loss all[CODES] = {{.code = NULL}};
@@ -687,12 +691,12 @@ static bool compare_ledger(struct matrix *m)
     for (size_t i = 0; m->tallies[i].code; i++)
         expected += m->tallies[i].count;
     for (size_t i = 0; i < all_n; i++) {
-        uint64_t told = 0;
+        uint64_t last_names = 0;
         for (size_t j = 0; j < n; j++)
-            told += strcmp(losses[j].code, all[i].code) == 0 ? losses[j].count : 0;
-        if (told == tallied(m, all[i].code))
+            last_names += strcmp(losses[j].code, all[i].code) == 0 ? losses[j].count : 0;
+        if (last_names == tallied(m, all[i].code))
             continue;
-        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", all[i].code, told,
+        printf("# %s: %" PRIu64 " declared, %" PRIu64 " happened\n", all[i].code, last_names,
                tallied(m, all[i].code));
         ok = false;
     }
@@ -717,8 +721,8 @@ static void begin(struct matrix *m)
     m->out = ttr_create_push(m->t, writing_to_buffer, &m->bytes, "heph", NULL, NULL);
 }
 
-/* The ledger was compared before: what is unfinished is counted by ttr_finish, which takes the
- * writer with it. */
+/* Unfinished begins are counted by ttr_finish, which frees the writer, so the ledger was compared
+ * before. */
 static bool end(struct matrix *m, bool ok)
 {
     if (m->open_n > m->free_n)
@@ -730,7 +734,7 @@ static bool end(struct matrix *m, bool ok)
     free(m->open);
     free(m->streams);
     free(m->free_slots);
-    free(m->told);
+    free(m->last_names);
     ttr_free(m->t);
     return ok;
 }
@@ -809,18 +813,19 @@ static void from_corpus(const char *folder, const char *name, bool sorted)
         tap_skip(what, "%s is missing: set TTR_CORPUS", path);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc != 2)
+    const char *generator = getenv("TTR_GENERATE_FXT");
+    if (!generator)
         return 2;
     say(from_seeds(1000), "what programs made by hand, from zero on,");
     say(from_seeds(INT64_C(1700000000000000000)), "what programs made by hand, by Unix time,");
     say(from_builder(7, 5000, 0), "a long one");
-    say(from_generator(argv[1], "--events 10000 --seed 1 --mix everything", false),
+    say(from_generator(generator, "--events 10000 --seed 1 --mix everything", false),
         "everything FXT has");
-    say(from_generator(argv[1], "--events 10000 --seed 2 --mix everything", true),
+    say(from_generator(generator, "--events 10000 --seed 2 --mix everything", true),
         "everything, sorted,");
-    say(from_generator(argv[1], "--events 20000 --seed 3", false), "a busy system");
+    say(from_generator(generator, "--events 20000 --seed 3", false), "a busy system");
     from_corpus("heph", "heph-head-alltypes.trace", false);
     from_corpus("heph", "heph-head-alltypes.trace", true);
     from_corpus("heph", "heph-head-redis-app.trace", true);

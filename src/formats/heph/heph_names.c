@@ -1,19 +1,20 @@
-/* What the descriptions of the Heph runtime tell: the format has no names for streams and
- * substreams, but its one known writer numbers them by rule.  Stream 0 is the coordinator (and all
- * thread-safe actors), 1..N are the N workers, above them or from 10000 on come the threads of
- * synchronous actors.  A substream is the id of an actor, whose name stands in the event that ran
- * it.  Left out: traces in which no runtime description is found get no names. */
+/* Names of streams and substreams, derived from descriptions of the Heph runtime.
+ *
+ * The format has no such names, but its one known writer numbers them by rule.  Stream 0 is the
+ * coordinator and all thread-safe actors. Streams 1 to N are the N workers. Streams above N, or
+ * from 10000 on, are the threads of synchronous actors.  A substream is the id of an actor, and the
+ * event of its run contains its name.  Traces without a description of the runtime get no names. */
 #include <stdio.h>
 #include <string.h>
 
 #include "formats/heph/heph.h"
 
-/* Streams of synchronous actors began here in versions up to 0.4.0. */
-#define SYNC_ACTORS 10000u
+/* First stream of synchronous actors in runtime versions up to 0.4.0. */
+#define OLD_SYNC_ACTORS_MIN 10000u
 
 struct known_text {
     const char *text;
-    enum heph_meaning meaning;
+    enum heph_description_kind meaning;
 };
 
 static const struct known_text known[] = {
@@ -34,7 +35,7 @@ static const struct known_text known[] = {
     {"running synchronous actor", HEPH_RUNTIME},
 };
 
-enum heph_meaning heph_meaning_of(const uint8_t *p, size_t n)
+enum heph_description_kind heph_classify_description(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].text) == n && memcmp(known[i].text, p, n) == 0)
@@ -47,8 +48,8 @@ static bool name_stream(struct input *in, uint32_t stream)
     const struct heph_reader *reader = in->own;
     char text[32] = "coordinator";
     unsigned long long number = stream;
-    if (stream >= SYNC_ACTORS)
-        (void)snprintf(text, sizeof text, "sync actor %llu", number - SYNC_ACTORS);
+    if (stream >= OLD_SYNC_ACTORS_MIN)
+        (void)snprintf(text, sizeof text, "sync actor %llu", number - OLD_SYNC_ACTORS_MIN);
     else if (reader->workers && stream > reader->workers)
         (void)snprintf(text, sizeof text, "sync actor %llu", number - reader->workers - 1);
     else if (stream)
@@ -72,7 +73,7 @@ bool heph_name_stream(struct input *in, uint32_t stream)
     return !reader->is_runtime || name_stream(in, stream);
 }
 
-/* "Building runtime" says how many workers there are; streams above them are something else. */
+/* Learns the number of workers from "Building runtime"; streams above it are other threads. */
 static bool learn_workers(struct input *in, const ttr_event *event)
 {
     struct heph_reader *reader = in->own;
@@ -84,7 +85,7 @@ static bool learn_workers(struct input *in, const ttr_event *event)
     return name_all_streams(in);
 }
 
-/* An actor ran: its id is the substream of its own events. */
+/* Names the substream of an actor that ran: the actor's id is the substream of its own events. */
 static bool learn_actor(struct input *in, const ttr_event *event)
 {
     ttr *t = in->base.t;
@@ -97,7 +98,7 @@ static bool learn_actor(struct input *in, const ttr_event *event)
     return text != UINT32_MAX && context_name_tid(t, in->id, id.value.v.u, text);
 }
 
-bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning meaning)
+bool heph_learn_names(struct input *in, const ttr_event *event, enum heph_description_kind meaning)
 {
     struct heph_reader *reader = in->own;
     if (!reader->is_runtime) {
@@ -107,6 +108,6 @@ bool heph_learn(struct input *in, const ttr_event *event, enum heph_meaning mean
     }
     if (meaning == HEPH_BUILDING)
         return learn_workers(in, event);
-    /* Newer runtimes write no substreams; then there is nobody to name. */
+    /* Newer runtimes write no substreams; then no thread belongs to the actor's id. */
     return meaning != HEPH_RUN || !reader->has_substreams || learn_actor(in, event);
 }

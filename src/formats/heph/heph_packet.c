@@ -1,29 +1,30 @@
-/* Is it a packet?  Frames (magic and size), and contents that fill their size exactly.
+/* Validation of packets: the frame (magic number and size), and content that fills the size exactly
+ * (specification: "Metadata Packet", "Event Packet").
  *
- * The format has no checksum; that the lengths inside a packet add up to its size is the strongest
- * evidence there is, so reading, bidding and searching all rest on the functions here.  The
- * specification: "Metadata Packet", "Event Packet". */
+ * The format has no checksum. The strongest evidence for a packet is that the lengths inside add up
+ * to its size, so reading, detection and resync all use these functions. */
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
 #include <string.h>
 
-uint32_t heph_size(const uint8_t *p)
+uint32_t heph_packet_size(const uint8_t *p)
 {
     return load_u32be(p + 4);
 }
 
-bool heph_is_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet)
+bool heph_is_valid_frame(const uint8_t *p, const struct heph_layout *layout, uint64_t max_packet)
 {
-    uint32_t magic = load_u32be(p), size = heph_size(p);
+    uint32_t magic = load_u32be(p), size = heph_packet_size(p);
     if (magic == HEPH_MAGIC_EVENT)
         return size >= layout->header && size <= max_packet;
     return magic == HEPH_MAGIC_METADATA && size >= HEPH_METADATA_HEADER && size <= max_packet;
 }
 
-/* The attributes of an event packet; failed when the description does not fit. */
-static struct cursor attributes_of(const uint8_t *packet, uint32_t size,
-                                   const struct heph_layout *layout)
+/* Returns a cursor over the attributes of an event packet; it has failed if the description does
+ * not fit. */
+static struct cursor attributes_cursor(const uint8_t *packet, uint32_t size,
+                                       const struct heph_layout *layout)
 {
     struct cursor c = cursor_over(packet, size, 0);
     (void)cursor_skip(&c, layout->description_length);
@@ -31,26 +32,27 @@ static struct cursor attributes_of(const uint8_t *packet, uint32_t size,
     return c;
 }
 
-bool heph_is_exact(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+bool heph_is_valid_packet(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
 {
     if (load_u32be(packet) != HEPH_MAGIC_METADATA)
-        return size >= layout->header && heph_event_is_exact(packet, size, layout->header);
+        return size >= layout->header && heph_is_valid_event(packet, size, layout->header);
     struct cursor c = cursor_over(packet, size, 0);
-    (void)cursor_skip(&c, HEPH_FRAME);
+    (void)cursor_skip(&c, HEPH_FRAME_SIZE);
     return cursor_skip(&c, cursor_u16be(&c));
 }
 
-bool heph_is_nested(const uint8_t *packet, uint32_t size, const struct heph_layout *layout)
+bool heph_is_valid_nested_packet(const uint8_t *packet, uint32_t size,
+                                 const struct heph_layout *layout)
 {
     struct heph_nesting nesting;
-    struct cursor c = attributes_of(packet, size, layout);
-    return !c.failed && heph_find_nesting(c, &nesting);
+    struct cursor c = attributes_cursor(packet, size, layout);
+    return !c.failed && heph_find_array_nesting(c, &nesting);
 }
 
-bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
+bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
 {
     struct cursor c = cursor_over(packet, size, 0);
-    (void)cursor_skip(&c, HEPH_FRAME);
+    (void)cursor_skip(&c, HEPH_FRAME_SIZE);
     uint16_t n = cursor_u16be(&c);
     const uint8_t *name = cursor_take(&c, n);
     if (size != HEPH_EPOCH_PACKET || load_u32be(packet) != HEPH_MAGIC_METADATA || n != 5 || !name ||
@@ -60,12 +62,12 @@ bool heph_is_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
     return true;
 }
 
-/* A packet larger than this is fetched together with the bytes after it: each move of the window
- * copies what is left of it. */
+/* A packet larger than this is loaded together with following bytes, because each move of the
+ * window copies the bytes that remain. */
 #define LARGE_PACKET (UINT64_C(1) << 20)
 #define LARGE_WINDOW (UINT64_C(64) << 20)
 
-ttr_status heph_fill(struct input *in, uint64_t need, ttr_error *error)
+ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     if (need > LARGE_PACKET && need < LARGE_WINDOW)

@@ -1,4 +1,26 @@
-/* Stacks of open spans, see the header. */
+/* Pairing of begins with ends: stacks of open spans.
+ *
+ * Purpose: Heph has only complete spans. A begin is kept, with its attributes already encoded,
+ * until its end arrives.
+ *
+ * Order of calls: heph_pairs_accepts, heph_pairs_add_begin at a begin, and the caller appends to
+ * its `attributes`. heph_pairs_remove_begin at an end returns the innermost begin of the same key.
+ * Begins that remain open are found in `begins` at the end of the trace.
+ *
+ * Data structure: one stack per key as a linked list of slots, and a free list.
+ *
+ *   key                                              tops              begins
+ *   (thread, 0)                  BEGIN, END      --> slot 2 --below--> slot 0 --below--> none
+ *   (link, source|1<<32|category) ASYNC_*        --> slot 1 --below--> none
+ *   unused                                       --> slot 3 --below--> slot 4 (free list)
+ *
+ * Invariants: every slot is either open and on one stack, or on the free list. The content of a
+ * closed slot stays valid until the next open, which may reuse it. A thread keeps its entry in
+ * `tops` when its stack is empty; an asynchronous key is removed. Cost: O(1) hash operations per
+ * begin and end. Buffers of closed slots are reused, so there is no allocation per event once the
+ * maximum depth was reached. Limit: at most HEPH_ASYNC_SLOTS_MAX slots for asynchronous begins,
+ * since these may never end. Left out: matching names of begin and end; an end always closes the
+ * innermost begin of its key. */
 #include "formats/heph/heph_pairs.h"
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc)
@@ -15,20 +37,20 @@ void heph_pairs_free(struct heph_pairs *pairs)
     pairmap_free(&pairs->tops);
 }
 
-struct key {
+struct pair_key {
     uint64_t a, b;
 };
 
-static struct key key_of(const ttr_event *event)
+static struct pair_key pair_key_of(const ttr_event *event)
 {
     if (event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END)
-        return (struct key){event->thread, 0};
-    return (struct key){event->link,
-                        (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
+        return (struct pair_key){event->thread, 0};
+    return (struct pair_key){event->link,
+                             (uint64_t)event->source << 40 | UINT64_C(1) << 32 | event->category};
 }
 
-/* A slot that nobody uses; HEPH_NO_BEGIN when memory is out. */
-static uint32_t take_slot(struct heph_pairs *pairs)
+/* Returns a free slot, HEPH_NO_BEGIN if out of memory. */
+static uint32_t acquire_slot(struct heph_pairs *pairs)
 {
     uint32_t slot = pairs->unused;
     if (slot != HEPH_NO_BEGIN) {
@@ -47,29 +69,29 @@ static uint32_t take_slot(struct heph_pairs *pairs)
     return (uint32_t)pairs->n++;
 }
 
-static void give_back(struct heph_pairs *pairs, uint32_t slot)
+static void release_slot(struct heph_pairs *pairs, uint32_t slot)
 {
     pairs->begins[slot].below = pairs->unused;
     pairs->begins[slot].is_open = false;
     pairs->unused = slot;
 }
 
-bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event)
+bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event)
 {
     return event->kind != TTR_KIND_ASYNC_BEGIN || pairs->unused != HEPH_NO_BEGIN ||
-           pairs->n < HEPH_OPEN_MAX;
+           pairs->n < HEPH_ASYNC_SLOTS_MAX;
 }
 
-struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event)
+struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event)
 {
-    struct key key = key_of(event);
+    struct pair_key key = pair_key_of(event);
     const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
     uint32_t below = top ? *top : HEPH_NO_BEGIN;
-    uint32_t slot = take_slot(pairs);
+    uint32_t slot = acquire_slot(pairs);
     if (slot == HEPH_NO_BEGIN)
         return NULL;
     if (!pairmap_put(&pairs->tops, key.a, key.b, slot)) {
-        give_back(pairs, slot);
+        release_slot(pairs, slot);
         return NULL;
     }
     struct heph_begin *begin = &pairs->begins[slot];
@@ -80,19 +102,21 @@ struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *ev
     return begin;
 }
 
-struct heph_begin *heph_pairs_close(struct heph_pairs *pairs, const ttr_event *end, bool *is_good)
+struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_event *end,
+                                           bool *is_good)
 {
-    struct key key = key_of(end);
+    struct pair_key key = pair_key_of(end);
     const uint32_t *top = pairmap_get(&pairs->tops, key.a, key.b);
     if (!top || *top == HEPH_NO_BEGIN)
         return NULL;
     uint32_t slot = *top;
     struct heph_begin *begin = &pairs->begins[slot];
-    /* Threads are few and come back; ids of asynchronous spans are many and do not. */
+    /* Threads are few and used again, so their entries stay; asynchronous ids are many and rarely
+     * reused. */
     if (begin->below == HEPH_NO_BEGIN && key.b)
         (void)pairmap_remove(&pairs->tops, key.a, key.b);
     else
         *is_good = pairmap_put(&pairs->tops, key.a, key.b, begin->below);
-    give_back(pairs, slot);
+    release_slot(pairs, slot);
     return begin;
 }

@@ -1,6 +1,5 @@
-/* Begins that wait for their ends: spans of a thread by a stack, asynchronous ones by their id. The
- * attributes of a begin are kept as they will be written.  Slots are used again, so nothing is
- * allocated per event once the trace's depth was reached. */
+/* Begins that wait for their ends: a stack per thread, and one per id for asynchronous spans.  Each
+ * keeps its attributes in encoded form. heph_pairs.c describes the data structure. */
 #ifndef TRACETTA_FORMATS_HEPH_PAIRS_H
 #define TRACETTA_FORMATS_HEPH_PAIRS_H
 
@@ -10,14 +9,14 @@
 #include "base/pairmap.h"
 
 #define HEPH_NO_BEGIN UINT32_MAX
-#define HEPH_OPEN_MAX \
-    16384u /* asynchronous begins may never end, so there is a limit to how many wait */
+/* maximum of slots at which an asynchronous begin is accepted, because it may never end */
+#define HEPH_ASYNC_SLOTS_MAX 16384u
 
 struct heph_begin {
-    ttr_event event; /* of the begin; its payload is not kept */
+    ttr_event event; /* the begin event; its payload is invalid */
     struct buffer attributes;
-    uint32_t below; /* the begin under it on the same stack, or the next free slot */
-    bool is_open;   /* it still waits */
+    uint32_t below; /* next begin of the same stack, or next free slot */
+    bool is_open;   /* its end has not arrived */
 };
 
 struct heph_pairs {
@@ -25,21 +24,23 @@ struct heph_pairs {
     struct heph_begin *begins;
     size_t n, capacity;
     uint32_t unused; /* first free slot */
-    struct pairmap
-        tops; /* of a thread (id, 0), or of an asynchronous (id, category + 2^32), the top slot */
+    /* maps (thread id, 0) or (asynchronous id, category + 2^32) to the slot on top of its stack */
+    struct pairmap tops;
 };
 
 void heph_pairs_init(struct heph_pairs *pairs, const struct alloc *alloc);
 void heph_pairs_free(struct heph_pairs *pairs);
 
-/* Whether a begin may wait; one that may not is as good as one that never ends. */
-bool heph_pairs_have_room(const struct heph_pairs *pairs, const ttr_event *event);
+/* Returns whether a begin can be kept.  The caller must treat any other begin as one without an
+ * end. */
+bool heph_pairs_accepts(const struct heph_pairs *pairs, const ttr_event *event);
 
-/* Opens a slot for a begin, to be filled with its attributes; NULL when memory is out. */
-struct heph_begin *heph_pairs_open(struct heph_pairs *pairs, const ttr_event *event);
+/* Returns a slot for a begin, whose attributes the caller appends; NULL if out of memory. */
+struct heph_begin *heph_pairs_add_begin(struct heph_pairs *pairs, const ttr_event *event);
 
-/* Closes the begin that an end belongs to; its content is good until the next open.  NULL when
- * there is none; `is_good` turns false when memory is out. */
-struct heph_begin *heph_pairs_close(struct heph_pairs *pairs, const ttr_event *end, bool *is_good);
+/* Returns the begin that an end belongs to, NULL if there is none. It is valid until the next
+ * heph_pairs_add_begin. Sets *is_good to false if out of memory. */
+struct heph_begin *heph_pairs_remove_begin(struct heph_pairs *pairs, const ttr_event *end,
+                                           bool *is_good);
 
 #endif

@@ -1,9 +1,8 @@
-/* Reading: runs of good packets become batches; everything else is attended to between batches,
- * when the window may move.
+/* The Heph reader (specification: "Trace Format"): runs of valid packets become batches; everything
+ * else is handled between batches, when the window may move.
  *
- * Losses are known only at the end, because events come in the order they ended: they are given as
- * gap events, one a stream, with notes on what came late or twice.  The specification: "Trace
- * Format" as a whole. */
+ * Lost events are known only at the end, because events come in the order of their ends. Then one
+ * gap event per stream is emitted, with notes on late and duplicate events. */
 #include <string.h>
 
 #include "base/number.h"
@@ -22,7 +21,7 @@ static ttr_status read_options(struct input *in, ttr_error *error)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "epoch=%s: expected nanoseconds since 1970, such as epoch=1610113734118010000",
                     epoch);
-    reader->layout = heph_layout_named(layout ? layout : "auto", &in->window, reader->max_packet);
+    reader->layout = heph_find_layout(layout ? layout : "auto", &in->window, reader->max_packet);
     if (!reader->layout)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "layout=%s: expected auto, 0.1 or pre-substream", layout);
@@ -48,7 +47,7 @@ ttr_status heph_open(struct input *in, ttr_error *error)
         t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
-    ttr_status status = heph_fill(in, OPEN_BYTES, error);
+    ttr_status status = heph_load_packet(in, OPEN_BYTES, error);
     if (status == TTR_OK)
         status = read_options(in, error);
     return status == TTR_OK ? heph_find_epoch(in, error) : status;
@@ -62,8 +61,9 @@ void heph_close(struct input *in)
     heph_counters_free(&reader->counters);
 }
 
-/* Reads good event packets until the batch is full or one is not whole, not good, or no event. */
-static void read_run(struct input *in)
+/* Reads valid event packets until the batch is full, or the next packet is incomplete, invalid or
+ * no event. */
+static void read_event_run(struct input *in)
 {
     struct heph_reader *reader = in->own;
     struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
@@ -75,7 +75,7 @@ static void read_run(struct input *in)
         if (load_u32be(c.p) != HEPH_MAGIC_EVENT || size < header || size > cursor_left(&c) ||
             size > reader->max_packet)
             break;
-        if (!heph_event_is_exact(c.p, size, header) ||
+        if (!heph_is_valid_event(c.p, size, header) ||
             !heph_add_event(in, c.p, size, reader->schema))
             break;
         (void)cursor_skip(&c, size);
@@ -89,15 +89,15 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
     struct heph_reader *reader = in->own;
     uint64_t epoch;
     struct cursor c = cursor_over(packet, size, reader->offset);
-    (void)cursor_skip(&c, HEPH_FRAME);
+    (void)cursor_skip(&c, HEPH_FRAME_SIZE);
     struct cursor option = cursor_part(&c, cursor_u16be(&c));
     size_t n = cursor_left(&option);
     uint32_t name = intern_add(&in->base.t->strings, option.p, n);
     if (name == UINT32_MAX)
         return fail_memory(error);
     ttr_status status = TTR_OK;
-    if (heph_is_epoch(packet, size, &epoch))
-        status = heph_meet_epoch(in, epoch, error);
+    if (heph_parse_epoch(packet, size, &epoch))
+        status = heph_apply_epoch(in, epoch, error);
     else if (n == 5 && memcmp(option.p, "epoch", 5) == 0)
         input_note(in, TTR_NOTE_ODD, reader->offset, "heph.bad-epoch",
                    "the epoch has %zu bytes, expected 8; it is not used", cursor_left(&c));
@@ -107,23 +107,23 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
                    (int)(n < 64 ? n : 64), (const char *)option.p, cursor_left(&c));
     if (status != TTR_OK || reader->is_restart)
         return status;
-    heph_add_definition(in, packet, size, name);
+    heph_emit_definition(in, packet, size, name);
     reader->offset += size;
     return TTR_OK;
 }
 
-/* A packet that is whole but no good event in the flat reading. */
-static ttr_status read_other(struct input *in, const uint8_t *packet, uint32_t size,
-                             ttr_error *error)
+/* Handles a complete packet that is not a valid event with flat arrays. */
+static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, uint32_t size,
+                                      ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    bool is_exact = heph_is_exact(packet, size, reader->layout);
+    bool is_exact = heph_is_valid_packet(packet, size, reader->layout);
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
-        return is_exact ? read_metadata(in, packet, size, error) : heph_recover(in, error);
+        return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
     if (is_exact)
-        return TTR_OK; /* it was only not whole before */
-    if (!heph_is_nested(packet, size, reader->layout))
-        return heph_recover(in, error);
+        return TTR_OK; /* the packet was incomplete when the run stopped */
+    if (!heph_is_valid_nested_packet(packet, size, reader->layout))
+        return heph_recover_packet(in, error);
     input_note(
         in, TTR_NOTE_ODD, reader->offset, "heph.nested-array",
         "an array of arrays, which the format does not have; read with a count for each row");
@@ -144,18 +144,17 @@ static struct counted count_streams(const struct heph_counters *counters)
     for (size_t i = 0; i < counters->n; i++) {
         const struct heph_stream *stream = &counters->streams[i];
         uint64_t strays;
-        sum.lost += heph_stream_lost(stream, &strays);
+        sum.lost += heph_stream_count_lost(stream, &strays);
         sum.strays += strays;
         sum.late += stream->late;
         sum.restarts += stream->restarts;
-        /* A second writer repeats the first one's counters: that is how it writes, not something
-         * gone wrong. */
+        /* A second writer repeats the counters of the first one, which is no error. */
         sum.duplicates += stream->restarts ? 0 : stream->duplicates;
     }
     return sum;
 }
 
-static void tell_counters(struct input *in)
+static void note_counters(struct input *in)
 {
     const struct heph_reader *reader = in->own;
     struct counted sum = count_streams(&reader->counters);
@@ -166,7 +165,7 @@ static void tell_counters(struct input *in)
         return;
     if (sum.late)
         input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.reordered",
-                   "%llu events stand behind later ones of their stream",
+                   "%llu events come after later ones of their stream",
                    (unsigned long long)sum.late);
     if (sum.restarts)
         input_note(in, TTR_NOTE_REMARK, NO_OFFSET, "heph.second-writer",
@@ -183,17 +182,16 @@ static void tell_counters(struct input *in)
                    (unsigned long long)sum.strays);
 }
 
-/* Gives what the counters say is missing, a gap a stream; nothing more to give: the batch stays
- * empty. */
-static void give_gaps(struct input *in)
+/* Emits one gap event per stream with lost events.  Leaves the batch empty if there are none. */
+static void emit_gaps(struct input *in)
 {
     struct heph_reader *reader = in->own;
-    if (!reader->is_told)
-        tell_counters(in);
-    reader->is_told = true;
-    while (in->n < in->batch && reader->gaps_told < reader->counters.n && reader->counters.any) {
-        const struct heph_stream *stream = &reader->counters.streams[reader->gaps_told++];
-        uint64_t strays, lost = heph_stream_lost(stream, &strays);
+    if (!reader->are_notes_emitted)
+        note_counters(in);
+    reader->are_notes_emitted = true;
+    while (in->n < in->batch && reader->gaps_emitted < reader->counters.n && reader->counters.any) {
+        const struct heph_stream *stream = &reader->counters.streams[reader->gaps_emitted++];
+        uint64_t strays, lost = heph_stream_count_lost(stream, &strays);
         if (lost == 0)
             continue;
         ttr_event *event = input_event(in);
@@ -206,51 +204,51 @@ static void give_gaps(struct input *in)
     }
 }
 
-/* Another trace begins behind this one: its counters count anew. */
-static ttr_status restart(struct input *in)
+/* Clears the counters, because a concatenated trace starts here. */
+static ttr_status begin_concatenated_trace(struct input *in)
 {
     struct heph_reader *reader = in->own;
-    give_gaps(in);
+    emit_gaps(in);
     if (in->n)
         return TTR_OK;
-    heph_counters_restart(&reader->counters);
-    reader->gaps_told = 0;
+    heph_counters_clear(&reader->counters);
+    reader->gaps_emitted = 0;
     reader->events = 0;
-    reader->is_told = reader->is_restart = false;
+    reader->are_notes_emitted = reader->is_restart = false;
     return TTR_OK;
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, metadata, damage. The batch is
- * empty. */
-static ttr_status attend(struct input *in, ttr_error *error)
+/* Handles what ended a run: the end of the window or of the input, metadata, or damage. The batch
+ * is empty. */
+static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     if (reader->is_restart)
-        return restart(in);
+        return begin_concatenated_trace(in);
     if (reader->offset < reader->zeros_until) {
-        heph_pass_zeros(in);
+        heph_skip_zeros(in);
         return TTR_OK;
     }
     if (reader->is_lost)
-        return heph_search(in, error);
-    ttr_status status = heph_fill(in, HEPH_FRAME, error);
+        return heph_search_packet(in, error);
+    ttr_status status = heph_load_packet(in, HEPH_FRAME_SIZE, error);
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0) {
-        give_gaps(in);
+        emit_gaps(in);
         return in->n ? TTR_OK : TTR_END;
     }
-    if (in->window.n < HEPH_FRAME ||
-        !heph_is_frame(in->window.bytes, reader->layout, reader->max_packet))
-        return heph_recover(in, error);
-    uint32_t size = heph_size(in->window.bytes);
+    if (in->window.n < HEPH_FRAME_SIZE ||
+        !heph_is_valid_frame(in->window.bytes, reader->layout, reader->max_packet))
+        return heph_recover_packet(in, error);
+    uint32_t size = heph_packet_size(in->window.bytes);
     if (size > in->window.n) {
-        status = heph_fill(in, size, error);
+        status = heph_load_packet(in, size, error);
         if (status != TTR_OK)
             return status;
     }
-    return size > in->window.n ? heph_recover(in, error)
-                               : read_other(in, in->window.bytes, size, error);
+    return size > in->window.n ? heph_recover_packet(in, error)
+                               : read_unusual_packet(in, in->window.bytes, size, error);
 }
 
 ttr_status heph_next(struct input *in, ttr_error *error)
@@ -259,11 +257,11 @@ ttr_status heph_next(struct input *in, ttr_error *error)
     ttr_status status = TTR_OK;
     while (in->n == 0 && status == TTR_OK) {
         if (!reader->is_lost && !reader->is_restart)
-            read_run(in);
+            read_event_run(in);
         if (reader->is_out_of_memory)
             return fail_memory(error);
         if (in->n == 0)
-            status = attend(in, error);
+            status = resolve_run_end(in, error);
     }
     return status;
 }

@@ -1,35 +1,35 @@
-/* Behind damage: what can be saved of the bad packet, and where the next good one begins.
+/* Recovery from damage: emits what is readable of an invalid packet, and finds the next valid one.
  *
- * A packet is believed when its magic is right, its content fills its size exactly, and what
- * follows looks like a packet too (or the input ends there).  That a magic stands somewhere proves
- * nothing: it may be part of a string.  So a bad packet is first read on from its own beginning: a
- * wrong size shows when its attributes lead to a good packet all the same, a wrong magic when
- * everything else fits; only then the bytes behind its header are searched.
- * The work is bounded by the bytes passed, whatever a hostile input makes of it. */
+ * A packet is accepted if its magic number is right, its content fills its size exactly, and
+ * another packet or the end of the input follows.  A magic number alone proves nothing, since it
+ * may be part of a string.  So an invalid packet is first read from its own start. If its
+ * attributes lead to a valid packet, only its size is wrong. If everything but the magic number
+ * fits, only that is wrong. Otherwise the bytes after its frame are searched. The work is limited
+ * by the number of bytes passed, so malicious input cannot make it quadratic. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_attributes.h"
 
-#define LOOK_AHEAD 65536u /* what is fetched before a bad packet is judged */
-#define ZERO_PIECE 16384u
+#define LOOKAHEAD_SIZE 65536u /* bytes loaded before an invalid packet is examined */
+#define ZERO_PIECE_SIZE 16384u
 
-/* How much may be looked at again, in units of about eight bytes. */
+/* Budget for examining bytes repeatedly, in units of about eight bytes. */
 #define WORK_PER_BYTE 16u
 #define WORK_START (UINT64_C(4) << 20)
 
-enum verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
+enum packet_verdict { IS_NO_PACKET, IS_PACKET, NEEDS_MORE };
 
 struct candidate {
     const uint8_t *p;
-    size_t left;   /* bytes of the window from p on */
-    bool at_end;   /* the input ends with them */
-    uint64_t need; /* with NEEDS_MORE: so many from p on */
+    size_t left;   /* bytes of the window from `p` on */
+    bool at_end;   /* the input ends after them */
+    uint64_t need; /* with NEEDS_MORE: bytes needed from `p` on */
 };
 
-/* The bytes from an offset up to another; what a window happens to hold beyond must not change what
- * is found. */
+/* Returns the bytes from `offset` to `until` as a candidate. Further bytes of the window are
+ * excluded, so the result does not depend on the window. */
 static struct candidate candidate_at(const struct input *in, uint64_t offset, uint64_t until)
 {
     size_t at = (size_t)(offset - in->window.offset);
@@ -42,28 +42,29 @@ static struct candidate candidate_at(const struct input *in, uint64_t offset, ui
     return candidate;
 }
 
-/* What follows a packet: the end, another frame, the beginning of one, or zeros. */
-static enum verdict judge_next(const struct heph_reader *reader, struct candidate *candidate,
-                               uint32_t size)
+/* Classifies the bytes after a packet: the end, a frame, the start of one, or zeros are evidence
+ * for the packet. */
+static enum packet_verdict classify_following(const struct heph_reader *reader,
+                                              struct candidate *candidate, uint32_t size)
 {
     const uint8_t *next = candidate->p + size;
     size_t left = candidate->left - size;
-    if (left < HEPH_FRAME && !candidate->at_end) {
-        candidate->need = (uint64_t)size + HEPH_FRAME;
+    if (left < HEPH_FRAME_SIZE && !candidate->at_end) {
+        candidate->need = (uint64_t)size + HEPH_FRAME_SIZE;
         return NEEDS_MORE;
     }
-    if (left < HEPH_FRAME)
+    if (left < HEPH_FRAME_SIZE)
         return left == 0 || next[0] == HEPH_MAGIC_EVENT >> 24 ||
                        next[0] == HEPH_MAGIC_METADATA >> 24 || next[0] == 0
                    ? IS_PACKET
                    : IS_NO_PACKET;
-    return heph_is_frame(next, reader->layout, reader->max_packet) || load_u64be(next) == 0
+    return heph_is_valid_frame(next, reader->layout, reader->max_packet) || load_u64be(next) == 0
                ? IS_PACKET
                : IS_NO_PACKET;
 }
 
-/* Takes work, which is granted by the bytes passed so far; false when there is too much of it. */
-static bool spend(struct heph_reader *reader, uint64_t work)
+/* Spends work units. Returns false if they exceed the budget, which grows with reader->offset. */
+static bool spend_work(struct heph_reader *reader, uint64_t work)
 {
     if (reader->work + work > WORK_START + reader->offset * WORK_PER_BYTE)
         return false;
@@ -71,41 +72,42 @@ static bool spend(struct heph_reader *reader, uint64_t work)
     return true;
 }
 
-static enum verdict judge(struct heph_reader *reader, struct candidate *candidate)
+static enum packet_verdict classify_candidate(struct heph_reader *reader,
+                                              struct candidate *candidate)
 {
-    if (candidate->left < HEPH_FRAME) {
-        candidate->need = HEPH_FRAME;
+    if (candidate->left < HEPH_FRAME_SIZE) {
+        candidate->need = HEPH_FRAME_SIZE;
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
     }
-    if (!heph_is_frame(candidate->p, reader->layout, reader->max_packet))
+    if (!heph_is_valid_frame(candidate->p, reader->layout, reader->max_packet))
         return IS_NO_PACKET;
-    uint32_t size = heph_size(candidate->p);
+    uint32_t size = heph_packet_size(candidate->p);
     if (size > candidate->left) {
         candidate->need = size;
         return candidate->at_end ? IS_NO_PACKET : NEEDS_MORE;
     }
-    enum verdict next = judge_next(reader, candidate, size);
-    if (next != IS_PACKET || !spend(reader, size / 8))
+    enum packet_verdict next = classify_following(reader, candidate, size);
+    if (next != IS_PACKET || !spend_work(reader, size / 8))
         return next == NEEDS_MORE ? next : IS_NO_PACKET;
-    return heph_is_exact(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
+    return heph_is_valid_packet(candidate->p, size, reader->layout) ? IS_PACKET : IS_NO_PACKET;
 }
 
-/* Reads the attributes of an event packet whatever its size says, until a good packet follows:
- * gives the true size, or 0. */
-static uint32_t true_size(struct input *in, const struct candidate *bad)
+/* Ignores the size field and reads attributes until a valid packet follows.  Returns the true size,
+ * 0 if none follows. */
+static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->own;
     const struct heph_layout *layout = reader->layout;
     struct cursor c = cursor_over(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
-    while (!c.failed && spend(reader, 8)) {
+    while (!c.failed && spend_work(reader, 8)) {
         uint64_t size = c.offset - reader->offset;
         if (size > reader->max_packet)
             return 0;
         struct candidate next = candidate_at(in, c.offset, reader->offset + bad->left);
         next.at_end = bad->at_end;
-        if (next.left == 0 ? bad->at_end : judge(reader, &next) == IS_PACKET)
+        if (next.left == 0 ? bad->at_end : classify_candidate(reader, &next) == IS_PACKET)
             return (uint32_t)size;
         if (!heph_skip_attribute(&c))
             return 0;
@@ -113,19 +115,19 @@ static uint32_t true_size(struct input *in, const struct candidate *bad)
     return 0;
 }
 
-/* True for an event packet of which only the magic is wrong. */
-static bool is_misnamed(struct heph_reader *reader, const struct candidate *bad)
+/* Returns whether only the magic number of an event packet is wrong. */
+static bool has_only_wrong_magic(struct heph_reader *reader, const struct candidate *bad)
 {
-    uint32_t size = bad->left >= reader->layout->header ? heph_size(bad->p) : 0;
+    uint32_t size = bad->left >= reader->layout->header ? heph_packet_size(bad->p) : 0;
     struct candidate rest = *bad;
     return size >= reader->layout->header && size <= reader->max_packet && size <= bad->left &&
-           spend(reader, size / 8) && judge_next(reader, &rest, size) == IS_PACKET &&
-           heph_is_exact(bad->p, size, reader->layout);
+           spend_work(reader, size / 8) && classify_following(reader, &rest, size) == IS_PACKET &&
+           heph_is_valid_packet(bad->p, size, reader->layout);
 }
 
-/* Gives a packet whose frame was damaged; its record is not what the format wants, so nobody may
- * copy it as it is. */
-static ttr_status give_repaired(struct input *in, const struct candidate *bad, uint32_t size,
+/* Emits a packet with a damaged frame as an event without raw bytes, so that writers do not copy
+ * the damage. */
+static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -136,15 +138,15 @@ static ttr_status give_repaired(struct input *in, const struct candidate *bad, u
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     reader->offset += size;
     return input_damage(
-        in, offset, HEPH_FRAME, "heph.bad-frame", error,
+        in, offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
         "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
-        load_u32be(bad->p), heph_size(bad->p), size);
+        load_u32be(bad->p), heph_packet_size(bad->p), size);
 }
 
-/* How many bytes of an event packet make sense: header, description and whole attributes; 0 when
- * not even its header does. */
-static uint32_t readable(const struct heph_reader *reader, const struct candidate *bad,
-                         size_t until)
+/* Returns how many bytes of an event packet are valid: header, description and complete attributes;
+ * 0 if the header is not. */
+static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct candidate *bad,
+                                  size_t until)
 {
     struct cursor c = cursor_over(bad->p, until, 0);
     (void)cursor_skip(&c, reader->layout->description_length);
@@ -157,36 +159,36 @@ static uint32_t readable(const struct heph_reader *reader, const struct candidat
     return (uint32_t)whole.offset;
 }
 
-/* Where behind the bad packet's frame the next good one begins, at most `until`. */
-static size_t find_good(struct heph_reader *reader, const struct candidate *bad, size_t until)
+/* Returns the offset of the next valid packet after the frame of the bad one, at most `until`. */
+static size_t find_valid_packet(struct heph_reader *reader, const struct candidate *bad,
+                                size_t until)
 {
-    for (size_t at = HEPH_FRAME; at < until && at + HEPH_FRAME <= bad->left; at++) {
+    for (size_t at = HEPH_FRAME_SIZE; at < until && at + HEPH_FRAME_SIZE <= bad->left; at++) {
         struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
-        if (judge(reader, &here) == IS_PACKET)
+        if (classify_candidate(reader, &here) == IS_PACKET)
             return at;
     }
     return until;
 }
 
-/* True where two good packets or more stand one behind the other in the bad one, up to its very
- * end: then its size is a damaged one that happens to lead to a packet.  (One alone may be a
- * string.) */
-static bool holds_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
+/* Returns whether two or more valid packets fill the end of the bad one, which proves that its size
+ * is wrong.  (A single one may be part of a string.) */
+static bool contains_packets(struct heph_reader *reader, const struct candidate *bad, uint32_t size)
 {
-    size_t at = find_good(reader, bad, size);
+    size_t at = find_valid_packet(reader, bad, size);
     unsigned n = 0;
     while (at < size) {
         struct candidate here = {.p = bad->p + at, .left = bad->left - at, .at_end = bad->at_end};
-        if (judge(reader, &here) != IS_PACKET)
+        if (classify_candidate(reader, &here) != IS_PACKET)
             return false;
-        at += heph_size(here.p);
+        at += heph_packet_size(here.p);
         n++;
     }
     return at == size && n > 1;
 }
 
-/* Gives an event whose content is damaged from `whole` on; `until` bounds its bytes. */
-static ttr_status give_partial(struct input *in, const struct candidate *bad, uint32_t whole,
+/* Emits an event whose content is damaged after `whole` bytes; `until` is the end of its bytes. */
+static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t whole,
                                uint32_t until, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
@@ -199,7 +201,7 @@ static ttr_status give_partial(struct input *in, const struct candidate *bad, ui
     return input_damage(
         in, offset, until - whole, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
-        heph_size(bad->p), whole);
+        heph_packet_size(bad->p), whole);
 }
 
 static bool is_zero(const struct candidate *bad)
@@ -210,8 +212,8 @@ static bool is_zero(const struct candidate *bad)
     return true;
 }
 
-/* Counts the zeros from the packet's place on; in *is_tail whether nothing else follows.  Only the
- * last window is kept. */
+/* Sets *end to the end of the zeros at reader->offset, and *is_tail to whether the input ends
+ * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
@@ -229,7 +231,7 @@ static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, tt
     return TTR_OK;
 }
 
-/* What begins at `from` is lost; a packet is looked for from `at` on. */
+/* Starts a search for a packet at offset `at`; the damage started at `from`. */
 static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
 {
     reader->is_lost = true;
@@ -238,9 +240,9 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
     reader->offset = at;
 }
 
-/* Zeros as far as was looked: room that was never written, where they go on up to the end, and
- * damage elsewhere. */
-static ttr_status meet_zeros(struct input *in, ttr_error *error)
+/* Handles zeros in place of a packet: unused space if the input ends with them, damage otherwise.
+ */
+static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     uint64_t end, from = reader->offset;
@@ -259,45 +261,46 @@ static ttr_status meet_zeros(struct input *in, ttr_error *error)
     return TTR_OK;
 }
 
-void heph_pass_zeros(struct input *in)
+void heph_skip_zeros(struct input *in)
 {
-    static const uint8_t zeros[ZERO_PIECE] = {0};
+    static const uint8_t zeros[ZERO_PIECE_SIZE] = {0};
     struct heph_reader *reader = in->own;
     while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch &&
            reader->offset < reader->zeros_until) {
         uint64_t left = reader->zeros_until - reader->offset;
         size_t n = left < sizeof zeros ? (size_t)left : sizeof zeros;
-        heph_add_definition(in, zeros, n, 0);
+        heph_emit_definition(in, zeros, n, 0);
         reader->offset += n;
     }
     if (!(in->flags & TTR_READ_DEFINITIONS))
         reader->offset = reader->zeros_until;
 }
 
-/* True for the beginning of a packet that is larger than allowed: all that was looked at is part of
- * it, and no other packet lies inside. */
-static bool is_too_large(struct heph_reader *reader, const struct candidate *bad)
+/* Returns whether an oversized packet starts here: all loaded bytes belong to it, and no other
+ * packet is inside. */
+static bool is_oversized(struct heph_reader *reader, const struct candidate *bad)
 {
-    if (bad->left < LOOK_AHEAD || heph_size(bad->p) <= reader->max_packet)
+    if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
         return false;
     struct cursor c = cursor_over(bad->p, bad->left, 0);
     bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     if (!is_event && load_u32be(bad->p) != HEPH_MAGIC_METADATA)
         return false;
-    (void)cursor_skip(&c, is_event ? reader->layout->description_length : HEPH_FRAME);
+    (void)cursor_skip(&c, is_event ? reader->layout->description_length : HEPH_FRAME_SIZE);
     (void)cursor_skip(&c, cursor_u16be(&c));
     while (is_event && heph_skip_attribute(&c))
         continue;
-    return (is_event ? c.failed : !c.failed) && find_good(reader, bad, bad->left) == bad->left;
+    return (is_event ? c.failed : !c.failed) &&
+           find_valid_packet(reader, bad, bad->left) == bad->left;
 }
 
-/* Gives what was looked at of an event that is larger than allowed.  The rest is passed over next,
- * up to where its size says, unless a packet is found before: then it was the size that is damaged.
- */
-static ttr_status meet_too_large(struct input *in, const struct candidate *bad, ttr_error *error)
+/* Emits the loaded part of an oversized event.  Its rest is skipped up to the end that its size
+ * implies. If a packet is found earlier, the size is damaged. */
+static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
+                                       ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    uint32_t whole = readable(reader, bad, bad->left), size = heph_size(bad->p);
+    uint32_t whole = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
     ttr_event *event = whole ? heph_add_event(in, bad->p, whole, reader->schema) : NULL;
     if (whole && !event)
         return fail_memory(error);
@@ -306,82 +309,85 @@ static ttr_status meet_too_large(struct input *in, const struct candidate *bad, 
     reader->large_size = size;
     reader->large_until = reader->offset + size;
     begin_search(reader, reader->offset + whole,
-                 reader->offset + (whole > HEPH_FRAME ? whole : HEPH_FRAME));
+                 reader->offset + (whole > HEPH_FRAME_SIZE ? whole : HEPH_FRAME_SIZE));
     return TTR_OK;
 }
 
-/* True for a packet that sets the epoch and whose frame alone is wrong. */
-static bool is_misframed_epoch(struct heph_reader *reader, const struct candidate *bad)
+/* Returns whether the packet sets the epoch and only its frame is wrong. */
+static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct candidate *bad)
 {
     static const uint8_t name[] = {0, 5, 'e', 'p', 'o', 'c', 'h'};
     struct candidate rest = *bad;
-    return bad->left >= HEPH_EPOCH_PACKET && memcmp(bad->p + HEPH_FRAME, name, sizeof name) == 0 &&
-           judge_next(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
+    return bad->left >= HEPH_EPOCH_PACKET &&
+           memcmp(bad->p + HEPH_FRAME_SIZE, name, sizeof name) == 0 &&
+           classify_following(reader, &rest, HEPH_EPOCH_PACKET) == IS_PACKET;
 }
 
-/* Takes the epoch, and gives its packet as it should be. */
-static ttr_status take_misframed_epoch(struct input *in, const struct candidate *bad,
-                                       ttr_error *error)
+/* Applies the epoch and emits its packet with a corrected frame. */
+static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
+                                             ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
-    ttr_status status = heph_meet_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
+    ttr_status status = heph_apply_epoch(in, load_u64be(bad->p + HEPH_EPOCH_PACKET - 8), error);
     if (status == TTR_OK && !reader->is_restart)
-        heph_add_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
+        heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
         status = input_damage(
-            in, reader->offset, HEPH_FRAME, "heph.bad-frame", error,
+            in, reader->offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
             "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
-            load_u32be(bad->p), heph_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
+            load_u32be(bad->p), heph_packet_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
     reader->offset += reader->is_restart ? 0 : HEPH_EPOCH_PACKET;
     return status;
 }
 
-/* True for what the end of the input may have cut off: a frame that fits but for its size, or not
- * even a frame. */
-static bool is_torn(const struct heph_reader *reader, const struct candidate *bad)
+/* Returns whether the end of the input may have truncated the packet: its frame is valid except for
+ * the size, or incomplete. */
+static bool may_be_truncated(const struct heph_reader *reader, const struct candidate *bad)
 {
-    if (bad->left < HEPH_FRAME)
+    if (bad->left < HEPH_FRAME_SIZE)
         return bad->at_end &&
                (bad->p[0] == HEPH_MAGIC_EVENT >> 24 || bad->p[0] == HEPH_MAGIC_METADATA >> 24);
-    return bad->at_end && heph_is_frame(bad->p, reader->layout, reader->max_packet) &&
-           heph_size(bad->p) > bad->left;
+    return bad->at_end && heph_is_valid_frame(bad->p, reader->layout, reader->max_packet) &&
+           heph_packet_size(bad->p) > bad->left;
 }
 
-/* The frame is wrong, or what follows the packet is: its size cannot be trusted. */
-static ttr_status recover_frame(struct input *in, const struct candidate *bad, ttr_error *error)
+/* Handles a packet whose frame is wrong, or that no packet follows, so its size cannot be trusted.
+ */
+static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    bool is_event = bad->left >= HEPH_FRAME && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
-    uint32_t size = is_event ? true_size(in, bad) : 0;
+    bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
+    uint32_t size = is_event ? find_true_size(in, bad) : 0;
     if (size)
-        return give_repaired(in, bad, size, error);
-    if (is_misframed_epoch(reader, bad))
-        return take_misframed_epoch(in, bad, error);
-    if (!is_event && is_misnamed(reader, bad))
-        return give_repaired(in, bad, heph_size(bad->p), error);
+        return emit_repaired(in, bad, size, error);
+    if (is_epoch_with_bad_frame(reader, bad))
+        return apply_epoch_with_bad_frame(in, bad, error);
+    if (!is_event && has_only_wrong_magic(reader, bad))
+        return emit_repaired(in, bad, heph_packet_size(bad->p), error);
     reader->is_lost = true;
-    reader->is_torn = is_torn(reader, bad) && find_good(reader, bad, bad->left) == bad->left;
-    size_t until = is_event && !reader->is_torn ? heph_size(bad->p) : 0;
-    until = find_good(reader, bad, until < bad->left ? until : bad->left);
-    uint32_t whole = until > HEPH_FRAME ? readable(reader, bad, until) : 0;
+    reader->is_torn =
+        may_be_truncated(reader, bad) && find_valid_packet(reader, bad, bad->left) == bad->left;
+    size_t until = is_event && !reader->is_torn ? heph_packet_size(bad->p) : 0;
+    until = find_valid_packet(reader, bad, until < bad->left ? until : bad->left);
+    uint32_t whole = until > HEPH_FRAME_SIZE ? count_valid_bytes(reader, bad, until) : 0;
     reader->lost_from = reader->offset + whole;
-    return whole ? give_partial(in, bad, whole, whole, error) : TTR_OK;
+    return whole ? emit_partial(in, bad, whole, whole, error) : TTR_OK;
 }
 
-/* A packet follows where the size says: so the size is right, or it is wrong by the length of other
- * packets. */
-static ttr_status recover_content(struct input *in, const struct candidate *bad, uint32_t size,
-                                  ttr_error *error)
+/* Handles invalid content of a packet whose size leads to a packet. The size is right, or covers
+ * other packets. */
+static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
+                                      ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    if (holds_packets(reader, bad, size))
-        return recover_frame(in, bad, error);
-    uint32_t whole = readable(reader, bad, size);
+    if (contains_packets(reader, bad, size))
+        return recover_bad_frame(in, bad, error);
+    uint32_t whole = count_valid_bytes(reader, bad, size);
     if (whole)
-        return give_partial(in, bad, whole, size, error);
+        return emit_partial(in, bad, whole, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
     return input_damage(
@@ -389,40 +395,42 @@ static ttr_status recover_content(struct input *in, const struct candidate *bad,
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
 
-/* Fetches `need` bytes of the bad packet and what follows it. */
-static ttr_status look(struct input *in, uint64_t need, struct candidate *bad, ttr_error *error)
+/* Loads `need` bytes of the bad packet and a look-ahead after it. */
+static ttr_status load_candidate(struct input *in, uint64_t need, struct candidate *bad,
+                                 ttr_error *error)
 {
     const struct heph_reader *reader = in->own;
-    ttr_status status = heph_fill(in, need, error);
+    ttr_status status = heph_load_packet(in, need, error);
     if (status == TTR_OK)
         *bad = candidate_at(in, reader->offset, reader->offset + need);
     return status;
 }
 
-ttr_status heph_recover(struct input *in, ttr_error *error)
+ttr_status heph_recover_packet(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     struct candidate bad;
-    ttr_status status = look(in, LOOK_AHEAD, &bad, error);
+    ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
     if (status == TTR_OK && is_zero(&bad))
-        return meet_zeros(in, error);
-    if (status == TTR_OK && is_too_large(reader, &bad))
-        return meet_too_large(in, &bad, error);
-    bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME &&
-                     heph_is_frame(bad.p, reader->layout, reader->max_packet);
+        return resolve_zeros(in, error);
+    if (status == TTR_OK && is_oversized(reader, &bad))
+        return emit_oversized_start(in, &bad, error);
+    bool is_framed = status == TTR_OK && bad.left >= HEPH_FRAME_SIZE &&
+                     heph_is_valid_frame(bad.p, reader->layout, reader->max_packet);
     if (is_framed)
-        status = look(in, (uint64_t)heph_size(bad.p) + LOOK_AHEAD, &bad, error);
+        status =
+            load_candidate(in, (uint64_t)heph_packet_size(bad.p) + LOOKAHEAD_SIZE, &bad, error);
     if (status != TTR_OK)
         return status;
-    bool is_whole = is_framed && heph_size(bad.p) <= bad.left;
-    if (is_whole && judge_next(reader, &bad, heph_size(bad.p)) == IS_PACKET)
-        return recover_content(in, &bad, heph_size(bad.p), error);
-    return recover_frame(in, &bad, error);
+    bool is_whole = is_framed && heph_packet_size(bad.p) <= bad.left;
+    if (is_whole && classify_following(reader, &bad, heph_packet_size(bad.p)) == IS_PACKET)
+        return recover_bad_content(in, &bad, heph_packet_size(bad.p), error);
+    return recover_bad_frame(in, &bad, error);
 }
 
-/* The search in a packet that is larger than allowed is over: at its end, at that of the input, or
- * at another packet. */
-static ttr_status end_large(struct input *in, ttr_error *error)
+/* Ends the search inside an oversized packet: at its end, at that of the input, or at another
+ * packet. */
+static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     const uint64_t offset = reader->lost_from, n = reader->offset - offset,
@@ -431,10 +439,9 @@ static ttr_status end_large(struct input *in, ttr_error *error)
                         reader->offset == in->window.offset + in->window.n && in->window.at_end;
     reader->large_until = 0;
     if (reader->offset < until && !is_cut)
-        return input_damage(
-            in, offset, n, "heph.bad-frame", error,
-            "a packet that says that it has %u bytes ends before: another one begins in it",
-            reader->large_size);
+        return input_damage(in, offset, n, "heph.bad-frame", error,
+                            "size is %u bytes, but another packet starts inside",
+                            reader->large_size);
     ttr_status status = input_damage(in, offset, n, "heph.too-large", error,
                                      "a packet of %u bytes, more than the %llu that may be held "
                                      "(ttr_read_options.max_record): passed over",
@@ -449,14 +456,14 @@ static ttr_status end_large(struct input *in, ttr_error *error)
                                               "the input ends inside a packet (heph.truncated)");
 }
 
-/* The search is over: tells what it passed as one damage. */
+/* Ends a search and reports the skipped bytes as one damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
     uint64_t offset = reader->lost_from, n = reader->offset - offset;
     reader->is_lost = false;
     if (reader->large_until)
-        return end_large(in, error);
+        return end_oversized_search(in, error);
     if (n == 0)
         return TTR_OK;
     if (!reader->is_torn || !in->window.at_end)
@@ -471,28 +478,29 @@ static ttr_status end_search(struct input *in, ttr_error *error)
                                    "the input ends inside a packet (heph.truncated)");
 }
 
-ttr_status heph_search(struct input *in, ttr_error *error)
+ttr_status heph_search_packet(struct input *in, ttr_error *error)
 {
     struct heph_reader *reader = in->own;
-    ttr_status status = heph_fill(in, LOOK_AHEAD, error);
+    ttr_status status = heph_load_packet(in, LOOKAHEAD_SIZE, error);
     if (status != TTR_OK)
         return status;
     struct candidate all = candidate_at(in, reader->offset, UINT64_MAX);
     const uint64_t stop = reader->large_until ? reader->large_until - reader->offset : UINT64_MAX;
     size_t at = 0;
-    for (; at < stop && at + HEPH_FRAME <= all.left; at++) {
+    for (; at < stop && at + HEPH_FRAME_SIZE <= all.left; at++) {
         if (all.p[at] != HEPH_MAGIC_EVENT >> 24 && all.p[at] != HEPH_MAGIC_METADATA >> 24)
             continue;
         struct candidate here = {.p = all.p + at, .left = all.left - at, .at_end = all.at_end};
-        enum verdict verdict = judge(reader, &here);
-        if (verdict == IS_NO_PACKET)
+        enum packet_verdict packet_verdict = classify_candidate(reader, &here);
+        if (packet_verdict == IS_NO_PACKET)
             continue;
         reader->offset += at;
-        return verdict == IS_PACKET ? end_search(in, error) : heph_fill(in, here.need, error);
+        return packet_verdict == IS_PACKET ? end_search(in, error)
+                                           : heph_load_packet(in, here.need, error);
     }
     const bool is_over = at >= stop || all.at_end;
     reader->offset += at >= stop || stop < all.left ? stop
                       : all.at_end                  ? all.left
-                                                    : all.left - (HEPH_FRAME - 1);
+                                                    : all.left - (HEPH_FRAME_SIZE - 1);
     return is_over ? end_search(in, error) : TTR_OK;
 }

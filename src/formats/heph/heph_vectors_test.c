@@ -1,6 +1,6 @@
-/* Golden vectors of the format, from the specification.  vectors-whole holds those where the end of
- * a trace changes what is said of its beginning (epochs, counters): a prefix of them is another
- * trace, so they are not cut.  vectors-long are too long to be cut at every byte. */
+/* Golden vectors from the specification.  vectors-whole has traces whose end changes the reading of
+ * their start (epochs, counters), so they are not truncated.  vectors-long are too long to be
+ * truncated at every byte. */
 #include "support/support.h"
 #include "support/vectors.h"
 

@@ -1,11 +1,10 @@
-/* Writing Heph: spans as they are, everything else as the nearest thing a format of spans can say
- * (heph_losses.c).
+/* The Heph writer (specification: "Metadata Packet", "Event Packet"): spans are stored unchanged,
+ * other events as the nearest span (heph_losses.c).
  *
- * Events that come from a Heph trace, unchanged, are copied byte for byte; with the trace's own
- * metadata between them the output is the input again.  All others are encoded: stream = process
- * id, substream = thread id, as a Heph reader gives them back; counters count each stream from 0
- * without holes; the epoch comes first and times follow it. The specification: "Metadata Packet",
- * "Event Packet". */
+ * Unchanged events of a Heph trace are copied byte for byte; with the metadata between them the
+ * output equals the input.  All others are encoded. Stream is the process id and substream the
+ * thread id, as the Heph reader maps them. Counters start at 0 in each stream and have no holes.
+ * The epoch comes first, and times are relative to it. */
 #include <string.h>
 
 #include "base/number.h"
@@ -13,32 +12,32 @@
 #include "formats/heph/heph.h"
 #include "formats/heph/heph_writer.h"
 
-/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
-#define UNIX_TIMES INT64_C(100000000000000000)
+/* ns; later times (1973) count as Unix times, because no machine has been up for that long */
+#define UNIX_TIME_MIN INT64_C(100000000000000000)
 
-/* Events of other formats may come late; the epoch is put so much before the first of them. */
+/* ns; the epoch is this long before the first event, since events of other formats may come late */
 #define EPOCH_MARGIN INT64_C(3600000000000)
 
-/* Streams that stand for processes whose own number cannot be used. */
+/* First stream for processes whose own id cannot be a stream. */
 #define FIRST_SPARE_STREAM 0x80000000u
 
-/* The place of a thread in the format. */
-struct place {
+/* Stream and substream of a thread. */
+struct thread_address {
     uint32_t stream;
     uint64_t substream, pid;
     bool is_spare;
     ttr_thread thread;
 };
 
-ttr_status heph_create(struct ttr_writer *out, ttr_error *error)
+ttr_status heph_writer_create(struct ttr_writer *out, ttr_error *error)
 {
     struct heph_writer *writer = out->own;
     const struct alloc *alloc = &out->t->counted;
     pairmap_init(&writer->streams, alloc);
     pairmap_init(&writer->owners, alloc);
     pairmap_init(&writer->spare, alloc);
-    pairmap_init(&writer->told_threads, alloc);
-    pairmap_init(&writer->told_processes, alloc);
+    pairmap_init(&writer->written_thread_names, alloc);
+    pairmap_init(&writer->written_process_names, alloc);
     heph_pairs_init(&writer->pairs, alloc);
     buffer_init(&writer->path, alloc);
     const char *epoch = output_option(out, "epoch");
@@ -49,22 +48,22 @@ ttr_status heph_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-void heph_drop(struct ttr_writer *out)
+void heph_writer_free(struct ttr_writer *out)
 {
     struct heph_writer *writer = out->own;
     pairmap_free(&writer->streams);
     pairmap_free(&writer->owners);
     pairmap_free(&writer->spare);
-    pairmap_free(&writer->told_threads);
-    pairmap_free(&writer->told_processes);
+    pairmap_free(&writer->written_thread_names);
+    pairmap_free(&writer->written_process_names);
     heph_pairs_free(&writer->pairs);
     buffer_free(&writer->path);
     alloc_free(&out->t->counted, writer->counters, writer->counters_capacity,
                sizeof *writer->counters);
 }
 
-/* The next counter of a stream; the pointer lives until the next call. */
-static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
+/* Returns the next counter of a stream; the pointer is valid until the next call. */
+static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
 {
     struct heph_writer *writer = out->own;
     const uint32_t *index = pairmap_get(&writer->streams, stream, 0);
@@ -82,9 +81,9 @@ static uint32_t *counter_of(struct ttr_writer *out, uint32_t stream)
     return &writer->counters[writer->counters_n++];
 }
 
-/* True where the process may have the stream of its own number: it fits, and no process of another
- * input has it. */
-static bool owns_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
+/* Returns whether a process may use its own id as stream: it fits, and no process of another input
+ * uses it. */
+static bool claim_stream(struct heph_writer *writer, uint64_t pid, uint16_t source)
 {
     if (pid > UINT32_MAX)
         return false;
@@ -108,29 +107,29 @@ static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t 
     return stream;
 }
 
-static struct place place_of(struct ttr_writer *out, const ttr_event *event)
+static struct thread_address resolve_address(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    struct place place = {.stream = 0};
+    struct thread_address address = {.stream = 0};
     ttr_track track;
-    if (!ttr_thread_get(out->t, event->thread, &place.thread) && event->kind == TTR_KIND_GAP &&
+    if (!ttr_thread_get(out->t, event->thread, &address.thread) && event->kind == TTR_KIND_GAP &&
         ttr_track_get(out->t, event->track, &track))
-        place.thread.pid = track.number;
-    place.pid = place.thread.pid;
-    place.substream = place.thread.tid;
-    place.is_spare = !owns_stream(writer, place.pid, event->source);
-    place.stream =
-        place.is_spare ? spare_stream(writer, place.pid, event->source) : (uint32_t)place.pid;
-    return place;
+        address.thread.pid = track.number;
+    address.pid = address.thread.pid;
+    address.substream = address.thread.tid;
+    address.is_spare = !claim_stream(writer, address.pid, event->source);
+    address.stream =
+        address.is_spare ? spare_stream(writer, address.pid, event->source) : (uint32_t)address.pid;
+    return address;
 }
 
-static void put_epoch(struct ttr_writer *out, uint64_t epoch)
+static void append_epoch(struct ttr_writer *out, uint64_t epoch)
 {
-    heph_put_u32(&out->buffer, HEPH_MAGIC_METADATA);
-    heph_put_u32(&out->buffer, HEPH_EPOCH_PACKET);
-    heph_put_u16(&out->buffer, 5);
+    heph_append_u32(&out->buffer, HEPH_MAGIC_METADATA);
+    heph_append_u32(&out->buffer, HEPH_EPOCH_PACKET);
+    heph_append_u16(&out->buffer, 5);
     buffer_add(&out->buffer, "epoch", 5);
-    heph_put_u64(&out->buffer, epoch);
+    heph_append_u64(&out->buffer, epoch);
 }
 
 static bool is_of_heph(const ttr *t, const ttr_event *event)
@@ -140,12 +139,12 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
            strcmp(source.format, "heph") == 0;
 }
 
-/* Settles the epoch by the first event: that of its own trace, or one before it where times are
- * Unix times. */
-static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
+/* Chooses the epoch at the first event: that of a copied trace, or EPOCH_MARGIN before the event if
+ * times are Unix times. */
+static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    bool is_anchored = event->time > UNIX_TIMES;
+    bool is_anchored = event->time > UNIX_TIME_MIN;
     if (writer->has_epoch)
         return;
     writer->has_epoch = true;
@@ -156,11 +155,11 @@ static void settle_epoch(struct ttr_writer *out, const ttr_event *event)
     else if (!output_option(out, "epoch") && is_anchored)
         writer->epoch = (uint64_t)(event->time - EPOCH_MARGIN);
     if (writer->epoch)
-        put_epoch(out, writer->epoch);
+        append_epoch(out, writer->epoch);
 }
 
-/* A time relative to the epoch. */
-static uint64_t relative(struct ttr_writer *out, int64_t time, uint64_t offset)
+/* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
+static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
     const struct heph_writer *writer = out->own;
     if (time >= 0 && (uint64_t)time >= writer->epoch)
@@ -171,28 +170,28 @@ static uint64_t relative(struct ttr_writer *out, int64_t time, uint64_t offset)
 
 /* A packet under construction. */
 struct packet {
-    const ttr_event *event; /* whose name, thread and time it has */
-    struct place place;
+    const ttr_event *event; /* source of name, thread and time */
+    struct thread_address address;
     uint64_t duration;
     ttr_text description;
-    size_t at;         /* in the buffer */
-    size_t attributes; /* in the buffer */
+    size_t at;         /* start of the packet in the buffer */
+    size_t attributes; /* start of its attributes in the buffer */
 };
 
-static struct heph_put put_for(struct ttr_writer *out, const ttr_event *event)
+static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    return (struct heph_put){
+    return (struct heph_encoder){
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
 
-/* The counter of a packet: the next of its stream, or that of a damaged packet of the trace that is
- * copied. */
-static uint32_t count(struct ttr_writer *out, const struct packet *packet)
+/* Returns the counter of a packet: the next of its stream, or its own if it is a damaged packet of
+ * the copied trace. */
+static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
     const struct heph_writer *writer = out->own;
-    uint32_t *counter = counter_of(out, packet->place.stream);
-    if (counter && writer->is_copying && writer->copied == packet->event->source)
+    uint32_t *counter = stream_counter(out, packet->address.stream);
+    if (counter && writer->is_copying_source && writer->copied == packet->event->source)
         *counter = packet->event->sequence;
     return counter ? (*counter)++ : 0;
 }
@@ -201,93 +200,97 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 {
     const struct heph_writer *writer = out->own;
     const ttr_event *event = packet->event;
-    struct heph_put put = put_for(out, event);
-    packet->place = place_of(out, event);
-    if (!packet->place.thread.pid_known || !packet->place.thread.tid_known)
+    struct heph_encoder encoder = encoder_for(out, event);
+    packet->address = resolve_address(out, event);
+    if (!packet->address.thread.pid_known || !packet->address.thread.tid_known)
         output_lost(out, HEPH_LOST_THREAD, event->offset);
-    uint64_t start = relative(out, event->time, event->offset), end;
+    uint64_t start = relative_time(out, event->time, event->offset), end;
     if (__builtin_add_overflow(start, packet->duration, &end)) {
         end = UINT64_MAX;
         output_lost(out, HEPH_LOST_TIME, event->offset);
     }
-    uint32_t counter = count(out, packet);
+    uint32_t counter = next_packet_counter(out, packet);
     packet->at = out->buffer.n;
-    heph_put_u32(&out->buffer, HEPH_MAGIC_EVENT);
-    heph_put_u32(&out->buffer, 0);
-    heph_put_u32(&out->buffer, packet->place.stream);
-    heph_put_u32(&out->buffer, counter);
+    heph_append_u32(&out->buffer, HEPH_MAGIC_EVENT);
+    heph_append_u32(&out->buffer, 0);
+    heph_append_u32(&out->buffer, packet->address.stream);
+    heph_append_u32(&out->buffer, counter);
     if (!writer->is_old)
-        heph_put_u64(&out->buffer, packet->place.substream);
-    else if (packet->place.substream)
+        heph_append_u64(&out->buffer, packet->address.substream);
+    else if (packet->address.substream)
         output_lost(out, HEPH_LOST_THREAD, event->offset);
-    heph_put_u64(&out->buffer, start);
-    heph_put_u64(&out->buffer, end);
-    heph_put_text(&put, packet->description);
+    heph_append_u64(&out->buffer, start);
+    heph_append_u64(&out->buffer, end);
+    heph_append_text(&encoder, packet->description);
     packet->attributes = out->buffer.n;
 }
 
-/* A name that is another than the thread's events before told. */
-static bool put_name(const struct heph_put *put, const char *attribute, struct pairmap *told,
-                     ttr_id thread, ttr_id name)
+/* Appends a name unless it is the name last written for the thread.  Returns false if out of
+ * memory. */
+static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
+                                struct pairmap *told, ttr_id thread, ttr_id name)
 {
-    struct heph_writer *writer = put->out->own;
+    struct heph_writer *writer = encoder->out->own;
     const uint32_t *last = pairmap_get(told, thread, 0);
     if (!name || (last && *last == name))
         return false;
     writer->is_out_of_memory |= !pairmap_put(told, thread, 0, name);
-    heph_put_string(put, attribute, ttr_text_get(put->out->t, name));
+    heph_append_string(encoder, attribute, ttr_text_get(encoder->out->t, name));
     return true;
 }
 
-/* The names of a thread stand in its first event, and in the first with another name, since threads
- * may be renamed; a Heph trace's own names are made by rule, so they are not kept. */
-static void put_names(const struct heph_put *put, const struct packet *packet)
+/* Appends the names of thread and process to their first event, and again after a change.  Names of
+ * a Heph trace follow from its numbers, so they are not stored. */
+static void append_changed_names(const struct heph_encoder *encoder, const struct packet *packet)
 {
-    struct heph_writer *writer = put->out->own;
-    const ttr_thread *thread = &packet->place.thread;
+    struct heph_writer *writer = encoder->out->own;
+    const ttr_thread *thread = &packet->address.thread;
     ttr_id id = packet->event->thread;
-    if ((!thread->thread_name && !thread->process_name) || is_of_heph(put->out->t, packet->event))
+    if ((!thread->thread_name && !thread->process_name) ||
+        is_of_heph(encoder->out->t, packet->event))
         return;
-    bool is_process = put_name(put, "process", &writer->told_processes, id, thread->process_name);
-    bool is_thread = put_name(put, "thread", &writer->told_threads, id, thread->thread_name);
+    bool is_process = append_changed_name(encoder, "process", &writer->written_process_names, id,
+                                          thread->process_name);
+    bool is_thread = append_changed_name(encoder, "thread", &writer->written_thread_names, id,
+                                         thread->thread_name);
     if (is_process || is_thread)
-        output_lost(put->out, HEPH_LOST_NAME, put->offset);
+        output_lost(encoder->out, HEPH_LOST_NAME, encoder->offset);
 }
 
-/* The parts of an event that are fields of a ttr_event but not of the format. */
-static void put_parts(const struct heph_put *put, const ttr_event *event)
+/* Appends members of ttr_event that Heph has no field for, as attributes. */
+static void append_attributes(const struct heph_encoder *encoder, const ttr_event *event)
 {
-    struct ttr_writer *out = put->out;
+    struct ttr_writer *out = encoder->out;
     if (event->category) {
-        heph_put_string(put, "category", ttr_text_get(out->t, event->category));
+        heph_append_string(encoder, "category", ttr_text_get(out->t, event->category));
         output_lost(out, HEPH_LOST_CATEGORY, event->offset);
     }
     if (event->provider) {
-        heph_put_string(put, "provider", ttr_text_get(out->t, event->provider));
+        heph_append_string(encoder, "provider", ttr_text_get(out->t, event->provider));
         output_lost(out, HEPH_LOST_PROVIDER, event->offset);
     }
     if (event->flags & TTR_EVENT_HAS_CPU) {
-        heph_put_uint(put, "cpu", event->cpu);
+        heph_append_uint(encoder, "cpu", event->cpu);
         output_lost(out, HEPH_LOST_CPU, event->offset);
     }
     if (event->level) {
-        heph_put_uint(put, "level", event->level);
+        heph_append_uint(encoder, "level", event->level);
         output_lost(out, HEPH_LOST_LEVEL, event->offset);
     }
     if (event->activity)
-        heph_put_bytes(put, "activity", (ttr_text){(const char *)event->activity, 16});
+        heph_append_bytes(encoder, "activity", (ttr_text){(const char *)event->activity, 16});
     if (event->related)
-        heph_put_bytes(put, "related", (ttr_text){(const char *)event->related, 16});
+        heph_append_bytes(encoder, "related", (ttr_text){(const char *)event->related, 16});
     if (event->keyword)
-        heph_put_uint(put, "keyword", event->keyword);
+        heph_append_uint(encoder, "keyword", event->keyword);
     if (event->opcode)
-        heph_put_uint(put, "opcode", event->opcode);
+        heph_append_uint(encoder, "opcode", event->opcode);
     uint32_t number, version;
     const bool has_number = ttr_event_number(out->t, event, &number, &version);
     if (has_number)
-        heph_put_uint(put, "event_id", number);
+        heph_append_uint(encoder, "event_id", number);
     if (has_number && version)
-        heph_put_uint(put, "event_version", version);
+        heph_append_uint(encoder, "event_version", version);
     if (event->activity || event->related || event->keyword || event->opcode || has_number)
         output_lost(out, HEPH_LOST_ACTIVITY, event->offset);
     if (event->flags & TTR_EVENT_PARTIAL)
@@ -296,29 +299,29 @@ static void put_parts(const struct heph_put *put, const ttr_event *event)
         output_lost(out, HEPH_LOST_MARK, event->offset);
 }
 
-/* Ends a packet: what belongs to its thread, then its size.  One that no reader would take by
- * default loses its attributes. */
+/* Ends a packet: appends the names, and stores the size.  Attributes are dropped from a packet that
+ * exceeds the readers' default limit. */
 static void end_packet(struct ttr_writer *out, const struct packet *packet)
 {
-    struct heph_put put = put_for(out, packet->event);
-    if (packet->place.is_spare) {
-        heph_put_uint(&put, "pid", packet->place.pid);
-        output_lost(out, HEPH_LOST_PID, put.offset);
+    struct heph_encoder encoder = encoder_for(out, packet->event);
+    if (packet->address.is_spare) {
+        heph_append_uint(&encoder, "pid", packet->address.pid);
+        output_lost(out, HEPH_LOST_PID, encoder.offset);
     }
-    put_names(&put, packet);
+    append_changed_names(&encoder, packet);
     if (out->buffer.n - packet->at > HEPH_PACKET_MAX_DEFAULT) {
         out->buffer.n = packet->attributes;
-        output_lost(out, HEPH_LOST_PACKET, put.offset);
+        output_lost(out, HEPH_LOST_PACKET, encoder.offset);
     }
     if (!out->buffer.failed)
         store_u32be(out->buffer.bytes + packet->at + 4, (uint32_t)(out->buffer.n - packet->at));
     output_wrote(out, packet->event);
 }
 
-/* What the kinds but spans add: which attributes, counted under which rule. */
+/* Kinds other than spans: the loss to count, and extra attributes. */
 struct kind_rule {
     uint8_t loss;
-    const char *tag; /* name of the attribute for event->tag, or NULL */
+    const char *tag; /* name of the attribute for event->tag, NULL if none */
 };
 
 static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
@@ -342,38 +345,38 @@ static const struct kind_rule kind_rules[TTR_KIND_COUNT] = {
     [TTR_KIND_GAP] = {HEPH_LOST_GAP, NULL},
 };
 
-static void put_link(const struct heph_put *put, const ttr_event *event)
+static void append_link(const struct heph_encoder *encoder, const ttr_event *event)
 {
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_GAP) {
-        heph_put_uint(put, "lost", event->link);
+        heph_append_uint(encoder, "lost", event->link);
     } else if (event->kind != TTR_KIND_SWITCH && event->kind != TTR_KIND_WAKE) {
-        heph_put_uint(put, "id", event->link);
-    } else if (ttr_thread_get(put->out->t, (ttr_id)event->link, &outgoing)) {
+        heph_append_uint(encoder, "id", event->link);
+    } else if (ttr_thread_get(encoder->out->t, (ttr_id)event->link, &outgoing)) {
         bool is_switch = event->kind == TTR_KIND_SWITCH;
-        heph_put_uint(put, is_switch ? "outgoing_pid" : "waker_pid", outgoing.pid);
-        heph_put_uint(put, is_switch ? "outgoing_tid" : "waker_tid", outgoing.tid);
+        heph_append_uint(encoder, is_switch ? "outgoing_pid" : "waker_pid", outgoing.pid);
+        heph_append_uint(encoder, is_switch ? "outgoing_tid" : "waker_tid", outgoing.tid);
     }
 }
 
-static void put_kind(const struct heph_put *put, const ttr_event *event)
+static void append_kind(const struct heph_encoder *encoder, const ttr_event *event)
 {
     const struct kind_rule *rule = &kind_rules[event->kind < TTR_KIND_COUNT ? event->kind : 0];
     const char *kind = ttr_kind_text(event->kind);
-    heph_put_string(put, "kind", (ttr_text){kind, strlen(kind)});
+    heph_append_string(encoder, "kind", (ttr_text){kind, strlen(kind)});
     if (event->link)
-        put_link(put, event);
+        append_link(encoder, event);
     if (rule->tag)
-        heph_put_uint(put, rule->tag, event->tag);
-    output_lost(put->out, rule->loss, event->offset);
+        heph_append_uint(encoder, rule->tag, event->tag);
+    output_lost(encoder->out, rule->loss, event->offset);
     if (event->link && (event->kind == TTR_KIND_INSTANT || event->kind == TTR_KIND_NONE))
-        output_lost(put->out, HEPH_LOST_ID, event->offset);
+        output_lost(encoder->out, HEPH_LOST_ID, event->offset);
 }
 
-/* An event as one packet: a span as it is, any other kind as a span without length. */
-static void write_one(struct ttr_writer *out, const ttr_event *event)
+/* Writes an event as one packet; kinds other than spans get duration 0. */
+static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_put put = put_for(out, event);
+    struct heph_encoder encoder = encoder_for(out, event);
     bool is_span = event->kind == TTR_KIND_SPAN;
     struct packet packet = {.event = event,
                             .duration = is_span ? event->duration : 0,
@@ -381,52 +384,53 @@ static void write_one(struct ttr_writer *out, const ttr_event *event)
     if (event->kind == TTR_KIND_GAP && event->name == 0)
         packet.description = (ttr_text){"gap", 3};
     begin_packet(out, &packet);
-    heph_put_fields(&put, event);
+    heph_append_fields(&encoder, event);
     if (event->flags & TTR_EVENT_BACKWARD)
         output_lost(out, HEPH_LOST_BACKWARD, event->offset);
     if (!is_span)
-        put_kind(&put, event);
+        append_kind(&encoder, event);
     else if (event->link) {
-        heph_put_uint(&put, "id", event->link);
+        heph_append_uint(&encoder, "id", event->link);
         output_lost(out, HEPH_LOST_ID, event->offset);
     }
-    put_parts(&put, event);
+    append_attributes(&encoder, event);
     end_packet(out, &packet);
 }
 
-/* Missing events leave a hole in the counters, as they would have done at their source. */
+/* Advances the counters by the number of lost events, so that the gap is visible as at its source.
+ */
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
-    struct place place = place_of(out, event);
+    struct thread_address address = resolve_address(out, event);
     const struct heph_writer *writer = out->own;
-    bool shows = event->link <= INT32_MAX && pairmap_get(&writer->streams, place.stream, 0);
-    uint32_t *counter = counter_of(out, place.stream);
+    bool shows = event->link <= INT32_MAX && pairmap_get(&writer->streams, address.stream, 0);
+    uint32_t *counter = stream_counter(out, address.stream);
     if (counter && event->link <= INT32_MAX)
         *counter += (uint32_t)event->link;
     if (!shows && event->link)
         output_lost_many(out, HEPH_LOST_MISSING, event->link, event->offset);
-    write_one(out, event);
+    write_single_packet(out, event);
 }
 
-/* A begin waits, with its attributes encoded, for its end. */
+/* Keeps a begin with its encoded attributes until its end arrives. */
 static void write_begin(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
-    struct heph_put put = put_for(out, event);
-    struct heph_begin *begin = heph_pairs_open(&writer->pairs, event);
+    struct heph_encoder encoder = encoder_for(out, event);
+    struct heph_begin *begin = heph_pairs_add_begin(&writer->pairs, event);
     if (!begin) {
         writer->is_out_of_memory = true;
         return;
     }
-    put.to = &begin->attributes;
-    heph_put_fields(&put, event);
-    put_parts(&put, event);
+    encoder.to = &begin->attributes;
+    heph_append_fields(&encoder, event);
+    append_attributes(&encoder, event);
     writer->is_out_of_memory |= begin->attributes.failed;
 }
 
-/* True where an end says what its begin did not.  What it leaves open it shares with its begin; a
- * span has no place for more. */
-static bool says_more(const ttr_event *begin, const ttr_event *end)
+/* Returns whether the end has values that differ from its begin. They are lost, because a span has
+ * one set. */
+static bool end_differs(const ttr_event *begin, const ttr_event *end)
 {
     const uint8_t marks = TTR_EVENT_PARTIAL | TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED;
     bool has_other_text = (end->name && end->name != begin->name) ||
@@ -442,10 +446,11 @@ static bool says_more(const ttr_event *begin, const ttr_event *end)
            (end->flags & marks);
 }
 
-/* A begin that has met its end becomes a span. */
-static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, const ttr_event *end)
+/* Writes a begin and its end as a span. */
+static void write_paired_span(struct ttr_writer *out, const struct heph_begin *begin,
+                              const ttr_event *end)
 {
-    struct heph_put put = put_for(out, &begin->event);
+    struct heph_encoder encoder = encoder_for(out, &begin->event);
     bool is_backward = end->time < begin->event.time,
          is_asynchronous = end->kind == TTR_KIND_ASYNC_END;
     struct packet packet = {.event = &begin->event,
@@ -455,16 +460,16 @@ static void write_pair(struct ttr_writer *out, const struct heph_begin *begin, c
         output_lost(out, HEPH_LOST_BACKWARD, end->offset);
     begin_packet(out, &packet);
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
-    put.offset = end->offset;
-    heph_put_fields(&put, end);
+    encoder.offset = end->offset;
+    heph_append_fields(&encoder, end);
     if (is_asynchronous) {
-        heph_put_string(&put, "kind", (ttr_text){"async", 5});
-        heph_put_uint(&put, "id", begin->event.link);
+        heph_append_string(&encoder, "kind", (ttr_text){"async", 5});
+        heph_append_uint(&encoder, "id", begin->event.link);
     } else if (begin->event.link) {
-        heph_put_uint(&put, "id", begin->event.link);
+        heph_append_uint(&encoder, "id", begin->event.link);
         output_lost(out, HEPH_LOST_ID, begin->event.offset);
     }
-    if (says_more(&begin->event, end))
+    if (end_differs(&begin->event, end))
         output_lost(out, HEPH_LOST_END, end->offset);
     output_lost(out, is_asynchronous ? HEPH_LOST_ASYNC : HEPH_LOST_PAIR, begin->event.offset);
     end_packet(out, &packet);
@@ -474,37 +479,37 @@ static void write_end(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     bool is_good = true;
-    const struct heph_begin *begin = heph_pairs_close(&writer->pairs, event, &is_good);
+    const struct heph_begin *begin = heph_pairs_remove_begin(&writer->pairs, event, &is_good);
     writer->is_out_of_memory |= !is_good;
     if (begin)
-        write_pair(out, begin, event);
+        write_paired_span(out, begin, event);
     else
-        write_one(out, event);
+        write_single_packet(out, event);
 }
 
-/* A begin whose end never came. */
-static void write_unfinished(struct ttr_writer *out, const struct heph_begin *begin)
+/* Writes a begin without an end. */
+static void write_unfinished_begin(struct ttr_writer *out, const struct heph_begin *begin)
 {
-    struct heph_put put = put_for(out, &begin->event);
+    struct heph_encoder encoder = encoder_for(out, &begin->event);
     struct packet packet = {.event = &begin->event,
                             .description = ttr_text_get(out->t, begin->event.name)};
     begin_packet(out, &packet);
     buffer_add(&out->buffer, begin->attributes.bytes, begin->attributes.n);
-    put_kind(&put, &begin->event);
+    append_kind(&encoder, &begin->event);
     end_packet(out, &packet);
 }
 
 static void encode(struct ttr_writer *out, const ttr_event *event)
 {
     const struct heph_writer *writer = out->own;
-    settle_epoch(out, event);
+    choose_epoch(out, event);
     switch (event->kind) {
     case TTR_KIND_BEGIN:
     case TTR_KIND_ASYNC_BEGIN:
-        if (heph_pairs_have_room(&writer->pairs, event))
+        if (heph_pairs_accepts(&writer->pairs, event))
             write_begin(out, event);
         else
-            write_one(out, event);
+            write_single_packet(out, event);
         break;
     case TTR_KIND_END:
     case TTR_KIND_ASYNC_END:
@@ -514,67 +519,66 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
         write_gap(out, event);
         break;
     default:
-        write_one(out, event);
+        write_single_packet(out, event);
     }
 }
 
-/* True where the packets of this event's source are copied in order and with their metadata: the
- * output is then that trace, bytes and all.  The first event decides, later sources do not disturb
- * it. */
-static bool is_copied_whole(struct ttr_writer *out, const ttr_event *event)
+/* Returns whether the source of this event is copied in order with its metadata, so the output
+ * equals that trace.  The first event decides; later sources do not stop the copy. */
+static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (writer->is_copying || writer->has_epoch || schema->format != out->format ||
+    if (writer->is_copying_source || writer->has_epoch || schema->format != out->format ||
         output_option(out, "epoch"))
-        return writer->is_copying && writer->copied == event->source;
+        return writer->is_copying_source && writer->copied == event->source;
     const struct input *in = schema->own;
     if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
         return false;
     const struct heph_reader *reader = in->own;
-    writer->is_copying = writer->has_epoch = true;
+    writer->is_copying_source = writer->has_epoch = true;
     writer->is_old = reader->layout->substream == 0;
     writer->copied = event->source;
     writer->epoch = reader->epoch;
     return true;
 }
 
-/* A packet of the copied trace as it is; counters of what may be put between go on from its own. */
-static void copy_whole(struct ttr_writer *out, const ttr_event *event)
+/* Appends a packet of the copied trace; counters of packets inserted between continue from it. */
+static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     uint64_t epoch;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (event->kind == TTR_KIND_DEFINITION) {
         if (event->payload_size >= HEPH_METADATA_HEADER &&
-            heph_is_epoch(event->payload, event->payload_size, &epoch))
+            heph_parse_epoch(event->payload, event->payload_size, &epoch))
             writer->epoch = epoch;
         return;
     }
-    uint32_t stream = load_u32be(event->payload + 8), *counter = counter_of(out, stream);
-    (void)owns_stream(writer, stream, event->source);
+    uint32_t stream = load_u32be(event->payload + 8), *counter = stream_counter(out, stream);
+    (void)claim_stream(writer, stream, event->source);
     if (counter)
         *counter = event->sequence + 1;
     out->events++;
 }
 
-/* True where the packet says the same in the output as in its source: same epoch, today's layout,
- * its stream is its own. */
-static bool is_copied_alone(struct ttr_writer *out, const ttr_event *event)
+/* Returns whether the packet means the same in the output as in its source: same epoch, current
+ * layout, and its stream unchanged. */
+static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct heph_writer *writer = out->own;
     const struct input *in = context_schema(out->t, event->schema)->own;
     const struct heph_reader *reader = in->own;
-    settle_epoch(out, event);
+    choose_epoch(out, event);
     return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) &&
            (uint64_t)event->time - event->ticks == writer->epoch &&
-           owns_stream(writer, load_u32be(event->payload + 8), event->source);
+           claim_stream(writer, load_u32be(event->payload + 8), event->source);
 }
 
-/* A packet as it is, but counted anew: others of its stream may be left out. */
-static void copy_alone(struct ttr_writer *out, const ttr_event *event)
+/* Copies a packet with a new counter, because other events of its stream may have been dropped. */
+static void copy_with_new_counter(struct ttr_writer *out, const ttr_event *event)
 {
-    uint32_t *counter = counter_of(out, load_u32be(event->payload + 8));
+    uint32_t *counter = stream_counter(out, load_u32be(event->payload + 8));
     size_t at = out->buffer.n;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (counter && !out->buffer.failed)
@@ -584,13 +588,13 @@ static void copy_alone(struct ttr_writer *out, const ttr_event *event)
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    bool is_raw = output_is_own_raw(out, event), is_copied = is_copied_whole(out, event);
+    bool is_raw = output_is_own_raw(out, event), is_copied = copies_source(out, event);
     if (is_raw && is_copied)
-        copy_whole(out, event);
+        copy_packet(out, event);
     else if (event->kind == TTR_KIND_DEFINITION || (event->kind == TTR_KIND_GAP && is_copied))
-        return; /* tables of others; losses that the copied counters tell */
-    else if (is_raw && is_copied_alone(out, event))
-        copy_alone(out, event);
+        return; /* definitions of other sources; gaps that the copied counters already show */
+    else if (is_raw && can_copy_event(out, event))
+        copy_with_new_counter(out, event);
     else
         encode(out, event);
 }
@@ -612,18 +616,18 @@ ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
     return check_memory(out, error);
 }
 
-ttr_status heph_finish(struct ttr_writer *out, ttr_error *error)
+ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct heph_writer *writer = out->own;
     for (size_t i = 0; i < writer->pairs.n; i++) {
         const struct heph_begin *begin = &writer->pairs.begins[i];
         if (begin->is_open)
-            write_unfinished(out, begin);
+            write_unfinished_begin(out, begin);
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
     }
     if (!writer->has_epoch && output_option(out, "epoch"))
-        put_epoch(out, writer->epoch);
+        append_epoch(out, writer->epoch);
     return check_memory(out, error);
 }

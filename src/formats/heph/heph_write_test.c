@@ -1,5 +1,5 @@
-/* Packets expected here are written by hand from the specification; what is read back is compared
- * with what was put in. */
+/* The Heph writer, compared with packets derived by hand from the specification, and with the
+ * events that were written. */
 #include <stdio.h>
 
 #include "support/support.h"
@@ -9,7 +9,7 @@
 
 #define EPOCH "75d11d4d 00000017 0005 65706f6368 "
 
-static void a_span_is_a_packet_of_its_process_and_thread(void **state)
+static void span_becomes_packet_of_its_process_and_thread(void **state)
 {
     struct writing w;
     (void)state;
@@ -27,7 +27,7 @@ static void a_span_is_a_packet_of_its_process_and_thread(void **state)
     writing_close(&w);
 }
 
-static void the_epoch_comes_first_where_times_are_unix_times(void **state)
+static void unix_times_write_epoch_first(void **state)
 {
     struct writing w;
     (void)state;
@@ -42,7 +42,7 @@ static void the_epoch_comes_first_where_times_are_unix_times(void **state)
     writing_close(&w);
 }
 
-static void begins_and_ends_become_spans_and_counters_have_no_holes(void **state)
+static void begins_and_ends_become_spans_with_consecutive_counters(void **state)
 {
     struct writing w;
     (void)state;
@@ -71,7 +71,7 @@ static void begin_async(struct writing *w, ttr_kind kind, const char *name, uint
     writing_end(w);
 }
 
-static void asynchronous_spans_are_paired_by_category_and_id(void **state)
+static void async_spans_pair_by_category_and_id(void **state)
 {
     struct writing w;
     (void)state;
@@ -87,7 +87,7 @@ static void asynchronous_spans_are_paired_by_category_and_id(void **state)
     writing_close(&w);
 }
 
-static void not_every_asynchronous_begin_waits_for_an_end(void **state)
+static void async_begins_above_limit_are_unmatched(void **state)
 {
     struct writing w;
     (void)state;
@@ -101,7 +101,7 @@ static void not_every_asynchronous_begin_waits_for_an_end(void **state)
     writing_close(&w);
 }
 
-/* Reads what was written: it must be whole, with so many events. */
+/* Reads the written trace; it must be undamaged and have this number of events. */
 static void check_readable(struct writing *w, uint64_t events)
 {
     ttr_error error = {0};
@@ -123,7 +123,7 @@ static void check_readable(struct writing *w, uint64_t events)
     ttr_free(t);
 }
 
-static void what_is_missing_before_a_stream_begins_is_told_as_lost(void **state)
+static void gap_before_stream_start_is_counted_as_lost(void **state)
 {
     struct writing w;
     (void)state;
@@ -134,14 +134,14 @@ static void what_is_missing_before_a_stream_begins_is_told_as_lost(void **state)
         ttr_event_edit(w.builder)->link = 18626;
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "events.missing"),
-                         18626); /* the second one shows in the counters */
+                         18626); /* the second gap shows in the counters */
     }
     assert_int_equal(writing_lost(&w, "kind.gap"), 2);
     writing_finish(&w);
     writing_close(&w);
 }
 
-static void whatever_is_written_reads_as_whole(void **state)
+static void any_events_written_read_undamaged(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -154,7 +154,7 @@ static void whatever_is_written_reads_as_whole(void **state)
     }
 }
 
-static void long_strings_are_cut_at_a_character_and_counted(void **state)
+static void long_strings_are_cut_at_character_and_counted(void **state)
 {
     static char text[70001];
     struct writing w;
@@ -173,7 +173,7 @@ static void long_strings_are_cut_at_a_character_and_counted(void **state)
     writing_close(&w);
 }
 
-static void names_of_values_and_contexts_are_counted(void **state)
+static void value_labels_and_context_fields_are_counted_as_lost(void **state)
 {
     struct writing w;
     (void)state;
@@ -202,7 +202,7 @@ static void names_of_values_and_contexts_are_counted(void **state)
     writing_close(&w);
 }
 
-static void a_thread_that_is_renamed_tells_its_name_again(void **state)
+static void renamed_thread_writes_its_name_again(void **state)
 {
     struct writing w;
     (void)state;
@@ -230,7 +230,7 @@ static void a_thread_that_is_renamed_tells_its_name_again(void **state)
     writing_close(&w);
 }
 
-static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element(void **state)
+static void structs_and_mixed_arrays_become_dotted_attributes(void **state)
 {
     struct writing w;
     (void)state;
@@ -259,7 +259,7 @@ static void structs_become_dotted_names_and_mixed_arrays_one_attribute_an_elemen
     writing_close(&w);
 }
 
-static void each_failure_is_told_and_nothing_leaks(void **state)
+static void every_failure_is_reported_without_leaks(void **state)
 {
     (void)state;
     writing_fails_cleanly("heph");
@@ -268,18 +268,18 @@ static void each_failure_is_told_and_nothing_leaks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_span_is_a_packet_of_its_process_and_thread),
-        cmocka_unit_test(the_epoch_comes_first_where_times_are_unix_times),
-        cmocka_unit_test(begins_and_ends_become_spans_and_counters_have_no_holes),
-        cmocka_unit_test(asynchronous_spans_are_paired_by_category_and_id),
-        cmocka_unit_test(not_every_asynchronous_begin_waits_for_an_end),
-        cmocka_unit_test(what_is_missing_before_a_stream_begins_is_told_as_lost),
-        cmocka_unit_test(whatever_is_written_reads_as_whole),
-        cmocka_unit_test(long_strings_are_cut_at_a_character_and_counted),
-        cmocka_unit_test(names_of_values_and_contexts_are_counted),
-        cmocka_unit_test(a_thread_that_is_renamed_tells_its_name_again),
-        cmocka_unit_test(structs_become_dotted_names_and_mixed_arrays_one_attribute_an_element),
-        cmocka_unit_test(each_failure_is_told_and_nothing_leaks),
+        cmocka_unit_test(span_becomes_packet_of_its_process_and_thread),
+        cmocka_unit_test(unix_times_write_epoch_first),
+        cmocka_unit_test(begins_and_ends_become_spans_with_consecutive_counters),
+        cmocka_unit_test(async_spans_pair_by_category_and_id),
+        cmocka_unit_test(async_begins_above_limit_are_unmatched),
+        cmocka_unit_test(gap_before_stream_start_is_counted_as_lost),
+        cmocka_unit_test(any_events_written_read_undamaged),
+        cmocka_unit_test(long_strings_are_cut_at_character_and_counted),
+        cmocka_unit_test(value_labels_and_context_fields_are_counted_as_lost),
+        cmocka_unit_test(renamed_thread_writes_its_name_again),
+        cmocka_unit_test(structs_and_mixed_arrays_become_dotted_attributes),
+        cmocka_unit_test(every_failure_is_reported_without_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

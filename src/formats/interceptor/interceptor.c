@@ -1,8 +1,8 @@
-/* Reading the files of EventHeader's test interceptor.
+/* Reader for files of EventHeader's test interceptor.  Writing is not supported.
  *
- * A record is believed when its size is possible, its name is one of EventHeader's with the level
- * that the event has, and its flags are known; behind damage the next such place is searched byte
- * by byte. Left out: writing. */
+ * A record is accepted if its size is possible, its name is an EventHeader name with the level of
+ * its event, and its flags are known. After damage the next such record is searched byte by byte.
+ */
 #include <string.h>
 
 #include "base/cursor.h"
@@ -11,65 +11,67 @@
 #include "formats/interceptor/interceptor_format.h"
 #include "model/input.h"
 
-/* What must be seen of a record to believe it. */
-#define LOOK (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
+/* bytes needed to decide whether a record is valid */
+#define RECORD_PROBE_SIZE (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + EVENT_HEADER_BYTES)
 
 struct interceptor {
     struct event_headers *headers;
-    uint64_t at;         /* offset of the next record */
-    uint64_t lost_from;  /* of the bytes passed over, UINT64_MAX = none */
-    const char *trouble; /* why a record is none at lost_from */
+    uint64_t at;        /* file offset of the next record */
+    uint64_t lost_from; /* file offset where the skipped bytes start; UINT64_MAX if none */
+    const char *reason; /* reason why the record at lost_from is invalid */
     bool is_big_endian;
 };
 
 struct record {
-    uint32_t size, body; /* body: offset of the event in it */
+    uint32_t size, body; /* sizes in bytes; body: offset of the event within the record */
     ttr_text name;
-    const char *trouble; /* why it is none */
+    const char *reason; /* reason why it is invalid */
 };
 
-static bool is_level_right(ttr_text text, const uint8_t *event)
+static bool has_level_of_event(ttr_text text, const uint8_t *event)
 {
     struct event_header_name name;
     return event_header_name_take(text, &name) && name.level == event[7] &&
            (event[0] & ~EVENT_HEADER_FLAGS) == 0;
 }
 
-/* Takes the head of a record; false with the trouble where it is none. */
-static bool take_record(struct cursor c, bool is_big_endian, struct record *record)
+/* Parses size and name of a record.  Returns false with the reason in record->reason if they are
+ * invalid. */
+static bool parse_record(struct cursor c, bool is_big_endian, struct record *record)
 {
-    *record = (struct record){.trouble = "its size cannot be"};
+    *record = (struct record){.reason = "its size cannot be"};
     record->size = is_big_endian ? cursor_u32be(&c) : cursor_u32le(&c);
-    if (c.failed || record->size < INTERCEPTOR_LEAST || record->size > INTERCEPTOR_MOST)
+    if (c.failed || record->size < INTERCEPTOR_RECORD_MIN || record->size > INTERCEPTOR_RECORD_MAX)
         return false;
-    size_t n = record->size - INTERCEPTOR_SIZE < cursor_left(&c) ? record->size - INTERCEPTOR_SIZE
-                                                                 : cursor_left(&c);
+    size_t n = record->size - INTERCEPTOR_SIZE_BYTES < cursor_left(&c)
+                   ? record->size - INTERCEPTOR_SIZE_BYTES
+                   : cursor_left(&c);
     const uint8_t *name = c.p,
                   *zero = memchr(name, 0, n < EVENT_HEADER_NAME_MAX ? n : EVENT_HEADER_NAME_MAX);
-    record->trouble = "its tracepoint has no name";
+    record->reason = "its tracepoint has no name";
     if (!zero || zero == name)
         return false;
     record->name = (ttr_text){(const char *)name, (size_t)(zero - name)};
-    record->body = INTERCEPTOR_SIZE + (uint32_t)record->name.n + 1;
-    record->trouble = "it has no room for an event";
+    record->body = INTERCEPTOR_SIZE_BYTES + (uint32_t)record->name.n + 1;
+    record->reason = "it has no room for an event";
     return record->size - record->body >= EVENT_HEADER_BYTES;
 }
 
-/* Whether a record stands there whose every part fits. */
-static bool is_record(struct cursor c, bool is_big_endian)
+/* Returns whether a valid record is at the cursor. */
+static bool is_valid_record(struct cursor c, bool is_big_endian)
 {
     struct record record;
-    if (!take_record(c, is_big_endian, &record) || !cursor_skip(&c, record.body))
+    if (!parse_record(c, is_big_endian, &record) || !cursor_skip(&c, record.body))
         return false;
     const uint8_t *event = cursor_take(&c, EVENT_HEADER_BYTES);
     bool has_order = event && !(event[0] & EVENT_HEADER_LITTLE_ENDIAN) == is_big_endian;
-    return has_order && is_level_right(record.name, event);
+    return has_order && has_level_of_event(record.name, event);
 }
 
 static unsigned interceptor_bid(const struct peek *peek)
 {
     struct cursor c = cursor_over(peek->bytes, peek->n, 0);
-    return is_record(c, false) || is_record(c, true) ? 100 : 0;
+    return is_valid_record(c, false) || is_valid_record(c, true) ? 100 : 0;
 }
 
 static struct event_header_raw raw(const void *own, const ttr_event *event)
@@ -87,10 +89,10 @@ static ttr_status interceptor_open(struct input *in, ttr_error *error)
         &(struct event_headers_spec){.t = in->base.t, .format = in->format, .own = in, .raw = raw});
     if (!reader->headers)
         return fail_memory(error);
-    ttr_status status = input_fill(in, 0, LOOK, error);
+    ttr_status status = input_fill(in, 0, RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
-    reader->is_big_endian = is_record(cursor_over(in->window.bytes, in->window.n, 0), true);
+    reader->is_big_endian = is_valid_record(cursor_over(in->window.bytes, in->window.n, 0), true);
     return TTR_OK;
 }
 
@@ -125,8 +127,8 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
     return TTR_OK;
 }
 
-/* Adds the records that are whole in the window, up to one that is not good. */
-static ttr_status read_run(struct input *in, ttr_error *error)
+/* Adds complete records in the window to the batch, up to the first invalid one. */
+static ttr_status read_records(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
     struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
@@ -135,7 +137,7 @@ static ttr_status read_run(struct input *in, ttr_error *error)
     if (reader->at < in->window.offset || !cursor_skip(&c, reader->at - in->window.offset))
         return TTR_OK;
     while (status == TTR_OK && in->n < in->batch &&
-           take_record(c, reader->is_big_endian, &record)) {
+           parse_record(c, reader->is_big_endian, &record)) {
         const uint8_t *p = cursor_take(&c, record.size);
         if (!p)
             break;
@@ -144,20 +146,19 @@ static ttr_status read_run(struct input *in, ttr_error *error)
     return status;
 }
 
-/* Searches the next record behind one that is none, in what the window shows; all that is passed
- * over is one damage. */
-static ttr_status search(struct input *in, ttr_error *error)
+/* Searches the next record in the window. All skipped bytes are reported as one damage. */
+static ttr_status search_record(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
-    ttr_status status = input_fill(in, reader->at, (size_t)2 * LOOK, error);
+    ttr_status status = input_fill(in, reader->at, (size_t)2 * RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(in->window.bytes, in->window.n, in->window.offset);
     (void)cursor_skip(&c, reader->at - in->window.offset);
     bool is_found = false;
-    while (!is_found && cursor_left(&c) > (in->window.at_end ? 0 : LOOK)) {
+    while (!is_found && cursor_left(&c) > (in->window.at_end ? 0 : RECORD_PROBE_SIZE)) {
         (void)cursor_skip(&c, 1);
-        is_found = is_record(c, reader->is_big_endian);
+        is_found = is_valid_record(c, reader->is_big_endian);
     }
     reader->at = c.offset;
     if (!is_found && cursor_left(&c) > 0)
@@ -165,32 +166,32 @@ static ttr_status search(struct input *in, ttr_error *error)
     uint64_t from = reader->lost_from;
     reader->lost_from = UINT64_MAX;
     return input_damage(in, from, reader->at - from, "interceptor.bad-record", error,
-                        "no record of an event (%s): the next one is searched", reader->trouble);
+                        "no record of an event (%s): the next one is searched", reader->reason);
 }
 
-/* Sees to what stopped a run: the end of the window or of the input, or damage.  The batch is
- * empty. */
-static ttr_status attend(struct input *in, ttr_error *error)
+/* Handles what ended a run of records: the end of the window or of the input, or damage.  The batch
+ * is empty. */
+static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
     struct interceptor *reader = in->own;
     struct record record;
-    ttr_status status = input_fill(in, reader->at, LOOK, error);
+    ttr_status status = input_fill(in, reader->at, RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
     if (in->window.n == 0)
         return TTR_END;
-    bool is_good = take_record(cursor_over(in->window.bytes, in->window.n, reader->at),
-                               reader->is_big_endian, &record);
+    bool is_good = parse_record(cursor_over(in->window.bytes, in->window.n, reader->at),
+                                reader->is_big_endian, &record);
     if (is_good && record.size > in->window.n) {
         status = input_fill(in, reader->at, record.size, error);
         if (status != TTR_OK)
             return status;
     }
     if (is_good && record.size <= in->window.n)
-        return TTR_OK; /* it was only not whole before */
-    reader->trouble = is_good ? "it is not whole" : record.trouble;
+        return TTR_OK; /* the record was incomplete before the window moved */
+    reader->reason = is_good ? "it is not whole" : record.reason;
     reader->lost_from = reader->at;
-    return search(in, error);
+    return search_record(in, error);
 }
 
 static ttr_status interceptor_next(struct input *in, ttr_error *error)
@@ -200,11 +201,11 @@ static ttr_status interceptor_next(struct input *in, ttr_error *error)
     event_headers_batch(reader->headers);
     while (in->n == 0 && status == TTR_OK) {
         if (reader->lost_from != UINT64_MAX)
-            status = search(in, error);
+            status = search_record(in, error);
         else
-            status = read_run(in, error);
+            status = read_records(in, error);
         if (status == TTR_OK && in->n == 0 && reader->lost_from == UINT64_MAX)
-            status = attend(in, error);
+            status = resolve_run_end(in, error);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* How the test interceptor's files are damaged by the campaigns. */
+/* Damage that the campaigns apply to files of the test interceptor. */
 #include "campaigns/campaign.h"
 
 static const struct campaign campaigns[] = {

@@ -1,20 +1,20 @@
-/* The file that the tests of Microsoft's EventHeader libraries write: events as they would go to
- * the kernel, one behind the other.
+/* File format of the test interceptor in Microsoft's EventHeader libraries: consecutive events, as
+ * the libraries pass them to the kernel.
  *
  *   record   size u32 | name of the tracepoint, NUL | event
  * (encodings/event_header/event_header_format.h)
  *
- * The size counts all of the record, itself too, and stands in the byte order of the machine, as
- * the events do.  There is no head, no time and no thread. */
+ * The size is that of the complete record, itself included. Size and event are in the byte order of
+ * the machine.  There is no file header, no time and no thread. */
 #ifndef TRACETTA_FORMATS_INTERCEPTOR_INTERCEPTOR_FORMAT_H
 #define TRACETTA_FORMATS_INTERCEPTOR_INTERCEPTOR_FORMAT_H
 
 #include "encodings/event_header/event_header_format.h"
 
-#define INTERCEPTOR_SIZE 4u /* bytes of the size */
-#define INTERCEPTOR_LEAST \
-    (INTERCEPTOR_SIZE + 6u + EVENT_HEADER_BYTES) /* the shortest name is "_L0K0" with its zero */
-#define INTERCEPTOR_MOST \
-    (INTERCEPTOR_SIZE + EVENT_HEADER_NAME_MAX + 0x1000000u) /* the writer's: 16 MiB */
+#define INTERCEPTOR_SIZE_BYTES 4u /* bytes of the size field */
+/* bytes; the shortest name is "_L0K0" and its NUL */
+#define INTERCEPTOR_RECORD_MIN (INTERCEPTOR_SIZE_BYTES + 6u + EVENT_HEADER_BYTES)
+/* bytes; the writer's limit for an event is 16 MiB */
+#define INTERCEPTOR_RECORD_MAX (INTERCEPTOR_SIZE_BYTES + EVENT_HEADER_NAME_MAX + 0x1000000u)
 
 #endif

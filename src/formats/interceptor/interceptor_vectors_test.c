@@ -1,4 +1,5 @@
-/* Golden vectors: of the file, and of all that an event of EventHeader may hold (README.md). */
+/* Golden vectors of the file format, and of everything that an EventHeader event can hold
+ * (README.md). */
 #include "support/support.h"
 #include "support/vectors.h"
 

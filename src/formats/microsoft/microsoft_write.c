@@ -306,6 +306,21 @@ static const ttr_option_info options[] = {
     {"tags", "yes|no", "tags of fields behind their names", true},
 };
 
+static const char *const no_options[] = {NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "microsoft",
+     .format = "microsoft",
+     .writing_options = no_options,
+     .reading_options = no_options},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
+};
+
 static const struct format_writer writer = {
     .is_text = true,
     .losses = losses,
@@ -323,6 +338,7 @@ const struct format format_microsoft = {
     .extensions = "",
     .spec = "src/formats/microsoft/README.md",
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

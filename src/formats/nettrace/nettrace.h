@@ -93,11 +93,8 @@ struct nettrace_layouts {
     uint64_t converted;
     /* tried: bit per compiled layout; could_lie: bits of interpretations that are possible */
     uint8_t tried, could_lie;
-    /* some values are converted before they are returned, such as GUIDs to text; valid after the
-     * first compilation */
-    bool has_roles;
-    /* all events without labels consist of the root members alone, if layout 0 fits; valid like
-     * `has_roles` */
+    /* all events without labels consist of the root members alone, if layout 0 fits; valid after
+     * the first compilation */
     bool is_plain;
 };
 

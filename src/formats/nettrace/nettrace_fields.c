@@ -55,8 +55,8 @@ static void start_iteration(ttr_fields *fields)
     }
 }
 
-/* Starts the iterator. Its setup is delayed for plain events: for most of them all fields are
- * returned by one nettrace_fields_take() that does not need it. */
+/* Starts the iterator. Its setup is delayed for plain events: most of them are read through
+ * nettrace_fields_hold(), which does not need it. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
@@ -299,45 +299,22 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
     return next_after_payload(iter, type, fields->event, field);
 }
 
-/* Decodes all fields of an event in one call. Returns LAYOUT_NOT_WHOLE if the payload does not fit
- * layout 0. */
-static inline uint32_t take_all_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
-{
-    const struct nettrace_type *type = fields->own;
-    const struct nettrace_layouts *layouts = type->layouts;
-    uint32_t n = layout_take_whole(layouts->layout[0], &type->reader->scratch, fields, field, room);
-    for (uint64_t shown = n == LAYOUT_NOT_WHOLE ? 0 : layouts->converted; shown;
-         shown &= shown - 1) {
-        int i = __builtin_ctzll(shown);
-        convert_by_role((struct nettrace_field_iter *)fields->state, type, fields->event,
-                        layouts->root->members[i].type->role, &field[i]);
-    }
-    return n;
-}
-
-/* Returns up to `room` fields. Fields of the layout are returned unchanged unless the type has
- * roles. */
-static uint32_t nettrace_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
+/* Stores all fields of an event in `held`. Returns their number, 0 if layout 0 does not fit the
+ * payload. If values are converted, their fields must be prepared again for the next event. */
+static uint32_t nettrace_fields_hold(ttr_fields *fields, struct held_fields *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->own;
-    uint32_t n = 0;
-    if (NETTRACE_LIKELY(iter->stage == STAGE_UNBEGUN)) {
-        n = take_all_fields(fields, field, room);
-        if (NETTRACE_LIKELY(n != LAYOUT_NOT_WHOLE))
-            return n;
-        start_iteration(fields);
-        n = 0;
+    const struct nettrace_layouts *layouts = type->layouts;
+    if (NETTRACE_UNLIKELY(iter->stage != STAGE_UNBEGUN))
+        return 0;
+    const uint32_t n = layout_hold_whole(layouts->layout[0], &type->reader->scratch, fields, held);
+    for (uint64_t shown = n > 0 ? layouts->converted : 0; shown; shown &= shown - 1) {
+        const int i = __builtin_ctzll(shown);
+        convert_by_role(iter, type, fields->event, layouts->root->members[i].type->role,
+                        &held->field[i]);
+        held->is_prepared = false;
     }
-    if (NETTRACE_LIKELY(iter->stage == STAGE_PAYLOAD && !type->layouts->has_roles)) {
-        n = layout_walk_take(&iter->payload, field, room);
-        if (n > 0)
-            return n;
-        iter->stage = iter->payload.end == LAYOUT_FINE ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
-    }
-    while (n < room && nettrace_fields_next(fields, &field[n]))
-        if (field[n++].value.hint == TTR_HINT_ENUM || field[n - 1].value.hint == TTR_HINT_FLAGS)
-            break;
     return n;
 }
 
@@ -356,7 +333,7 @@ static const struct type *nettrace_fields_type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
                                              .next = nettrace_fields_next,
-                                             .take = nettrace_fields_take,
+                                             .hold = nettrace_fields_hold,
                                              .label = nettrace_fields_label,
                                              .frames = nettrace_copy_frames,
                                              .type = nettrace_fields_type,

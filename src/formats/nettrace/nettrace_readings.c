@@ -110,10 +110,9 @@ static const struct layout *compiled_layout(const struct nettrace_type *type, un
     if (NETTRACE_UNLIKELY(!(layouts->tried >> lie & 1))) {
         layouts->tried |= (uint8_t)(1u << lie);
         layouts->layout[lie] = compile_layout(type, lie);
-        layouts->has_roles = type_has_roles(layouts->root);
-        layouts->is_plain =
-            layouts->layout[0] && type->kind != TTR_KIND_SAMPLE &&
-            (!layouts->has_roles || find_converted_members(layouts->root, &layouts->converted));
+        layouts->is_plain = layouts->layout[0] && type->kind != TTR_KIND_SAMPLE &&
+                            (!type_has_roles(layouts->root) ||
+                             find_converted_members(layouts->root, &layouts->converted));
     }
     return layouts->layout[lie];
 }

@@ -31,7 +31,7 @@ static const char *perf_refuse(const struct peek *peek)
 static const ttr_option_info options[] = {
     {"byte-order", "little|big",
      "byte order of the file; by default little, and that of the original in a copy", true},
-    {"zstd", "1..19", "compress the records of what is no copy, at this level", true},
+    {"zstd", "1..19", "compress the records at this level, unless the output is a copy", true},
 };
 
 static const struct format_reader reader = {

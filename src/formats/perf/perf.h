@@ -64,12 +64,12 @@
 #define PERF_ID_CACHE 1024u
 #define PERF_THREAD_CACHE 1024u
 /* queued records; the queue is released early if it is full */
-#define PERF_KEYS_MAX ((size_t)1 << 22)
+/* Limits of the queue; if one is reached, records are released early and may be out of order. */
+#define PERF_KEYS_MAX ((size_t)1 << 22)       /* queued records */
 #define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* unpacked bytes that are queued */
-/* file bytes between the first queued record and the last */
-#define PERF_REGION_MAX ((uint64_t)256 << 20)
-#define PERF_DATA_MAX                                                          \
-    ((uint64_t)16 << 20) /* payload after a record of a pipe that is checked for being complete */
+#define PERF_REGION_MAX ((uint64_t)256 << 20) /* file bytes from the first queued record on */
+/* Bytes of payload after a record of a pipe that are checked for being complete before a copy. */
+#define PERF_DATA_MAX ((uint64_t)16 << 20)
 #define PERF_SECTION_MAX ((uint64_t)256 << 20) /* size in bytes of a feature that is parsed */
 
 static inline uint16_t perf_u16(const void *p, bool is_big)
@@ -93,12 +93,12 @@ struct perf_cursor {
     bool is_big;
 };
 
-static inline uint32_t perf_take32(struct perf_cursor *at)
+static inline uint32_t perf_read_u32(struct perf_cursor *at)
 {
     return at->is_big ? cursor_u32be(&at->c) : cursor_u32le(&at->c);
 }
 
-static inline uint64_t perf_take64(struct perf_cursor *at)
+static inline uint64_t perf_read_u64(struct perf_cursor *at)
 {
     return at->is_big ? cursor_u64be(&at->c) : cursor_u64le(&at->c);
 }
@@ -116,14 +116,14 @@ struct tracepoint;
 struct tracepoints;
 
 /* A number that has the same offset in all samples of a kind. */
-struct perf_plain {
+struct perf_fixed_field {
     const char *name;
     ttr_id name_id;
     uint16_t at; /* offset in the record */
     bool is_pointer;
 };
 
-#define PERF_PLAIN_MAX 4u
+#define PERF_FIXED_FIELDS_MAX 4u
 
 /* A kind of events: one recorded attribute, and what follows from it for its records. */
 struct perf_kind {
@@ -147,7 +147,7 @@ struct perf_kind {
     bool has_parts;
     /* samples have no PERIOD; the last entry of `plain` is the period of the attribute */
     bool has_fixed_period;
-    struct perf_plain plain[PERF_PLAIN_MAX];
+    struct perf_fixed_field plain[PERF_FIXED_FIELDS_MAX];
     uint8_t plain_n;
 };
 
@@ -184,7 +184,7 @@ struct perf_trace {
     ttr_id record_name[PERF_TOOL_FIRST]; /* event names of kernel records, by record type */
     /* names of registers by number; NULL if the architecture is unknown */
     const char *const *registers;
-    struct arena arena;                  /* owns the kinds */
+    struct arena arena; /* owns the kinds */
 };
 
 /* Sort key of a scanned record that was not emitted yet. */
@@ -231,31 +231,31 @@ struct perf_unpacked {
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;     /* target of errors during a call of perf_next; never NULL */
-    ttr_error own_error;  /* target of errors if the caller passed NULL */
+    ttr_error *error;    /* target of errors during a call of perf_next; never NULL */
+    ttr_error own_error; /* target of errors if the caller passed NULL */
     /* second handle on the input, to read features after the records; NULL if not needed or
      * impossible */
     struct source *again;
     /* lowest file offset that `again` can still read; it only moves forward */
     uint64_t again_at;
-    uint64_t at, end;     /* file offsets: of the next record, of the end of the records */
+    uint64_t at, end; /* file offsets: of the next record, of the end of the records */
     uint64_t
         /* file offset up to which bytes are emitted as definitions with `pass_tag`, not parsed as
          * records */
         pass_end;
     uint16_t pass_tag;
-    uint64_t data_at;   /* file offset of the first record */
+    uint64_t data_at; /* file offset of the first record */
     /* file offset of the payload after a record that was skipped last; 0 = none, or its damage was
      * reported */
-    uint64_t behind_at;
+    uint64_t payload_at;
     uint64_t samples, records, unknown;
     int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
-    bool sorts;            /* records are sorted by time; else emitted as stored */
+    bool sorts; /* records are sorted by time; else emitted as stored */
     /* `is_over`: all records are scanned; `is_tail`: the bytes after the records are being emitted
      */
     bool is_over, is_tail;
-    bool is_counted;       /* the counts of this reader were added to those of the trace */
+    bool is_counted; /* the counts of this reader were added to those of the trace */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -275,8 +275,8 @@ struct perf_view {
     uint64_t offset; /* file offset, for diagnostics */
 };
 
-enum perf_taken {
-    PERF_TAKEN,
+enum perf_result {
+    PERF_CONSUMED,
     PERF_HOLD /* not consumed: the batch must end before this record */,
     PERF_FAILED /* `reader->error` is set */
 };
@@ -293,7 +293,7 @@ ttr_status perf_open(struct input *in, ttr_error *error);
 
 /* Corrects feature words whose 32-bit halves are swapped: 32-bit machines of the other byte order
  * write them so.  Returns whether they were swapped. */
-bool perf_features_settle(uint64_t *words);
+bool perf_features_fix_halves(uint64_t *words);
 void perf_close(struct input *in);
 
 /* Sets `reader->sorts`: records can be sorted if rounds end within 16 MiB, or if there are few. */
@@ -326,7 +326,7 @@ struct perf_kind *perf_kind_of_id(struct perf_trace *trace, uint64_t id);
 
 /* Sets the name of a kind.  "system:event" of a tracepoint is split into provider and name. Returns
  * false if memory is exhausted. */
-TTR_MUST bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
+TTR_MUST bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name);
 
 /* Return the kind of a sample, or of another record.  NULL if it is unknown. */
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
@@ -340,7 +340,7 @@ bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64
 /* --- perf_names.c --- */
 
 /* Writes the name by which perf prints an unnamed event.  Returns its length. */
-size_t perf_event_name(const struct perf_request *request, char *to, size_t size);
+size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size);
 
 /* --- perf_features.c --- */
 
@@ -348,8 +348,8 @@ size_t perf_event_name(const struct perf_request *request, char *to, size_t size
 bool perf_feature_is_used(unsigned feature);
 
 /* Parses the content of a feature.  Damage is reported as a note, not as a failure. */
-TTR_MUST ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature,
-                                      struct perf_cursor *at);
+TTR_MUST ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature,
+                                       struct perf_cursor *at);
 
 /* Bytes of the input window. */
 struct perf_span {
@@ -365,33 +365,35 @@ ttr_status perf_next(struct input *in, ttr_error *error);
 
 /* Handles a complete record of the tool, and skips the payload that follows it outside of its size.
  */
-TTR_MUST ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record);
+TTR_MUST ttr_status perf_handle_tool_record(struct perf_reader *reader,
+                                            const struct perf_view *record);
 
 /* Reports that the payload after a record ends at `there` instead of `end`. */
-TTR_MUST ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end);
+TTR_MUST ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there,
+                                            uint64_t end);
 
 /* --- perf_unpack.c --- */
 
 /* Decompresses the next chunk of a compressed record into `reader->unpacked`.  Call until *is_done.
  */
-TTR_MUST ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record,
-                                bool *is_done);
+TTR_MUST ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
+                                      bool *is_done);
 /* Returns the file offset of the compressed record that held unpacked byte `at`. */
-uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at);
+uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at);
 void perf_unpacked_free(struct perf_reader *reader);
 
 /* --- perf_resync.c --- */
 
 /* Returns whether a header can be one of a record: known type, and a size possible for that type.
  */
-bool perf_is_plausible(const uint8_t *header, bool is_big);
+bool perf_is_plausible_record(const uint8_t *header, bool is_big);
 
 /* Returns whether the record type is known. */
-bool perf_is_known(uint32_t type);
+bool perf_is_known_type(uint32_t type);
 
 /* Returns the first index at or after `from` at which a chain of plausible records starts; span->n
  * if there is none.  `is_end`: the span ends where the input ends. */
-size_t perf_find(const struct perf_span *span, size_t from, bool is_end, bool is_big);
+size_t perf_find_record(const struct perf_span *span, size_t from, bool is_end, bool is_big);
 
 /* Finds the next record after damage at reader->at, and returns its file offset in *offset. */
 TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
@@ -401,8 +403,8 @@ TTR_MUST ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset);
 /* Makes the bytes of the file from `offset` on available, at least `need` unless the file ends.
  * Queued records stay in the window.  Call it only while the batch is empty: it may move the
  * window. */
-TTR_MUST ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                              struct perf_span *span);
+TTR_MUST ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                                   struct perf_span *span);
 
 /* Queues a record.  Returns false if memory is exhausted. */
 TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
@@ -412,30 +414,30 @@ TTR_MUST bool perf_order_add(struct perf_reader *reader, struct perf_key key);
 TTR_MUST bool perf_order_release(struct perf_reader *reader, uint64_t limit);
 
 /* Removes emitted records from the queue, and unpacked bytes that are no longer needed. */
-void perf_order_settle(struct perf_reader *reader);
+void perf_order_drop_emitted(struct perf_reader *reader);
 void perf_order_free(struct perf_reader *reader);
 
 /* --- perf_event.c --- */
 
 /* Returns the thread, adding it if it is new.  Returns 0 if memory is exhausted. */
-ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
+ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid);
 
 /* Converts ticks to nanoseconds.  Sets TTR_EVENT_CLAMPED in *flags (may be NULL) if they overflow.
  */
-int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
+int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags);
 
 /* Appends an event for a record to the batch.  `time` is as stored; 0 if the record has none, which
  * repeats the time of the previous event. */
-ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time);
+ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *record,
+                          uint64_t time);
 
 /* --- perf_records.c --- */
 
 /* Decodes a kernel record that is not a sample into an event. */
-TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader,
-                                          const struct perf_view *record);
+TTR_MUST enum perf_result perf_decode_record(struct perf_reader *reader,
+                                             const struct perf_view *record);
 
-#define PERF_NOBODY \
-    UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
+#define PERF_NO_PROCESS UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
 
 /* --- perf_parts.c --- */
 
@@ -475,8 +477,8 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
 
 /* --- perf_sample.c --- */
 
-TTR_MUST enum perf_taken perf_sample_take(struct perf_reader *reader,
-                                          const struct perf_view *record);
+TTR_MUST enum perf_result perf_decode_sample(struct perf_reader *reader,
+                                             const struct perf_view *record);
 
 /* --- perf_fields.c, perf_record_fields.c --- */
 
@@ -494,25 +496,25 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
 
 /* Passes mappings, kernel symbols and forks to the context for symbolization.  The body of the
  * record ends at `end`.  Returns false if memory is exhausted. */
-TTR_MUST bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
-                                uint32_t end, int64_t time);
+TTR_MUST bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record,
+                                      uint32_t end, int64_t time);
 
 /* Parse one BUILD_ID record, and a feature section of them. */
-TTR_MUST bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record);
-TTR_MUST ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at);
+TTR_MUST bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record);
+TTR_MUST ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at);
 
 /* --- perf_tracing.c --- */
 
 /* Parses TRACING_DATA: the formats of all tracepoints. */
-TTR_MUST ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at);
+TTR_MUST ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at);
 
 /* Looks up the tracepoint of a kind by the number in its config. */
-void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind);
+void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind);
 
 /* Decodes the RAW part of a sample by its tracepoint format into the event.  Returns false if
  * memory is exhausted. */
-TTR_MUST bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
-                                   ttr_event *event);
+TTR_MUST bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
+                                     ttr_event *event);
 
 static inline struct perf_kind *perf_kind_of_sample(struct perf_trace *trace,
                                                     const struct perf_view *record)

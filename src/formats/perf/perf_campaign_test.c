@@ -1,4 +1,4 @@
-/* How traces of perf are damaged by the campaigns.
+/* Mutation campaigns for perf.data: samples, and which bytes of a record are its size.
  *
  * Files and pipes record their own end, so vectors cannot be concatenated. */
 #include "campaigns/campaign.h"

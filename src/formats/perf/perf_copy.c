@@ -1,22 +1,23 @@
-/* A perf.data as it is: head, records, tail, in the order of the file.
+/* Copies a perf.data: header, records and tail, in the order of the file.
  *
- * Where all records come the output is the input, byte by byte.  Where some are missing (a part was
- * asked for, damage was left out, compressed ones came unpacked), the head says how many bytes
- * there are now, and what stands behind the records and is told of by its place has moved: the
- * table of feature sections, attributes and ids.  A tail that never came is told of no more, nor
- * are features, attributes and ids that the reader found damaged.  A file that its recorder did not
- * end, but which has before the records what a reader needs, becomes one that is ended: the last
- * mark that the head tells of has the table of features.  Left out: the index of AUX areas (feature
- * 18), whose places are within the records. */
+ * If every record arrives, the output is the input, byte by byte.  If records are missing (a part
+ * was selected, damage was skipped) or arrive uncompressed, the records have another size.  Then
+ * the header and the offsets of everything after the records are corrected: the table of features,
+ * and attributes and ids.  The header no longer refers to a tail that did not arrive, nor to
+ * features, attributes and ids that the reader found damaged.
+ *
+ * A file that its recorder left open, but that has all that a reader needs before its records, is
+ * closed: the marker record at the end of the records holds the table of features.  Left out: the
+ * index of AUX areas (feature 18), whose offsets point into the records. */
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-static uint64_t get64(const struct perf_copy *copy, const uint8_t *p)
+static uint64_t copy_load_u64(const struct perf_copy *copy, const uint8_t *p)
 {
     return perf_u64(p, copy->is_big);
 }
 
-static void put64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
+static void copy_store_u64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
 {
     if (copy->is_big)
         store_u64be(p, x);
@@ -24,12 +25,12 @@ static void put64(const struct perf_copy *copy, uint8_t *p, uint64_t x)
         store_u64le(p, x);
 }
 
-static bool is_open(const struct perf_copy *copy, const uint8_t *bits)
+static bool has_open_bit(const struct perf_copy *copy, const uint8_t *bits)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = get64(copy, bits + 8 * i);
-    (void)perf_features_settle(words);
+        words[i] = copy_load_u64(copy, bits + 8 * i);
+    (void)perf_features_fix_halves(words);
     return words[0] >> PERF_FEATURE_RESERVED & 1;
 }
 
@@ -50,22 +51,22 @@ bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event)
         event->payload_size >= PERF_HEADER_BYTES;
     if (!writer->copy.is_file)
         return true;
-    writer->copy.data_at = get64(&writer->copy, event->payload + PERF_AT_DATA);
-    writer->copy.data_bytes = get64(&writer->copy, event->payload + PERF_AT_DATA + 8);
+    writer->copy.data_at = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA);
+    writer->copy.data_bytes = copy_load_u64(&writer->copy, event->payload + PERF_AT_DATA + 8);
     writer->copy.is_killed = writer->copy.data_bytes == 0;
-    writer->copy.is_open = is_open(&writer->copy, event->payload + PERF_AT_FEATURES);
+    writer->copy.is_open = has_open_bit(&writer->copy, event->payload + PERF_AT_FEATURES);
     return true;
 }
 
-/* The last mark that the head tells of stands where the records end by the head, and begins the
- * tail of the copy. */
-static bool is_last_mark(const struct perf_copy *copy, const ttr_event *event)
+/* Returns whether the event is the marker record at the end of the records by the header.  Its body
+ * is the table of features, so it also starts the tail of the copy. */
+static bool is_final_marker(const struct perf_copy *copy, const ttr_event *event)
 {
     return copy->is_open && event->tag == PERF_HEADER_EVENT_TYPE &&
            event->offset == copy->data_at + copy->data_bytes && copy->tail.n == 0;
 }
 
-static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     if (copy->is_file && copy->head.n == 0) {
@@ -78,9 +79,9 @@ static ttr_status keep_head(struct ttr_writer *out, const ttr_event *event, ttr_
     return copy->head.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Files of one folder become one. */
-static bool is_of_copy(const struct ttr_writer *out, const struct perf_copy *copy,
-                       const ttr_event *event)
+/* Files of one folder are copied into one file. */
+static bool is_of_copied_trace(const struct ttr_writer *out, const struct perf_copy *copy,
+                               const ttr_event *event)
 {
     const ttr *t = out->t;
     if (event->source == copy->source)
@@ -93,18 +94,18 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     bool is_definition = event->kind == TTR_KIND_DEFINITION;
-    if (!output_is_own_raw(out, event) || !is_of_copy(out, copy, event)) {
+    if (!output_is_own_raw(out, event) || !is_of_copied_trace(out, copy, event)) {
         if (!is_definition)
             output_lost(out, PERF_LOSS_FOREIGN, event->offset);
         return TTR_OK;
     }
     if (is_definition && event->tag == PERF_TAG_HEAD)
-        return keep_head(out, event, error);
+        return copy_head_bytes(out, event, error);
     if (is_definition && event->tag == PERF_TAG_TAIL && copy->is_file) {
         buffer_add(&copy->tail, event->payload, event->payload_size);
         return copy->tail.failed ? fail_memory(error) : TTR_OK;
     }
-    if (is_definition && is_last_mark(copy, event))
+    if (is_definition && is_final_marker(copy, event))
         buffer_add(&copy->tail, event->payload, event->payload_size);
     buffer_add(&out->buffer, event->payload, event->payload_size);
     copy->written += event->payload_size;
@@ -115,36 +116,38 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
 
 /* --- The end --- */
 
-/* Bytes of head or tail that have moved by what is missing. */
-struct moved {
+/* Corrects offsets of sections after the records, which have moved by the size of missing records.
+ */
+struct section_shift {
     const struct perf_copy *copy;
-    uint64_t end; /* of the records, as they were */
+    uint64_t end; /* offset of the end of the records in the input */
 };
 
-/* Corrects the place of a section {offset, size} that stood behind the records. */
-static void move_section(const struct moved *moved, uint8_t *section)
+/* Corrects the offset of a section {offset, size} if it was after the records. */
+static void move_section(const struct section_shift *moved, uint8_t *section)
 {
-    uint64_t at = get64(moved->copy, section);
+    uint64_t at = copy_load_u64(moved->copy, section);
     if (at >= moved->end)
-        put64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
+        copy_store_u64(moved->copy, section, at - moved->copy->data_bytes + moved->copy->written);
 }
 
-/* Attributes tell where their ids are. */
-static void move_ids(const struct moved *moved, struct buffer *bytes, uint64_t bytes_at)
+/* Corrects the offsets of the ids of all attributes. */
+static void move_ids(const struct section_shift *moved, struct buffer *bytes,
+                     uint64_t locate_copied_bytes)
 {
     const uint8_t *head = moved->copy->head.bytes;
-    uint64_t entry = get64(moved->copy, head + PERF_AT_ATTR_SIZE),
-             at = get64(moved->copy, head + PERF_AT_ATTRS),
-             n = get64(moved->copy, head + PERF_AT_ATTRS + 8);
-    if (entry < PERF_SECTION_BYTES || at < bytes_at || at - bytes_at > bytes->n ||
-        n > bytes->n - (at - bytes_at))
+    uint64_t entry = copy_load_u64(moved->copy, head + PERF_AT_ATTR_SIZE),
+             at = copy_load_u64(moved->copy, head + PERF_AT_ATTRS),
+             n = copy_load_u64(moved->copy, head + PERF_AT_ATTRS + 8);
+    if (entry < PERF_SECTION_BYTES || at < locate_copied_bytes ||
+        at - locate_copied_bytes > bytes->n || n > bytes->n - (at - locate_copied_bytes))
         return;
-    uint8_t *first = bytes->bytes + (at - bytes_at);
+    uint8_t *first = bytes->bytes + (at - locate_copied_bytes);
     for (uint64_t i = 0; n - i >= entry; i += entry)
         move_section(moved, first + i + entry - PERF_SECTION_BYTES);
 }
 
-static void move_features(const struct moved *moved, struct buffer *tail)
+static void move_features(const struct section_shift *moved, struct buffer *tail)
 {
     const uint8_t *bits = moved->copy->head.bytes + PERF_AT_FEATURES;
     size_t n = 0;
@@ -154,8 +157,8 @@ static void move_features(const struct moved *moved, struct buffer *tail)
         move_section(moved, tail->bytes + i * PERF_SECTION_BYTES);
 }
 
-/* What the reader found damaged of them. */
-static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
+/* Returns the mask of damaged parts that the reader stored (PERF_BAD_PARTS). */
+static uint64_t load_bad_parts(const struct ttr_writer *out, uint16_t source)
 {
     static const char name[] = PERF_BAD_PARTS;
     ttr_attribute attribute;
@@ -167,16 +170,15 @@ static uint64_t bad_parts(const struct ttr_writer *out, uint16_t source)
     return bad;
 }
 
-/* Damaged features are told of no more: their bits go, and their entries in the table, which gets
- * as short. */
+/* Clears the bits of damaged features and removes their entries from the table. */
 static void drop_features(struct perf_copy *copy, uint64_t bad)
 {
     uint64_t words[PERF_FEATURES_MAX / 64];
     uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
     size_t kept = 0, at = 0;
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = get64(copy, bits + 8 * i);
-    bool is_swapped = perf_features_settle(words);
+        words[i] = copy_load_u64(copy, bits + 8 * i);
+    bool is_swapped = perf_features_fix_halves(words);
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++) {
         if (!(words[i / 64] >> (i % 64) & 1))
             continue;
@@ -190,12 +192,12 @@ static void drop_features(struct perf_copy *copy, uint64_t bad)
         at++;
     }
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        put64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
+        copy_store_u64(copy, bits + 8 * i, is_swapped ? words[i] >> 32 | words[i] << 32 : words[i]);
 }
 
-/* The bytes at a place of the file, which is before the records or behind them; NULL where not all
- * n are there. */
-static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
+/* Returns n bytes at an input offset in the header or the tail, NULL unless both hold all of them.
+ */
+static uint8_t *locate_copied_bytes(const struct section_shift *moved, uint64_t at, uint64_t n)
 {
     const struct buffer *head = &moved->copy->head, *tail = &moved->copy->tail;
     if (at <= head->n && n <= head->n - at)
@@ -205,30 +207,32 @@ static uint8_t *bytes_at(const struct moved *moved, uint64_t at, uint64_t n)
                : NULL;
 }
 
-/* Attributes, and ids of attributes, that are not there are told of no more. */
-static void drop_attrs(const struct moved *moved)
+/* Truncates the attributes to those that are present, and sets missing ids to size 0. */
+static void drop_attrs(const struct section_shift *moved)
 {
     const struct perf_copy *copy = moved->copy;
     uint8_t *head = copy->head.bytes;
-    uint64_t entry = get64(copy, head + PERF_AT_ATTR_SIZE), at = get64(copy, head + PERF_AT_ATTRS),
-             n = get64(copy, head + PERF_AT_ATTRS + 8), there = 0;
+    uint64_t entry = copy_load_u64(copy, head + PERF_AT_ATTR_SIZE),
+             at = copy_load_u64(copy, head + PERF_AT_ATTRS),
+             n = copy_load_u64(copy, head + PERF_AT_ATTRS + 8), there = 0;
     uint8_t *attr;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX)
-        put64(copy, head + PERF_AT_ATTR_SIZE, PERF_ATTR_VER0 + PERF_SECTION_BYTES);
+        copy_store_u64(copy, head + PERF_AT_ATTR_SIZE, PERF_ATTR_VER0 + PERF_SECTION_BYTES);
     else
-        for (; there < n && (attr = bytes_at(moved, at + there, entry)); there += entry) {
+        for (; there < n && (attr = locate_copied_bytes(moved, at + there, entry));
+             there += entry) {
             uint8_t *ids = attr + entry - PERF_SECTION_BYTES;
-            if (!bytes_at(moved, get64(copy, ids), get64(copy, ids + 8)))
-                put64(copy, ids + 8, 0);
+            if (!locate_copied_bytes(moved, copy_load_u64(copy, ids), copy_load_u64(copy, ids + 8)))
+                copy_store_u64(copy, ids + 8, 0);
         }
-    put64(copy, head + PERF_AT_ATTRS + 8, there);
+    copy_store_u64(copy, head + PERF_AT_ATTRS + 8, there);
 }
 
-/* Head and tail say what there is now. */
-static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error)
+/* Rewrites the header and corrects the tail for the records that were written. */
+static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
-    const struct moved moved = {copy, copy->data_at + copy->data_bytes};
+    const struct section_shift moved = {copy, copy->data_at + copy->data_bytes};
     bool has_tail = copy->tail.n > 0;
     if (bad & PERF_BAD_OTHERS)
         drop_attrs(&moved);
@@ -241,26 +245,26 @@ static ttr_status correct(struct ttr_writer *out, uint64_t bad, ttr_error *error
     }
     move_ids(&moved, &copy->head, 0);
     move_section(&moved, copy->head.bytes + PERF_AT_ATTRS);
-    if (copy->data_at < PERF_HEADER_BYTES) /* records inside the head cannot be */
-        put64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
-    put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+    if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
+        copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
+    copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that its recorder did not end. */
-static ttr_status correct_killed(struct ttr_writer *out, ttr_error *error)
+/* Rewrites the header of a file whose recorder was killed. */
+static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
-    const struct moved moved = {copy, UINT64_MAX};
+    const struct section_shift moved = {copy, UINT64_MAX};
     drop_attrs(&moved);
     if (copy->data_at < PERF_HEADER_BYTES)
-        put64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
+        copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
-/* The head of a file that gets its end here: the table of features is that of the mark, without
- * what the mark begins with. */
-static ttr_status end_open(struct ttr_writer *out, uint64_t bad, ttr_error *error)
+/* Closes a file that its recorder left open: the body of the marker record becomes the table of
+ * features, so the entry for the header of the marker is removed. */
+static ttr_status close_open_file(struct ttr_writer *out, uint64_t bad, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     const uint8_t *bits = copy->head.bytes + PERF_AT_FEATURES;
@@ -269,22 +273,22 @@ static ttr_status end_open(struct ttr_writer *out, uint64_t bad, ttr_error *erro
     for (size_t i = 0; i < PERF_FEATURES_MAX / 8; i++)
         n += (size_t)__builtin_popcount(bits[i]);
     copy->tail.n = n * PERF_SECTION_BYTES;
-    put64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
-    return correct_killed(out, error);
+    copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
+    return correct_killed_head(out, error);
 }
 
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
-    uint64_t bad = bad_parts(out, copy->source);
+    uint64_t bad = load_bad_parts(out, copy->source);
     bool has_head = copy->is_file && copy->head.n >= PERF_HEADER_BYTES;
     ttr_status status = TTR_OK;
     if (has_head && copy->is_open)
-        status = end_open(out, bad, error);
+        status = close_open_file(out, bad, error);
     else if (has_head && copy->is_killed)
-        status = bad & PERF_BAD_OTHERS ? correct_killed(out, error) : TTR_OK;
+        status = bad & PERF_BAD_OTHERS ? correct_killed_head(out, error) : TTR_OK;
     else if (has_head && (copy->written != copy->data_bytes || bad))
-        status = correct(out, bad, error);
+        status = correct_head_and_tail(out, bad, error);
     if (status == TTR_OK)
         buffer_add(&out->buffer, copy->tail.bytes, copy->tail.n);
     return status == TTR_OK && out->buffer.failed ? fail_memory(error) : status;

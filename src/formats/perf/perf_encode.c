@@ -1,24 +1,26 @@
-/* Events of other formats as samples of tracepoints that hold EventHeader, which is what programs
- * write through user_events: each provider, level and keyword is a tracepoint "Provider_L5K1", with
- * its format among the others.
+/* Encodes events of other formats as EventHeader samples, as if programs had written them through
+ * user_events.
  *
- * Names of threads become COMM, mappings of modules MMAP2, gaps LOST; these belong to an event that
- * never happens, as in recordings.  What samples have differs: a processor and a stack are there
- * only where the event has them; then they are of another attribute with the same tracepoint. Times
- * are those of the monotonic clock of a machine that began an hour before the first event, where
- * that is known in days and hours. */
+ *   event           provider + level + keyword -> tracepoint "Provider_L5K1", with its format text
+ *   thread name     COMM       mapping  MMAP2       gap  LOST
+ *
+ * Records without a sample belong to a software event that never counts ("dummy"), as in
+ * recordings. Samples have a CPU or a stack only if the event has one; such samples need another
+ * attribute (sample_type) for the same tracepoint.  Wall-clock times become times of a monotonic
+ * clock that started an hour before the first event; other times are kept. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/perf/perf_write.h"
 
-/* Times above this (1973) are taken for Unix times: no machine has been up for so long. */
+/* Greater times, in ns (1973 in Unix time), are Unix times: no machine has an uptime of three
+ * years. */
 #define UNIX_TIMES INT64_C(100000000000000000)
-#define MARGIN_NS INT64_C(3600000000000)
-#define CLOCK_ID 1u /* CLOCK_MONOTONIC */
+#define UPTIME_NS INT64_C(3600000000000)
+#define CLOCK_ID 1u /* CLOCK_MONOTONIC, for clockid */
 #define TRACEPOINTS_FIRST 2000u
-#define TRACEPOINTS_MOST 60000u
-#define FRAMES_MOST 4096u
-#define SAMPLE_ROOM 256u /* bytes of a sample beside its stack and EventHeader */
+#define TRACEPOINTS_MAX 60000u
+#define ENCODED_FRAMES_MAX 4096u
+#define SAMPLE_ROOM 256u /* bytes of a sample without its stack and EventHeader */
 #define ROUND_BYTES ((uint64_t)1 << 20)
 #define DUMMY_ID 1u
 #define DUMMY_TYPE \
@@ -26,10 +28,10 @@
 #define SAMPLE_TYPE \
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | PERF_SAMPLE_HAS_RAW)
 #define KERNEL_HALF (UINT64_C(1) << 63)
-#define NOBODY UINT32_MAX
-#define COMM_KEPT 15u /* bytes of a thread's name */
+#define NO_THREAD UINT32_MAX
+#define COMM_BYTES_MAX 15u /* length of a thread name in the kernel (TASK_COMM_LEN - 1) */
 
-/* --- Begin --- */
+/* --- Start --- */
 
 static void declare_dummy(struct perf_put *put)
 {
@@ -49,8 +51,9 @@ static void declare_dummy(struct perf_put *put)
     perf_put_event(put, bytes, (ttr_text){"dummy", 5}, &id, 1);
 }
 
-/* The text of an attribute of the trace, by any of its names in the formats that have it. */
-static ttr_text find_attribute(const ttr *t, uint16_t source, const char *const *names)
+/* Returns the text of the first attribute that has one of the names; formats name it differently.
+ */
+static ttr_text find_text_attribute(const ttr *t, uint16_t source, const char *const *names)
 {
     ttr_attribute attribute;
     for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
@@ -61,16 +64,17 @@ static ttr_text find_attribute(const ttr *t, uint16_t source, const char *const 
     return (ttr_text){"", 0};
 }
 
-static void tell_machine(struct ttr_writer *out, const ttr_event *first)
+static void set_machine_features(struct ttr_writer *out, const ttr_event *first)
 {
     static const char *const hosts[] = {"hostname", NULL},
                              *const kernels[] = {"os_release", "kernel_release", NULL},
                              *const machines[] = {"arch", "architecture", NULL};
     struct perf_writer *writer = out->own;
     struct perf_put *put = &writer->put;
-    ttr_text kernel = find_attribute(out->t, first->source, kernels),
-             machine = find_attribute(out->t, first->source, machines);
-    perf_put_feature_text(put, PERF_FEATURE_HOSTNAME, find_attribute(out->t, first->source, hosts));
+    ttr_text kernel = find_text_attribute(out->t, first->source, kernels),
+             machine = find_text_attribute(out->t, first->source, machines);
+    perf_put_feature_text(put, PERF_FEATURE_HOSTNAME,
+                          find_text_attribute(out->t, first->source, hosts));
     if (kernel.n)
         perf_put_feature_text(put, PERF_FEATURE_OSRELEASE, kernel);
     perf_put_feature_text(
@@ -96,18 +100,18 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
     if (status != TTR_OK)
         return status;
     writer->is_encoding = true;
-    writer->base = first->time > UNIX_TIMES ? first->time - MARGIN_NS : 0;
+    writer->base = first->time > UNIX_TIMES ? first->time - UPTIME_NS : 0;
     writer->machine = (struct tracing_machine){
         .is_big_endian = writer->is_big, .long_bytes = 8, .page_bytes = 4096};
     writer->header.is_big_endian = writer->is_big;
     declare_dummy(&writer->put);
-    tell_machine(out, first);
+    set_machine_features(out, first);
     if (!spec.is_pipe)
         perf_put_begin(&writer->put);
     return perf_put_failed(&writer->put) ? fail_memory(error) : TTR_OK;
 }
 
-/* --- Who, when and where --- */
+/* --- Thread and time --- */
 
 static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
 {
@@ -120,16 +124,16 @@ static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
     return 1;
 }
 
-static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *event)
+static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_sample about = {.time = stored_time(out, event),
                                 .id = DUMMY_ID,
                                 .cpu = event->cpu,
-                                .pid = NOBODY,
-                                .tid = NOBODY};
+                                .pid = NO_THREAD,
+                                .tid = NO_THREAD};
     ttr_thread thread;
     if (!(event->flags & TTR_EVENT_HAS_CPU))
-        about.cpu = NOBODY;
+        about.cpu = NO_THREAD;
     if (!ttr_thread_get(out->t, event->thread, &thread))
         return about;
     about.pid = (uint32_t)thread.pid;
@@ -140,20 +144,20 @@ static struct perf_sample about_event(struct ttr_writer *out, const ttr_event *e
     return about;
 }
 
-/* Tells that a thread, or a process by its first thread, is called so, unless it was told. */
-static void tell_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
-                      ttr_id name)
+/* Writes a COMM record for a thread or process unless its last one had the same name. */
+static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
+                        ttr_id name)
 {
     struct perf_writer *writer = out->own;
-    const uint32_t *told = pairmap_get(&writer->told, key, of);
+    const uint32_t *told = pairmap_get(&writer->written_names, key, of);
     if (!name || (told && *told == name))
         return;
-    writer->is_out_of_memory |= !pairmap_put(&writer->told, key, of, name);
+    writer->is_out_of_memory |= !pairmap_put(&writer->written_names, key, of, name);
     perf_put_comm(&writer->put, DUMMY_TYPE, &about, ttr_text_get(out->t, name), false);
 }
 
-static void tell_names(struct ttr_writer *out, const ttr_event *event,
-                       const struct perf_sample *about)
+static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
+                                const struct perf_sample *about)
 {
     ttr_thread thread;
     if (!ttr_thread_get(out->t, event->thread, &thread) ||
@@ -164,22 +168,23 @@ static void tell_names(struct ttr_writer *out, const ttr_event *event,
     first.tid = about->pid;
     size_t before = out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n;
     if (thread.process_name && !(is_first && thread.thread_name))
-        tell_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
-    tell_name(out, *about, event->thread, 0, thread.thread_name);
+        encode_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
+    encode_name(out, *about, event->thread, 0, thread.thread_name);
     if (out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n != before)
         output_lost(out, PERF_LOSS_NAME, event->offset);
 }
 
-/* --- Kinds --- */
+/* --- Event kinds --- */
 
-/* The number of a tracepoint, which is declared when new; 0 when there are too many. */
+/* Returns the number of a tracepoint, declaring it on its first use.  Returns 0 if there are too
+ * many. */
 static uint32_t find_tracepoint(struct perf_writer *writer, const char *name, size_t n)
 {
     uint64_t key = hash_bytes(name, n);
     const uint32_t *known = keymap_get(&writer->tracepoints, key);
     if (known)
         return *known;
-    if (writer->tracepoints_n >= TRACEPOINTS_MOST)
+    if (writer->tracepoints_n >= TRACEPOINTS_MAX)
         return 0;
     uint32_t number = TRACEPOINTS_FIRST + writer->tracepoints_n++;
     tracing_put_event_header(&writer->tracing, (ttr_text){name, n}, number);
@@ -214,8 +219,10 @@ static bool add_kind(struct perf_writer *writer, const char *name, size_t n, uin
     return true;
 }
 
-/* Finds the kind of an event by its tracepoint's name; UINT32_MAX when there are too many. */
-static uint32_t find_named(struct perf_writer *writer, const ttr_event *event, uint64_t sample_type)
+/* Returns the index of the kind for the tracepoint of an event.  UINT32_MAX if there are too many.
+ */
+static uint32_t find_kind_by_name(struct perf_writer *writer, const ttr_event *event,
+                                  uint64_t sample_type)
 {
     char name[EVENT_HEADER_NAME_MAX];
     size_t n = event_header_put_name(&writer->header, event, name);
@@ -239,24 +246,24 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
     const uint32_t *known = keymap_get(&writer->kinds, key);
     if (known)
         return *known;
-    uint32_t index = find_named(writer, event, sample_type);
+    uint32_t index = find_kind_by_name(writer, event, sample_type);
     writer->is_out_of_memory |= !keymap_put(&writer->kinds, key, index);
     return index;
 }
 
 /* --- Stacks --- */
 
-/* The stack with the marks that say where the kernel's part and the program's begin; gives how many
- * words it has. */
-static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
+/* Stores the stack in writer->chain, with the marks PERF_CONTEXT_KERNEL and _USER before the frames
+ * of each.  Returns the number of words. */
+static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
-    uint64_t frames[FRAMES_MOST];
+    uint64_t frames[ENCODED_FRAMES_MAX];
     void *chain = writer->chain;
-    uint32_t n = event->stack ? ttr_event_frames(out->t, event, frames, FRAMES_MOST) : 0;
-    if (n > FRAMES_MOST)
+    uint32_t n = event->stack ? ttr_event_frames(out->t, event, frames, ENCODED_FRAMES_MAX) : 0;
+    if (n > ENCODED_FRAMES_MAX)
         output_lost(out, PERF_LOSS_STACK, event->offset);
-    n = n < FRAMES_MOST ? n : FRAMES_MOST;
+    n = n < ENCODED_FRAMES_MAX ? n : ENCODED_FRAMES_MAX;
     if (n && !alloc_reserve(writer->put.spec.alloc, &chain, &writer->chain_capacity, 2 * (size_t)n,
                             sizeof *writer->chain)) {
         writer->is_out_of_memory = true;
@@ -275,7 +282,7 @@ static size_t take_chain(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Events --- */
 
-static void count_losses(struct ttr_writer *out, const ttr_event *event)
+static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
 {
     struct event_header_put *header = &((struct perf_writer *)out->own)->header;
     if (event->category)
@@ -291,9 +298,9 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event)
     header->lost_any = 0;
 }
 
-/* The fields that all tracepoints begin with: u16 type | u8 flags | u8 preemption | s32 pid */
-static void put_common(const struct perf_writer *writer, uint32_t number, uint32_t tid,
-                       uint8_t common[8])
+/* The fields that all tracepoints start with: u16 type | u8 flags | u8 preempt_count | s32 pid */
+static void store_common_fields(const struct perf_writer *writer, uint32_t number, uint32_t tid,
+                                uint8_t common[8])
 {
     memset(common, 0, 8);
     if (writer->is_big) {
@@ -305,11 +312,12 @@ static void put_common(const struct perf_writer *writer, uint32_t number, uint32
     }
 }
 
-static void put_event(struct ttr_writer *out, const ttr_event *event, struct perf_sample *sample)
+static void encode_sample(struct ttr_writer *out, const ttr_event *event,
+                          struct perf_sample *sample)
 {
     struct perf_writer *writer = out->own;
     uint8_t common[8];
-    size_t words = take_chain(out, event);
+    size_t words = build_callchain(out, event);
     uint64_t sample_type = SAMPLE_TYPE |
                            (event->flags & TTR_EVENT_HAS_CPU ? PERF_SAMPLE_HAS_CPU : 0u) |
                            (words ? PERF_SAMPLE_HAS_IP | PERF_SAMPLE_HAS_CALLCHAIN : 0u);
@@ -321,8 +329,8 @@ static void put_event(struct ttr_writer *out, const ttr_event *event, struct per
     buffer_clear(&writer->event);
     writer->header.most = PERF_RECORD_BYTES_MAX - SAMPLE_ROOM - 8 * words;
     event_header_put_event(&writer->header, event, NULL, &writer->event);
-    count_losses(out, event);
-    put_common(writer, (uint32_t)(writer->kind[kind] >> 32), sample->tid, common);
+    count_event_losses(out, event);
+    store_common_fields(writer, (uint32_t)(writer->kind[kind] >> 32), sample->tid, common);
     sample->id = DUMMY_ID + 1 + kind;
     sample->ip = words ? writer->chain[1] : 0;
     sample->chain = writer->chain;
@@ -334,7 +342,8 @@ static void put_event(struct ttr_writer *out, const ttr_event *event, struct per
         output_lost(out, EVENT_HEADER_LOSS_CUT, event->offset);
 }
 
-static bool find_number(const ttr *t, const ttr_event *event, const char *name, uint64_t *number)
+static bool find_number_field(const ttr *t, const ttr_event *event, const char *name,
+                              uint64_t *number)
 {
     ttr_field field;
     if (!ttr_field_find(t, event, name, &field) ||
@@ -344,8 +353,8 @@ static bool find_number(const ttr *t, const ttr_event *event, const char *name, 
     return true;
 }
 
-/* What an MMAP2 says beside place and size. */
-static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapping *mapping)
+/* Copies the fields of an MMAP2 record other than start and size. */
+static void read_mapping_fields(const ttr *t, const ttr_event *event, struct perf_mapping *mapping)
 {
     const struct {
         const char *name;
@@ -358,7 +367,7 @@ static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapp
     ttr_field field;
     uint64_t number;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (!find_number(t, event, fields[i].name, &number))
+        if (!find_number_field(t, event, fields[i].name, &number))
             continue;
         if (fields[i].wide)
             *fields[i].wide = number;
@@ -372,17 +381,17 @@ static void take_identity(const ttr *t, const ttr_event *event, struct perf_mapp
     mapping->build_id_n = (uint8_t)field.value.text.n;
 }
 
-/* A mapping that tells where it is and how large. */
-static bool put_mapping(struct ttr_writer *out, const ttr_event *event,
-                        const struct perf_sample *about)
+/* Writes an MMAP2 record.  Returns false if the event is not a mapping with start and size. */
+static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
+                           const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING ||
-        !find_number(out->t, event, "start", &mapping.start) ||
-        !find_number(out->t, event, "size", &mapping.size))
+        !find_number_field(out->t, event, "start", &mapping.start) ||
+        !find_number_field(out->t, event, "size", &mapping.size))
         return false;
-    take_identity(out->t, event, &mapping);
+    read_mapping_fields(out->t, event, &mapping);
     mapping.path = ttr_text_get(out->t, event->name);
     mapping.is_kernel = mapping.start >= KERNEL_HALF;
     output_lost(out, PERF_LOSS_MAPPING, event->offset);
@@ -390,40 +399,43 @@ static bool put_mapping(struct ttr_writer *out, const ttr_event *event,
     return true;
 }
 
-/* A thread that gets its name, as COMM records tell it: one of these, and nothing else. */
-static bool put_comm(struct ttr_writer *out, const ttr_event *event,
-                     const struct perf_sample *about)
+/* Writes a COMM record for a thread event that has exactly the fields of one.  Returns false for
+ * all other events. */
+static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
+                        const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     const ttr_text name = ttr_text_get(out->t, event->name);
     ttr_field comm, is_exec;
-    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD || about->pid == NOBODY ||
-        event->provider || !name.n || !ttr_field_find(out->t, event, "comm", &comm) ||
-        comm.value.type != TTR_TYPE_TEXT || comm.value.text.n != name.n ||
-        memcmp(comm.value.text.p, name.p, name.n) != 0)
+    if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD ||
+        about->pid == NO_THREAD || event->provider || !name.n ||
+        !ttr_field_find(out->t, event, "comm", &comm) || comm.value.type != TTR_TYPE_TEXT ||
+        comm.value.text.n != name.n || memcmp(comm.value.text.p, name.p, name.n) != 0)
         return false;
     bool is_exec_told = ttr_field_find(out->t, event, "is_exec", &is_exec) &&
                         is_exec.value.type == TTR_TYPE_BOOL && is_exec.value.v.u;
     perf_put_comm(&writer->put, DUMMY_TYPE, about, name, is_exec_told);
-    writer->is_out_of_memory |= !pairmap_put(&writer->told, event->thread, 0, event->name);
+    writer->is_out_of_memory |= !pairmap_put(&writer->written_names, event->thread, 0, event->name);
     if (about->pid == about->tid)
-        writer->is_out_of_memory |=
-            !pairmap_put(&writer->told, (uint64_t)event->source << 32 | about->pid, 1, event->name);
-    if (name.n > COMM_KEPT)
+        writer->is_out_of_memory |= !pairmap_put(
+            &writer->written_names, (uint64_t)event->source << 32 | about->pid, 1, event->name);
+    if (name.n > COMM_BYTES_MAX)
         output_lost(out, PERF_LOSS_NAME, event->offset);
-    count_losses(out, event);
+    count_event_losses(out, event);
     return true;
 }
 
-static void put_gap(struct ttr_writer *out, const ttr_event *event, const struct perf_sample *about)
+static void encode_gap(struct ttr_writer *out, const ttr_event *event,
+                       const struct perf_sample *about)
 {
     struct perf_writer *writer = out->own;
     output_lost(out, PERF_LOSS_GAP, event->offset);
     perf_put_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
 
-/* While events come by time, rounds let readers put records in order in little memory. */
-static void count_round(struct perf_writer *writer, uint64_t time)
+/* Ends a round after each MiB while events arrive in order of time: readers then need little
+ * memory. */
+static void finish_large_round(struct perf_writer *writer, uint64_t time)
 {
     writer->is_disordered |= time < writer->newest;
     writer->newest = time > writer->newest ? time : writer->newest;
@@ -433,22 +445,22 @@ static void count_round(struct perf_writer *writer, uint64_t time)
     writer->round_bytes = writer->put.plain_bytes;
 }
 
-void perf_encode(struct ttr_writer *out, const ttr_event *event)
+void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct perf_writer *writer = out->own;
-    struct perf_sample about = about_event(out, event);
-    if (!put_comm(out, event, &about)) {
-        tell_names(out, event, &about);
+    struct perf_sample about = sample_of_event(out, event);
+    if (!encode_comm(out, event, &about)) {
+        encode_thread_names(out, event, &about);
         if (event->kind == TTR_KIND_GAP)
-            put_gap(out, event, &about);
-        else if (!put_mapping(out, event, &about))
-            put_event(out, event, &about);
+            encode_gap(out, event, &about);
+        else if (!encode_mapping(out, event, &about))
+            encode_sample(out, event, &about);
     }
     output_wrote(out, event);
-    count_round(writer, about.time);
+    finish_large_round(writer, about.time);
 }
 
-static void tell_formats(struct perf_writer *writer)
+static void set_format_feature(struct perf_writer *writer)
 {
     struct buffer block;
     buffer_init(&block, writer->put.spec.alloc);
@@ -459,8 +471,8 @@ static void tell_formats(struct perf_writer *writer)
     buffer_free(&block);
 }
 
-/* Of a pipe: what comes before the records, which are held. */
-static ttr_status put_pipe_head(struct ttr_writer *out, ttr_error *error)
+/* Writes the start of a pipe before its records, which were held back until now. */
+static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
     struct buffer head;
@@ -481,11 +493,12 @@ ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
     struct perf_writer *writer = out->own;
     uint8_t header[PERF_HEADER_BYTES];
     if (writer->tracing.formats_n)
-        tell_formats(writer);
+        set_format_feature(writer);
     if (writer->put.spec.is_pipe)
-        return put_pipe_head(out, error);
+        return write_pipe_start(out, error);
     if (writer->put.plain_bytes == 0)
-        perf_put_round(&writer->put); /* a file without records is one whose recorder was killed */
+        /* a record size of 0 would mean that the recorder was killed */
+        perf_put_round(&writer->put);
     perf_put_end(&writer->put);
     if (perf_put_failed(&writer->put))
         return fail_memory(error);

@@ -1,8 +1,8 @@
-/* Threads, times and events: the attributes that all records of the kernel share. */
+/* Threads, times and events: the members of ttr_event that all kernel records share. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
+ttr_id perf_find_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
 {
     uint64_t both = (uint64_t)pid << 32 | tid;
     size_t slot = (size_t)(both * UINT64_C(0x9e3779b97f4a7c15) >> 54) % PERF_THREAD_CACHE;
@@ -20,7 +20,7 @@ ttr_id perf_thread(struct perf_trace *trace, uint32_t pid, uint32_t tid)
     return thread;
 }
 
-int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags)
+int64_t perf_ticks_to_ns(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags)
 {
     int64_t time;
     if (PERF_LIKELY(ticks <= INT64_MAX &&
@@ -31,7 +31,7 @@ int64_t perf_time(const struct perf_trace *trace, uint64_t ticks, uint8_t *flags
     return INT64_MAX;
 }
 
-ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time)
+ttr_event *perf_add_event(struct perf_reader *reader, const struct perf_view *record, uint64_t time)
 {
     const struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
@@ -48,11 +48,10 @@ ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record
         return event;
     }
     if (PERF_UNLIKELY(time < order->last && reader->sorts))
-        input_note(
-            reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
-            "a record is older than those of rounds before the one it stands in; it is given late");
+        input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.late",
+                   "a record is older than records of earlier rounds; it is emitted late");
     order->last = time;
-    event->time = perf_time(trace, time, &event->flags);
+    event->time = perf_ticks_to_ns(trace, time, &event->flags);
     reader->last_time = event->time;
     return event;
 }

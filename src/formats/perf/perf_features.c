@@ -1,132 +1,133 @@
-/* Features: what perf tells beside the events.  Sections of a file and records of a pipe hold the
- * same.
+/* Features: sections of a file (or records of a pipe) that describe the machine and the events.
  *
- * Names of events, the clock and the formats of tracepoints are used; host, kernel, processors and
- * the command become attributes of the trace. Left out: the topologies of processors, memory and
- * caches, PMU capabilities, groups, BPF programs. */
+ * Names of events, the clock and the formats of tracepoints are needed to read the trace; host,
+ * kernel, CPU and command become attributes.  Left out: topologies of CPUs, memory and caches, PMU
+ * capabilities, groups, BPF programs. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-/* u32 bytes, text up to a zero. */
-static ttr_text take_text(struct perf_cursor *at)
+/* Reads a text: u32 bytes, characters padded with zeros. */
+static ttr_text read_feature_text(struct perf_cursor *at)
 {
-    uint32_t n = perf_take32(at);
+    uint32_t n = perf_read_u32(at);
     const char *p = (const char *)cursor_take(&at->c, n);
     const char *zero = p && n ? memchr(p, 0, n) : NULL;
     return (ttr_text){p ? p : "", zero ? (size_t)(zero - p) : p ? n : 0};
 }
 
-static bool add_text(const struct perf_reader *reader, const char *name, ttr_text text)
+static bool add_text_attribute(const struct perf_reader *reader, const char *name, ttr_text text)
 {
     return context_add_attribute(reader->trace->t, reader->in->id, name,
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
-static bool add_number(const struct perf_reader *reader, const char *name, uint64_t number)
+static bool add_number_attribute(const struct perf_reader *reader, const char *name,
+                                 uint64_t number)
 {
     return context_add_attribute(reader->trace->t, reader->in->id, name,
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-/* The command, its words separated by spaces. */
-static bool take_command(const struct perf_reader *reader, struct perf_cursor *at)
+/* Adds the command as an attribute, its arguments separated by spaces. */
+static bool parse_command(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct buffer text;
     buffer_init(&text, &reader->trace->t->counted);
-    uint32_t n = perf_take32(at);
+    uint32_t n = perf_read_u32(at);
     for (uint32_t i = 0; i < n && !at->c.failed; i++) {
-        ttr_text word = take_text(at);
+        ttr_text word = read_feature_text(at);
         if (i)
             buffer_add_byte(&text, ' ');
         buffer_add(&text, word.p, word.n);
     }
-    bool is_fine =
-        !text.failed &&
-        add_text(reader, "command", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
+    bool is_fine = !text.failed &&
+                   add_text_attribute(reader, "command",
+                                      (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
     buffer_free(&text);
     return is_fine;
 }
 
-/* The kind that a description is of: by its ids, by its place where it has none. */
-static struct perf_kind *described_kind(struct perf_trace *trace, uint32_t i,
-                                        const struct perf_cursor *ids, uint32_t ids_n)
+/* Returns the kind that EVENT_DESC entry i describes: by its ids; by its position if it has no ids.
+ */
+static struct perf_kind *find_described_kind(struct perf_trace *trace, uint32_t i,
+                                             const struct perf_cursor *ids, uint32_t ids_n)
 {
     struct perf_cursor at = *ids;
     for (uint32_t k = 0; k < ids_n && !at.c.failed; k++) {
-        struct perf_kind *kind = perf_kind_of_id(trace, perf_take64(&at));
+        struct perf_kind *kind = perf_kind_of_id(trace, perf_read_u64(&at));
         if (kind)
             return kind;
     }
     return i < trace->kinds_n ? trace->kind[i] : NULL;
 }
 
-/* u32 n, u32 bytes of an attribute, each: attribute, u32 ids, text, ids. */
-static ttr_status take_descriptions(struct perf_reader *reader, struct perf_cursor *at)
+/* EVENT_DESC: u32 n, u32 bytes of an attribute, n x {attribute, u32 ids, text, ids}. */
+static ttr_status parse_event_desc(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    uint32_t n = perf_take32(at), bytes = perf_take32(at);
+    uint32_t n = perf_read_u32(at), bytes = perf_read_u32(at);
     bool has_kinds = trace->kinds_n > 0;
     for (uint32_t i = 0; i < n && i < PERF_KINDS_MAX; i++) {
         struct cursor attr = perf_attr_bytes(at, bytes);
-        uint32_t ids_n = perf_take32(at);
-        ttr_text name = take_text(at);
+        uint32_t ids_n = perf_read_u32(at);
+        ttr_text name = read_feature_text(at);
         struct perf_cursor ids = {cursor_part(&at->c, (uint64_t)ids_n * 8), at->is_big};
         if (at->c.failed)
             return input_damage(reader->in, at->c.offset, 0, "perf.bad-feature", reader->error,
                                 "the descriptions of events end inside the one of event %u", i);
         struct perf_kind *kind =
-            has_kinds ? described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
-        bool is_fine = !kind ? has_kinds : perf_kind_name(trace, kind, name);
+            has_kinds ? find_described_kind(trace, i, &ids, ids_n) : perf_kind_add(trace, attr);
+        bool is_fine = !kind ? has_kinds : perf_kind_set_name(trace, kind, name);
         while (is_fine && kind && !has_kinds && cursor_left(&ids.c) >= 8)
-            is_fine = perf_kind_add_id(trace, kind, perf_take64(&ids));
+            is_fine = perf_kind_add_id(trace, kind, perf_read_u64(&ids));
         if (!is_fine)
             return fail_memory(reader->error);
     }
     return TTR_OK;
 }
 
-/* Seconds and ns of a clock, and of the wall at the same time. */
-static bool take_clock(const struct perf_reader *reader, struct perf_cursor *at)
+/* CLOCK_DATA: the same instant in wall-clock and in trace time, in ns. */
+static bool parse_clock_data(const struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    uint32_t version = perf_take32(at), clock = perf_take32(at);
-    uint64_t wall = perf_take64(at), ticks = perf_take64(at);
+    uint32_t version = perf_read_u32(at), clock = perf_read_u32(at);
+    uint64_t wall = perf_read_u64(at), ticks = perf_read_u64(at);
     if (at->c.failed || version != 1 || wall > INT64_MAX || ticks > INT64_MAX)
         return true;
     trace->is_anchored = true;
     trace->anchor_ticks = ticks;
     trace->anchor_wall = (int64_t)wall;
     trace->anchor_ns = (int64_t)wall - (int64_t)ticks;
-    return add_number(reader, "clock", clock);
+    return add_number_attribute(reader, "clock", clock);
 }
 
-/* Types of PMUs: u32 n, each: u32 type, text. */
-static bool take_pmus(const struct perf_reader *reader, struct perf_cursor *at)
+/* PMU_MAPPINGS: u32 n, n x {u32 type, text}. */
+static bool parse_pmu_mappings(const struct perf_reader *reader, struct perf_cursor *at)
 {
-    uint32_t n = perf_take32(at);
+    uint32_t n = perf_read_u32(at);
     struct buffer text;
     char number[16];
     buffer_init(&text, &reader->trace->t->counted);
     for (uint32_t i = 0; i < n && !at->c.failed; i++) {
-        (void)snprintf(number, sizeof number, "%s%u:", i ? " " : "", perf_take32(at));
+        (void)snprintf(number, sizeof number, "%s%u:", i ? " " : "", perf_read_u32(at));
         buffer_add_text(&text, number);
-        ttr_text name = take_text(at);
+        ttr_text name = read_feature_text(at);
         buffer_add(&text, name.p, name.n);
     }
-    bool is_fine =
-        !text.failed &&
-        add_text(reader, "pmus", (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
+    bool is_fine = !text.failed &&
+                   add_text_attribute(reader, "pmus",
+                                      (ttr_text){text.n ? (const char *)text.bytes : "", text.n});
     buffer_free(&text);
     return is_fine;
 }
 
-static bool take_cpus(const struct perf_reader *reader, struct perf_cursor *at)
+static bool parse_cpus(const struct perf_reader *reader, struct perf_cursor *at)
 {
-    uint32_t available = perf_take32(at), online = perf_take32(at);
-    return add_number(reader, "cpus_available", available) &&
-           add_number(reader, "cpus_online", online);
+    uint32_t available = perf_read_u32(at), online = perf_read_u32(at);
+    return add_number_attribute(reader, "cpus_available", available) &&
+           add_number_attribute(reader, "cpus_online", online);
 }
 
 static const char *const texts[] = {
@@ -135,23 +136,24 @@ static const char *const texts[] = {
     [PERF_FEATURE_CPUDESC] = "cpu",          [PERF_FEATURE_CPUID] = "cpu_id"};
 #define TEXTS_N (sizeof texts / sizeof *texts)
 
-static bool take_plain(const struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
+static bool parse_attribute_feature(const struct perf_reader *reader, unsigned feature,
+                                    struct perf_cursor *at)
 {
     if (feature < TEXTS_N && texts[feature])
-        return add_text(reader, texts[feature], take_text(at));
+        return add_text_attribute(reader, texts[feature], read_feature_text(at));
     switch (feature) {
     case PERF_FEATURE_NRCPUS:
-        return take_cpus(reader, at);
+        return parse_cpus(reader, at);
     case PERF_FEATURE_TOTAL_MEM:
-        return add_number(reader, "memory_kib", perf_take64(at));
+        return add_number_attribute(reader, "memory_kib", perf_read_u64(at));
     case PERF_FEATURE_CMDLINE:
-        return take_command(reader, at);
+        return parse_command(reader, at);
     case PERF_FEATURE_PMU_MAPPINGS:
-        return take_pmus(reader, at);
+        return parse_pmu_mappings(reader, at);
     case PERF_FEATURE_CLOCKID:
-        return add_number(reader, "clock_resolution_ns", perf_take64(at));
+        return add_number_attribute(reader, "clock_resolution_ns", perf_read_u64(at));
     case PERF_FEATURE_CLOCK_DATA:
-        return take_clock(reader, at);
+        return parse_clock_data(reader, at);
     default:
         return true;
     }
@@ -175,13 +177,13 @@ bool perf_feature_is_used(unsigned feature)
     }
 }
 
-ttr_status perf_feature_take(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
+ttr_status perf_feature_parse(struct perf_reader *reader, unsigned feature, struct perf_cursor *at)
 {
     if (feature == PERF_FEATURE_EVENT_DESC)
-        return take_descriptions(reader, at);
+        return parse_event_desc(reader, at);
     if (feature == PERF_FEATURE_TRACING_DATA)
-        return perf_tracing_take(reader, at);
+        return perf_tracing_parse(reader, at);
     if (feature == PERF_FEATURE_BUILD_ID)
-        return reader->in->flags & TTR_READ_SYMBOLS ? perf_build_ids_take(reader, at) : TTR_OK;
-    return take_plain(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
+        return reader->in->flags & TTR_READ_SYMBOLS ? perf_build_ids_parse(reader, at) : TTR_OK;
+    return parse_attribute_feature(reader, feature, at) ? TTR_OK : fail_memory(reader->error);
 }

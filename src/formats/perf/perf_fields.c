@@ -1,8 +1,8 @@
-/* Fields of samples: what stands at fixed places, the parts behind it, and the stack.
+/* Fields of samples: numbers at fixed offsets, the parts after them, and the stack.
  *
- * A walk is a list of parts, each of which gives one field and then its elements.  All but the
- * stack belong to the common context: samples of tracepoints have them too, before the fields of
- * their own. */
+ * The iterator goes through stages; each emits one field and then its elements.  All stages but the
+ * stack belong to the common context, which samples of tracepoints have too, before their own
+ * fields. */
 #include "formats/perf/perf.h"
 
 enum stage {
@@ -19,19 +19,20 @@ enum stage {
     STAGE_OVER
 };
 
-struct walk {
+struct sample_iter {
     const struct perf_kind *kind;
     struct perf_parts parts;
-    struct perf_cursor at;   /* of elements */
-    uint64_t mask;           /* of registers that are still to come */
-    uint64_t left;           /* elements */
-    uint32_t i;              /* of the stage */
-    uint8_t stage, elements; /* enum stage; of which the elements are */
-    uint8_t part;            /* of an element that is a struct */
+    struct perf_cursor at; /* elements of the current array */
+    uint64_t mask;         /* registers that were not emitted yet */
+    uint64_t left;         /* elements that were not emitted yet */
+    uint32_t i;            /* index within the stage */
+    /* `stage`: the next one; `elements`: the stage whose array is current; both enum stage */
+    uint8_t stage, elements;
+    uint8_t part; /* member of the current struct element */
     bool has_parts,
-        is_elsewhere; /* is_elsewhere: of a tracepoint, which gives RAW and the stack itself */
+        is_elsewhere; /* is_elsewhere: a tracepoint, whose decoder emits RAW and the stack */
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct sample_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
 static void name_field(ttr_field *field, const char *name)
 {
@@ -39,60 +40,61 @@ static void name_field(ttr_field *field, const char *name)
     field->group = TTR_GROUP_COMMON;
 }
 
-static void set_number(ttr_field *field, const char *name, uint64_t value, uint8_t hint)
+static void set_number_field(ttr_field *field, const char *name, uint64_t value, uint8_t hint)
 {
     name_field(field, name);
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .hint = hint};
 }
 
-static void set_plain(ttr_field *field, const struct perf_kind *kind, uint32_t i,
-                      const ttr_event *event)
+static void set_fixed_field(ttr_field *field, const struct perf_kind *kind, uint32_t i,
+                            const ttr_event *event)
 {
-    const struct perf_plain *plain = &kind->plain[i];
+    const struct perf_fixed_field *plain = &kind->plain[i];
     bool is_fixed = kind->has_fixed_period && i + 1 == kind->plain_n;
     uint64_t value =
         is_fixed ? kind->request.period : perf_u64(event->payload + plain->at, kind->trace->is_big);
-    set_number(field, plain->name, value, plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    set_number_field(field, plain->name, value,
+                     plain->is_pointer ? TTR_HINT_POINTER : TTR_HINT_NONE);
     field->name_id = plain->name_id;
 }
 
-static void set_bytes(ttr_field *field, const char *name, const struct perf_part *part)
+static void set_bytes_field(ttr_field *field, const char *name, const struct perf_part *part)
 {
     name_field(field, name);
     field->value =
         (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)part->p, (size_t)part->n}};
 }
 
-/* Begins a field whose elements follow. */
-static void set_elements(struct walk *walk, ttr_field *field, const char *name,
-                         const struct perf_part *part, size_t bytes)
+/* Emits the array field of a part; its elements follow. */
+static void set_array_field(struct sample_iter *iter, ttr_field *field, const char *name,
+                            const struct perf_part *part, size_t bytes)
 {
     name_field(field, name);
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)part->n};
-    walk->at.c = cursor_over(part->p, bytes, 0);
-    walk->left = part->n;
-    walk->elements = walk->stage;
-    walk->part = 0;
+    iter->at.c = cursor_over(part->p, bytes, 0);
+    iter->left = part->n;
+    iter->elements = iter->stage;
+    iter->part = 0;
 }
 
 /* --- Parts --- */
 
-/* Bytes from a part on to the end of the record. */
-static size_t rest_of(const ttr_event *event, const uint8_t *p)
+/* Returns the number of bytes from `p` to the end of the record. */
+static size_t bytes_left_in_record(const ttr_event *event, const uint8_t *p)
 {
     return (size_t)(event->payload + event->payload_size - p);
 }
 
-static unsigned times_of(uint64_t format)
+static unsigned count_read_times(uint64_t format)
 {
     return (unsigned)__builtin_popcountll(format &
                                           (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
 }
 
-static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_counter_values(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    uint64_t format = walk->kind->request.read_format;
-    const struct perf_part *read = &walk->parts.read;
+    uint64_t format = iter->kind->request.read_format;
+    const struct perf_part *read = &iter->parts.read;
     static const struct {
         uint32_t bit;
         const char *name;
@@ -100,106 +102,108 @@ static bool give_read(struct walk *walk, const ttr_event *event, ttr_field *fiel
                  {PERF_READ_TIME_RUNNING, "time_running"}};
     if (!read->p)
         return false;
-    struct perf_cursor at = {cursor_over(read->p, rest_of(event, read->p), 0), walk->at.is_big};
+    struct perf_cursor at = {cursor_over(read->p, bytes_left_in_record(event, read->p), 0),
+                             iter->at.is_big};
     bool is_group = format & PERF_READ_GROUP;
     struct cursor single = at.c;
-    (void)cursor_skip(&at.c, 8); /* the number of values, or the one value, stands first */
+    (void)cursor_skip(&at.c, 8); /* the number of values, or the single value, precedes the times */
     for (uint32_t i = 0; i < 2; i++) {
-        uint64_t value = format & heads[i].bit ? perf_take64(&at) : 0;
-        if (!(format & heads[i].bit) || i < walk->i)
+        uint64_t value = format & heads[i].bit ? perf_read_u64(&at) : 0;
+        if (!(format & heads[i].bit) || i < iter->i)
             continue;
-        set_number(field, heads[i].name, value, TTR_HINT_NONE);
-        walk->i = i + 1;
-        walk->stage = STAGE_READ; /* there is more */
+        set_number_field(field, heads[i].name, value, TTR_HINT_NONE);
+        iter->i = i + 1;
+        iter->stage = STAGE_READ; /* the next call continues here */
         return true;
     }
-    walk->i = 0;
+    iter->i = 0;
     struct perf_part values = {is_group ? at.c.p : single.p, read->n};
-    set_elements(walk, field, "values", &values, rest_of(event, values.p));
-    walk->elements = STAGE_READ;
+    set_array_field(iter, field, "values", &values, bytes_left_in_record(event, values.p));
+    iter->elements = STAGE_READ;
     return true;
 }
 
-/* The value of a counter: a number, or where it has an id a struct {event, id, value, lost}.  A
- * single one has its id and what was lost behind the times. */
-static void give_value(struct walk *walk, ttr_field *field)
+/* Emits a counter value: a number, or a struct {event, id, value, lost} if it has an id.  The id
+ * and the lost count of a single value are after the times (PERF-SAMPLE-3). */
+static void emit_counter_value(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"", "event", "id", "value", "lost"};
-    const struct perf_trace *trace = walk->kind->trace;
-    uint64_t format = walk->kind->request.read_format;
+    const struct perf_trace *trace = iter->kind->trace;
+    uint64_t format = iter->kind->request.read_format;
     bool has_id = format & PERF_READ_ID, has_lost = format & PERF_READ_LOST;
-    const uint8_t *value = walk->at.c.p,
-                  *id = value + 8 + (format & PERF_READ_GROUP ? 0 : 8 * times_of(format));
+    const uint8_t *value = iter->at.c.p,
+                  *id = value + 8 + (format & PERF_READ_GROUP ? 0 : 8 * count_read_times(format));
     const uint8_t *const number[] = {value, NULL, id, value, id + 8};
-    unsigned part = walk->part;
+    unsigned part = iter->part;
     if (has_id && part == 0) {
         name_field(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3 + has_lost};
     } else if (part == 1) {
-        const uint32_t *known = pairmap_get(&trace->by_id, perf_u64(id, walk->at.is_big), 0);
+        const uint32_t *known = pairmap_get(&trace->by_id, perf_u64(id, iter->at.is_big), 0);
         name_field(field, names[part]);
         field->value = (ttr_value){
             .type = TTR_TYPE_TEXT,
             .text = known ? ttr_text_get(trace->t, trace->kind[*known]->whole) : (ttr_text){"", 0}};
     } else {
-        set_number(field, names[part], perf_u64(number[part], walk->at.is_big), TTR_HINT_NONE);
+        set_number_field(field, names[part], perf_u64(number[part], iter->at.is_big),
+                         TTR_HINT_NONE);
     }
     field->depth = part ? 2 : 1;
-    walk->part++;
-    if (has_id && walk->part <= 3u + has_lost)
+    iter->part++;
+    if (has_id && iter->part <= 3u + has_lost)
         return;
-    walk->part = 0;
-    walk->left--;
-    (void)cursor_skip(&walk->at.c, 8 * (1 + (uint64_t)has_id + has_lost));
+    iter->part = 0;
+    iter->left--;
+    (void)cursor_skip(&iter->at.c, 8 * (1 + (uint64_t)has_id + has_lost));
 }
 
-static bool give_branches(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_branches(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    const struct perf_part *branches = &walk->parts.branches;
+    const struct perf_part *branches = &iter->parts.branches;
     if (!branches->p)
         return false;
-    set_elements(walk, field, "branches", branches, rest_of(event, branches->p));
-    walk->elements = STAGE_BRANCHES;
+    set_array_field(iter, field, "branches", branches, bytes_left_in_record(event, branches->p));
+    iter->elements = STAGE_BRANCHES;
     return true;
 }
 
-/* A struct {from, to, flags}. */
-static void give_branch(struct walk *walk, ttr_field *field)
+/* Emits a branch as a struct {from, to, flags}. */
+static void emit_branch(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"from", "to", "flags"};
-    if (walk->part == 0) {
+    if (iter->part == 0) {
         name_field(field, "");
         field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = 3};
-        walk->part = 1;
+        iter->part = 1;
         return;
     }
-    set_number(field, names[walk->part - 1], perf_take64(&walk->at),
-               walk->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
-    field->value.base = walk->part == 3 ? 16 : 0;
+    set_number_field(field, names[iter->part - 1], perf_read_u64(&iter->at),
+                     iter->part < 3 ? TTR_HINT_POINTER : TTR_HINT_NONE);
+    field->value.base = iter->part == 3 ? 16 : 0;
     field->depth = 2;
-    if (++walk->part < 4)
+    if (++iter->part < 4)
         return;
-    walk->part = 0;
-    walk->left--;
+    iter->part = 0;
+    iter->left--;
 }
 
-static bool give_registers(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_registers(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    bool is_user = walk->elements == STAGE_REGS_USER;
-    const struct perf_part *registers = is_user ? &walk->parts.regs_user : &walk->parts.regs_intr;
+    bool is_user = iter->elements == STAGE_REGS_USER;
+    const struct perf_part *registers = is_user ? &iter->parts.regs_user : &iter->parts.regs_intr;
     if (!registers->p || registers->n == 0)
         return false;
-    uint8_t of = walk->elements;
-    set_elements(walk, field, is_user ? "user_registers" : "registers", registers,
-                 rest_of(event, registers->p));
+    uint8_t of = iter->elements;
+    set_array_field(iter, field, is_user ? "user_registers" : "registers", registers,
+                    bytes_left_in_record(event, registers->p));
     field->value.type = TTR_TYPE_STRUCT;
-    walk->elements = of;
-    walk->mask = is_user ? walk->kind->request.regs_user : walk->kind->request.regs_intr;
+    iter->elements = of;
+    iter->mask = is_user ? iter->kind->request.regs_user : iter->kind->request.regs_intr;
     return true;
 }
 
-/* Registers have the kernel's numbers, which each architecture names its own way. */
-static void give_register(struct walk *walk, ttr_field *field)
+/* Emits a register, named by number if the architecture is unknown. */
+static void emit_register(struct sample_iter *iter, ttr_field *field)
 {
     static const char *const numbers[64] = {
         "r0",  "r1",  "r2",  "r3",  "r4",  "r5",  "r6",  "r7",  "r8",  "r9",  "r10", "r11", "r12",
@@ -207,18 +211,18 @@ static void give_register(struct walk *walk, ttr_field *field)
         "r26", "r27", "r28", "r29", "r30", "r31", "r32", "r33", "r34", "r35", "r36", "r37", "r38",
         "r39", "r40", "r41", "r42", "r43", "r44", "r45", "r46", "r47", "r48", "r49", "r50", "r51",
         "r52", "r53", "r54", "r55", "r56", "r57", "r58", "r59", "r60", "r61", "r62", "r63"};
-    unsigned number = walk->mask ? (unsigned)__builtin_ctzll(walk->mask) : 0;
-    walk->mask &= walk->mask - 1;
-    set_number(field,
-               walk->kind->trace->registers && walk->kind->trace->registers[number]
-                   ? walk->kind->trace->registers[number]
-                   : numbers[number],
-               perf_take64(&walk->at), TTR_HINT_POINTER);
-    walk->left--;
+    unsigned number = iter->mask ? (unsigned)__builtin_ctzll(iter->mask) : 0;
+    iter->mask &= iter->mask - 1;
+    set_number_field(field,
+                     iter->kind->trace->registers && iter->kind->trace->registers[number]
+                         ? iter->kind->trace->registers[number]
+                         : numbers[number],
+                     perf_read_u64(&iter->at), TTR_HINT_POINTER);
+    iter->left--;
 }
 
-/* Parts of eight bytes, one after the other; WEIGHT_STRUCT has three numbers. */
-static bool give_single(struct walk *walk, ttr_field *field)
+/* Emits the next part of eight bytes; WEIGHT_STRUCT is split into three numbers. */
+static bool emit_single_part(struct sample_iter *iter, ttr_field *field)
 {
     static const struct {
         const char *name;
@@ -235,42 +239,42 @@ static bool give_single(struct walk *walk, ttr_field *field)
         uint8_t shift, bits;
     } weights[] = {
         {"weight", 0, 32}, {"instruction_latency", 32, 16}, {"pipeline_latency", 48, 16}};
-    bool has_weights = walk->kind->request.sample_type & PERF_SAMPLE_HAS_WEIGHT_STRUCT;
-    while (walk->i < PERF_SINGLES && !walk->parts.single[walk->i])
-        walk->i++;
-    if (walk->i == PERF_SINGLES) {
-        walk->i = 0;
+    bool has_weights = iter->kind->request.sample_type & PERF_SAMPLE_HAS_WEIGHT_STRUCT;
+    while (iter->i < PERF_SINGLES && !iter->parts.single[iter->i])
+        iter->i++;
+    if (iter->i == PERF_SINGLES) {
+        iter->i = 0;
         return false;
     }
-    walk->stage = STAGE_SINGLE; /* there may be more */
-    uint64_t x = perf_u64(walk->parts.single[walk->i], walk->at.is_big);
-    if (walk->i == PERF_SINGLE_WEIGHT && has_weights) {
-        unsigned part = walk->part++;
-        set_number(field, weights[part].name,
-                   x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1),
-                   TTR_HINT_NONE);
+    iter->stage = STAGE_SINGLE; /* the next call continues here */
+    uint64_t x = perf_u64(iter->parts.single[iter->i], iter->at.is_big);
+    if (iter->i == PERF_SINGLE_WEIGHT && has_weights) {
+        unsigned part = iter->part++;
+        set_number_field(field, weights[part].name,
+                         x >> weights[part].shift & ((UINT64_C(1) << weights[part].bits) - 1),
+                         TTR_HINT_NONE);
         field->value.bits = weights[part].bits;
-        walk->i += walk->part == 3;
-        walk->part %= 3;
+        iter->i += iter->part == 3;
+        iter->part %= 3;
         return true;
     }
-    set_number(field, singles[walk->i].name, x, singles[walk->i].hint);
-    field->value.base = singles[walk->i].base;
-    walk->i++;
+    set_number_field(field, singles[iter->i].name, x, singles[iter->i].hint);
+    field->value.base = singles[iter->i].base;
+    iter->i++;
     return true;
 }
 
-static bool give_bytes(ttr_field *field, const char *name, const struct perf_part *part)
+static bool emit_bytes(ttr_field *field, const char *name, const struct perf_part *part)
 {
     if (!part->p)
         return false;
-    set_bytes(field, name, part);
+    set_bytes_field(field, name, part);
     return true;
 }
 
 /* --- The stack --- */
 
-static bool is_address(uint64_t x)
+static bool is_code_address(uint64_t x)
 {
     return x < PERF_CONTEXT_FIRST;
 }
@@ -285,7 +289,7 @@ uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint6
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         for (uint64_t i = 0; i < parts.chain.n; i++) {
             uint64_t address = perf_u64(parts.chain.p + 8 * i, is_big);
-            if (!is_address(address))
+            if (!is_code_address(address))
                 continue;
             if (n < room)
                 addresses[n] = address;
@@ -299,115 +303,116 @@ uint32_t perf_frames(const struct perf_kind *kind, const ttr_event *event, uint6
     return 1;
 }
 
-static bool give_frames(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_frames(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    uint32_t n = perf_frames(walk->kind, event, NULL, 0);
+    uint32_t n = perf_frames(iter->kind, event, NULL, 0);
     if (n == 0)
         return false;
     name_field(field, "frames");
     field->group = TTR_GROUP_PAYLOAD;
     field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = n};
-    const struct perf_part *chain = &walk->parts.chain;
-    walk->at.c = cursor_over(chain->p, chain->p ? (size_t)chain->n * 8 : 0, 0);
-    walk->left = n;
-    walk->elements = STAGE_FRAMES;
+    const struct perf_part *chain = &iter->parts.chain;
+    iter->at.c = cursor_over(chain->p, chain->p ? (size_t)chain->n * 8 : 0, 0);
+    iter->left = n;
+    iter->elements = STAGE_FRAMES;
     return true;
 }
 
-static void give_frame(struct walk *walk, const ttr_event *event, ttr_field *field)
+static void emit_frame(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    uint64_t address = perf_take64(&walk->at);
-    while (!walk->at.c.failed && !is_address(address))
-        address = perf_take64(&walk->at);
-    if (walk->at.c.failed) /* there is no callchain */
-        address = perf_u64(event->payload + walk->kind->ip_at, walk->at.is_big);
-    set_number(field, "", address, TTR_HINT_POINTER);
+    uint64_t address = perf_read_u64(&iter->at);
+    while (!iter->at.c.failed && !is_code_address(address))
+        address = perf_read_u64(&iter->at);
+    if (iter->at.c.failed) /* without a callchain the ip is the only frame */
+        address = perf_u64(event->payload + iter->kind->ip_at, iter->at.is_big);
+    set_number_field(field, "", address, TTR_HINT_POINTER);
     field->group = TTR_GROUP_PAYLOAD;
-    walk->left--;
+    iter->left--;
 }
 
-/* --- The walk --- */
+/* --- Iteration --- */
 
-static void begin_walk(struct walk *walk, const struct perf_kind *kind, const ttr_event *event,
-                       bool is_elsewhere)
+static void init_sample_iter(struct sample_iter *iter, const struct perf_kind *kind,
+                             const ttr_event *event, bool is_elsewhere)
 {
-    *walk =
-        (struct walk){.kind = kind, .at.is_big = kind->trace->is_big, .is_elsewhere = is_elsewhere};
-    walk->has_parts =
+    *iter = (struct sample_iter){
+        .kind = kind, .at.is_big = kind->trace->is_big, .is_elsewhere = is_elsewhere};
+    iter->has_parts =
         kind->has_parts || (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !is_elsewhere);
-    if (walk->has_parts)
-        perf_parts_find(kind, event->payload, event->payload_size, &walk->parts);
+    if (iter->has_parts)
+        perf_parts_find(kind, event->payload, event->payload_size, &iter->parts);
 }
 
-static bool give_plain(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_fixed_field(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
-    if (walk->i >= walk->kind->plain_n) {
-        walk->i = 0;
+    if (iter->i >= iter->kind->plain_n) {
+        iter->i = 0;
         return false;
     }
-    set_plain(field, walk->kind, walk->i++, event);
-    walk->stage = STAGE_PLAIN; /* there may be more */
+    set_fixed_field(field, iter->kind, iter->i++, event);
+    iter->stage = STAGE_PLAIN; /* the next call continues here */
     return true;
 }
 
-static void give_element(struct walk *walk, const ttr_event *event, ttr_field *field)
+static void emit_sample_element(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
     field->depth = 1;
-    switch (walk->elements) {
+    switch (iter->elements) {
     case STAGE_READ:
-        give_value(walk, field);
+        emit_counter_value(iter, field);
         break;
     case STAGE_BRANCHES:
-        give_branch(walk, field);
+        emit_branch(iter, field);
         break;
     case STAGE_FRAMES:
-        give_frame(walk, event, field);
+        emit_frame(iter, event, field);
         break;
     default:
-        give_register(walk, field);
+        emit_register(iter, field);
         break;
     }
 }
 
-/* Gives the field of a stage; false when it has none. */
-static bool give_stage(struct walk *walk, unsigned stage, const ttr_event *event, ttr_field *field)
+/* Emits the next field of a stage.  Returns false if the stage has none. */
+static bool emit_stage_field(struct sample_iter *iter, unsigned stage, const ttr_event *event,
+                             ttr_field *field)
 {
-    walk->elements = (uint8_t)stage;
+    iter->elements = (uint8_t)stage;
     switch (stage) {
     case STAGE_PLAIN:
-        return give_plain(walk, event, field);
+        return emit_fixed_field(iter, event, field);
     case STAGE_READ:
-        return give_read(walk, event, field);
+        return emit_counter_values(iter, event, field);
     case STAGE_RAW:
-        return !walk->is_elsewhere && give_bytes(field, "raw", &walk->parts.raw);
+        return !iter->is_elsewhere && emit_bytes(field, "raw", &iter->parts.raw);
     case STAGE_BRANCHES:
-        return give_branches(walk, event, field);
+        return emit_branches(iter, event, field);
     case STAGE_REGS_USER:
     case STAGE_REGS_INTR:
-        return give_registers(walk, event, field);
+        return emit_registers(iter, event, field);
     case STAGE_STACK_USER:
-        return give_bytes(field, "user_stack", &walk->parts.stack_user);
+        return emit_bytes(field, "user_stack", &iter->parts.stack_user);
     case STAGE_SINGLE:
-        return give_single(walk, field);
+        return emit_single_part(iter, field);
     case STAGE_AUX:
-        return give_bytes(field, "aux", &walk->parts.aux);
+        return emit_bytes(field, "aux", &iter->parts.aux);
     default:
-        return !walk->is_elsewhere && give_frames(walk, event, field);
+        return !iter->is_elsewhere && emit_frames(iter, event, field);
     }
 }
 
-static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
+static bool emit_next_field(struct sample_iter *iter, const ttr_event *event, ttr_field *field)
 {
     field_clear(field);
-    if (walk->left > 0) {
-        give_element(walk, event, field);
+    if (iter->left > 0) {
+        emit_sample_element(iter, event, field);
         return true;
     }
-    while (walk->stage < STAGE_OVER) {
-        unsigned stage = walk->stage;
-        bool is_skipped = !walk->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
-        walk->stage++; /* who has more goes back */
-        if (!is_skipped && give_stage(walk, stage, event, field))
+    while (iter->stage < STAGE_OVER) {
+        unsigned stage = iter->stage;
+        bool is_skipped = !iter->has_parts && stage > STAGE_PLAIN && stage < STAGE_FRAMES;
+        iter->stage++; /* a stage that has more fields resets this */
+        if (!is_skipped && emit_stage_field(iter, stage, event, field))
             return true;
     }
     return false;
@@ -416,33 +421,35 @@ static bool next_of(struct walk *walk, const ttr_event *event, ttr_field *field)
 bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uint32_t i,
                        ttr_field *field)
 {
-    struct walk walk;
+    struct sample_iter iter;
     if (PERF_LIKELY(!kind->has_parts)) {
         if (i >= kind->plain_n)
             return false;
-        set_plain(field, kind, i, event);
+        set_fixed_field(field, kind, i, event);
         return true;
     }
-    begin_walk(&walk, kind, event, true);
+    init_sample_iter(&iter, kind, event, true);
     for (uint32_t k = 0; k <= i; k++)
-        if (!next_of(&walk, event, field))
+        if (!emit_next_field(&iter, event, field))
             return false;
     return true;
 }
 
-static void begin(ttr_fields *fields)
+static void sample_fields_begin(ttr_fields *fields)
 {
-    begin_walk((struct walk *)fields->state, fields->own, fields->event, false);
+    init_sample_iter((struct sample_iter *)fields->state, fields->own, fields->event, false);
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    return next_of((struct walk *)fields->state, fields->event, field);
+    return emit_next_field((struct sample_iter *)fields->state, fields->event, field);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t sample_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                              uint32_t room)
 {
     return perf_frames(own, event, addresses, room);
 }
 
-const struct field_ops perf_sample_field_ops = {.begin = begin, .next = next, .frames = frames};
+const struct field_ops perf_sample_field_ops = {
+    .begin = sample_fields_begin, .next = sample_fields_next, .frames = sample_frames};

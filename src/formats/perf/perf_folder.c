@@ -1,6 +1,6 @@
-/* A folder: `perf record --threads` writes a file `data` as always, and the records of each of its
- * threads to data.0, data.1, ... , which have no head: what `data` tells of events holds for them.
- * All are merged by time.  Any other file of a folder is a trace of its own. */
+/* A folder of `perf record --threads`: the file `data` is a complete perf.data.  The recorder's
+ * threads write their records to data.0, data.1, ..., which have no header and use the attributes
+ * of `data`.  All are merged by time.  Any other file of a folder is a trace of its own. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -10,14 +10,14 @@
 #define ANCHOR "data"
 #define PARTS_MAX 65536u
 
-static bool is_part(const char *name)
+static bool is_part_name(const char *name)
 {
     size_t n = strlen(ANCHOR ".");
     return strncmp(name, ANCHOR ".", n) == 0 && name[n] &&
            strspn(name + n, "0123456789") == strlen(name + n);
 }
 
-/* Parts are opened before they know their trace. */
+/* Opens a part without parsing anything; join_part attaches the trace of `data` afterwards. */
 static ttr_status open_part(struct input *in, ttr_error *error)
 {
     struct perf_reader *reader = in->own;
@@ -43,8 +43,8 @@ static const struct format format_part = {
     .reader = &part_reader,
 };
 
-/* What all inputs of a folder are made with. */
-struct opening {
+/* Arguments shared by all inputs of a folder. */
+struct folder_opening {
     ttr *t;
     struct folder *folder;
     const ttr_read_options *options;
@@ -52,8 +52,8 @@ struct opening {
     ttr_error *error;
 };
 
-static struct input *open_input(const struct opening *opening, const struct folder_file *file,
-                                const struct format *format)
+static struct input *open_folder_input(const struct folder_opening *opening,
+                                       const struct folder_file *file, const struct format *format)
 {
     char path[1024];
     folder_file_path(opening->folder, file, path, sizeof path);
@@ -62,10 +62,10 @@ static struct input *open_input(const struct opening *opening, const struct fold
                   : NULL;
 }
 
-static struct input *join_part(const struct opening *opening, const struct folder_file *file,
+static struct input *join_part(const struct folder_opening *opening, const struct folder_file *file,
                                struct perf_trace *trace)
 {
-    struct input *in = open_input(opening, file, &format_part);
+    struct input *in = open_folder_input(opening, file, &format_part);
     struct perf_reader *reader = in ? in->own : NULL;
     if (!in)
         return NULL;
@@ -86,17 +86,18 @@ static size_t count_parts(const struct folder *folder)
     const struct folder_file *file;
     size_t n = 0;
     for (size_t i = 0; (file = folder_at(folder, i)) != NULL; i++)
-        n += is_part(file->name);
+        n += is_part_name(file->name);
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
 
-/* Opens the parts behind the first input; false when one cannot be. */
-static bool open_parts(const struct opening *opening, ttr_reader **in, size_t room, size_t *n)
+/* Opens data.0, data.1, ... after in[0].  Returns false if one fails. */
+static bool open_parts(const struct folder_opening *opening, ttr_reader **in, size_t room,
+                       size_t *n)
 {
     const struct folder_file *file;
     const struct perf_reader *main = ((struct input *)in[0])->own;
     for (size_t i = 0; *n < room && (file = folder_at(opening->folder, i)) != NULL; i++) {
-        if (!is_part(file->name))
+        if (!is_part_name(file->name))
             continue;
         struct input *part = join_part(opening, file, main->trace);
         if (!part)
@@ -106,8 +107,9 @@ static bool open_parts(const struct opening *opening, ttr_reader **in, size_t ro
     return true;
 }
 
-/* All files of a trace, merged. */
-static ttr_reader *open_all(const struct opening *opening, const struct folder_file *anchor)
+/* Opens `data` and all parts, and returns a reader that merges them. */
+static ttr_reader *open_merged_files(const struct folder_opening *opening,
+                                     const struct folder_file *anchor)
 {
     const struct alloc *alloc = &opening->t->counted;
     size_t parts = count_parts(opening->folder), n = 1;
@@ -116,7 +118,7 @@ static ttr_reader *open_all(const struct opening *opening, const struct folder_f
         (void)fail_memory(opening->error);
         return NULL;
     }
-    struct input *first = open_input(opening, anchor, &format_perf);
+    struct input *first = open_folder_input(opening, anchor, &format_perf);
     in[0] = first ? &first->base : NULL;
     bool is_fine =
         first &&
@@ -134,22 +136,24 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
                              const ttr_read_options *options, ttr_error *error)
 {
     ttr_read_options own = options ? *options : (ttr_read_options){.size = sizeof own};
-    struct opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
-    const struct folder_file *file = folder_find(folder, only && !is_part(only) ? only : ANCHOR);
+    struct folder_opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
+    const struct folder_file *file =
+        folder_find(folder, only && !is_part_name(only) ? only : ANCHOR);
     ttr_reader *reader = NULL;
     opening.how.no_mmap = own.flags & TTR_READ_NO_MMAP;
-    size_t parts = only && !is_part(only) ? 0 : count_parts(folder);
+    size_t parts = only && !is_part_name(only) ? 0 : count_parts(folder);
     if (parts) {
         opening.how.chunk = source_chunk(parts + 1);
-        own.flags &= ~TTR_READ_DEFINITIONS; /* of several files none could be copied */
+        /* merged records do not have the order of any file, so they cannot be copied */
+        own.flags &= ~TTR_READ_DEFINITIONS;
     }
     if (!file)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "%s has no file \"%s\"",
                    folder_path(folder), only ? only : ANCHOR);
     else if (parts == 0)
-        reader = (ttr_reader *)open_input(&opening, file, &format_perf);
+        reader = (ttr_reader *)open_folder_input(&opening, file, &format_perf);
     else
-        reader = open_all(&opening, file);
+        reader = open_merged_files(&opening, file);
     folder_close(folder);
     return reader;
 }

@@ -1,15 +1,15 @@
-/* What was recorded: each attribute is a kind of events, whose samples have ids.
+/* Event kinds: one per recorded attribute (struct perf_event_attr), found by the ids of samples.
  *
- * An attribute is longer the newer its writer; what is missing is zero, what is unknown is left.
- * Its flags are a bit field, which begins with the highest bit on big-endian machines.  One kind
- * alone needs no ids.  Where samples have their id is the same for all kinds of a trace: at its
- * begin (IDENTIFIER), or behind the parts before ID. */
+ * Attributes have grown with each kernel: missing fields are 0, unknown ones are ignored.  The
+ * flags are a C bit field, so big-endian machines store them from the highest bit (PERF-ORDER-2).
+ * A single kind needs no ids.  The offset of the id is the same in all samples of a trace: first
+ * (IDENTIFIER), or after the parts that precede ID (PERF-FILE-3). */
 #include "encodings/tracepoint/tracepoints.h"
 #include "formats/perf/perf.h"
 #include "model/type.h"
 
-/* Turns a word of bits around. */
-static uint64_t reversed(uint64_t x)
+/* Returns the word with its bits in reverse order. */
+static uint64_t reverse_bits(uint64_t x)
 {
     uint64_t y = 0;
     for (unsigned i = 0; i < 64; i++)
@@ -17,18 +17,19 @@ static uint64_t reversed(uint64_t x)
     return y;
 }
 
-/* The first bit of a big-endian word is the highest, but numbers of two bits stand as they are: put
- * them back. */
-static uint64_t flags_of(uint64_t word, bool is_big)
+/* Returns the flags in little-endian bit order.  Reversing also swaps the two bits of precise_ip,
+ * which are swapped back. */
+static uint64_t load_attr_flags(uint64_t word, bool is_big)
 {
     if (!is_big)
         return word;
-    uint64_t flags = reversed(word), precise = flags >> PERF_FLAG_PRECISE & 3;
+    uint64_t flags = reverse_bits(word), precise = flags >> PERF_FLAG_PRECISE & 3;
     precise = (precise & 1) << 1 | precise >> 1;
     return (flags & ~((uint64_t)3 << PERF_FLAG_PRECISE)) | precise << PERF_FLAG_PRECISE;
 }
 
-static uint64_t number(const struct cursor *attr, uint32_t at, uint32_t bytes, bool is_big)
+static uint64_t load_attr_number(const struct cursor *attr, uint32_t at, uint32_t bytes,
+                                 bool is_big)
 {
     struct cursor c = *attr;
     (void)cursor_skip(&c, at);
@@ -36,27 +37,28 @@ static uint64_t number(const struct cursor *attr, uint32_t at, uint32_t bytes, b
     return !p ? 0 : bytes == 4 ? perf_u32(p, is_big) : perf_u64(p, is_big);
 }
 
-static struct perf_request request_of(const struct cursor *attr, bool is_big)
+static struct perf_request parse_attr(const struct cursor *attr, bool is_big)
 {
     return (struct perf_request){
-        .type = (uint32_t)number(attr, PERF_ATTR_TYPE, 4, is_big),
-        .config = number(attr, PERF_ATTR_CONFIG, 8, is_big),
-        .period = number(attr, PERF_ATTR_PERIOD, 8, is_big),
-        .sample_type = number(attr, PERF_ATTR_SAMPLE_TYPE, 8, is_big),
-        .read_format = number(attr, PERF_ATTR_READ_FORMAT, 8, is_big),
-        .flags = flags_of(number(attr, PERF_ATTR_FLAGS, 8, is_big), is_big),
-        .bp_type = (uint32_t)number(attr, PERF_ATTR_BP_TYPE, 4, is_big),
-        .config1 = number(attr, PERF_ATTR_CONFIG1, 8, is_big),
-        .config2 = number(attr, PERF_ATTR_CONFIG2, 8, is_big),
-        .branch_type = number(attr, PERF_ATTR_BRANCH_TYPE, 8, is_big),
-        .regs_user = number(attr, PERF_ATTR_REGS_USER, 8, is_big),
-        .clockid = (int32_t)(uint32_t)number(attr, PERF_ATTR_CLOCKID, 4, is_big),
-        .regs_intr = number(attr, PERF_ATTR_REGS_INTR, 8, is_big),
+        .type = (uint32_t)load_attr_number(attr, PERF_ATTR_TYPE, 4, is_big),
+        .config = load_attr_number(attr, PERF_ATTR_CONFIG, 8, is_big),
+        .period = load_attr_number(attr, PERF_ATTR_PERIOD, 8, is_big),
+        .sample_type = load_attr_number(attr, PERF_ATTR_SAMPLE_TYPE, 8, is_big),
+        .read_format = load_attr_number(attr, PERF_ATTR_READ_FORMAT, 8, is_big),
+        .flags = load_attr_flags(load_attr_number(attr, PERF_ATTR_FLAGS, 8, is_big), is_big),
+        .bp_type = (uint32_t)load_attr_number(attr, PERF_ATTR_BP_TYPE, 4, is_big),
+        .config1 = load_attr_number(attr, PERF_ATTR_CONFIG1, 8, is_big),
+        .config2 = load_attr_number(attr, PERF_ATTR_CONFIG2, 8, is_big),
+        .branch_type = load_attr_number(attr, PERF_ATTR_BRANCH_TYPE, 8, is_big),
+        .regs_user = load_attr_number(attr, PERF_ATTR_REGS_USER, 8, is_big),
+        .clockid = (int32_t)(uint32_t)load_attr_number(attr, PERF_ATTR_CLOCKID, 4, is_big),
+        .regs_intr = load_attr_number(attr, PERF_ATTR_REGS_INTR, 8, is_big),
     };
 }
 
-/* Gives the place of the next eight bytes of a sample where it has them. */
-static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
+/* Returns the offset of the next eight-byte field and advances *at; returns 0 if samples lack it.
+ */
+static uint16_t sample_offset(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -64,16 +66,16 @@ static uint16_t place(const struct perf_kind *kind, uint32_t bit, uint16_t *at)
     return (uint16_t)(*at - 8);
 }
 
-static void add_plain(struct perf_kind *kind, const char *name, uint16_t at, bool is_pointer)
+static void add_fixed_field(struct perf_kind *kind, const char *name, uint16_t at, bool is_pointer)
 {
     if (at)
-        kind->plain[kind->plain_n++] = (struct perf_plain){
+        kind->plain[kind->plain_n++] = (struct perf_fixed_field){
             name, ttr_text_add(kind->trace->t, name, strlen(name)), at, is_pointer};
 }
 
-/* The period: of each sample, or what was asked for, the same in all.  Where each event of a
- * tracepoint is asked for, it is always 1. */
-static void add_period(struct perf_kind *kind, uint16_t at)
+/* Adds the period as a field: that of each sample, or the constant one of the attribute.  Omitted
+ * for tracepoints that record every event, where it is always 1. */
+static void add_period_field(struct perf_kind *kind, uint16_t at)
 {
     const struct perf_request *request = &kind->request;
     bool is_fixed = !(request->flags >> PERF_FLAG_FREQ & 1),
@@ -81,26 +83,26 @@ static void add_period(struct perf_kind *kind, uint16_t at)
     kind->has_fixed_period = !at && is_fixed && !is_each && request->period > 0;
     if (kind->has_fixed_period)
         at = PERF_RECORD_HEADER;
-    add_plain(kind, "period", is_each ? 0 : at, false);
+    add_fixed_field(kind, "period", is_each ? 0 : at, false);
 }
 
-static void place_sample(struct perf_kind *kind)
+static void set_sample_layout(struct perf_kind *kind)
 {
     uint16_t at = PERF_RECORD_HEADER;
-    uint16_t identifier = place(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
-    kind->ip_at = place(kind, PERF_SAMPLE_HAS_IP, &at);
-    kind->tid_at = place(kind, PERF_SAMPLE_HAS_TID, &at);
-    kind->time_at = place(kind, PERF_SAMPLE_HAS_TIME, &at);
-    uint16_t addr = place(kind, PERF_SAMPLE_HAS_ADDR, &at),
-             id = place(kind, PERF_SAMPLE_HAS_ID, &at);
-    (void)place(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
-    kind->cpu_at = place(kind, PERF_SAMPLE_HAS_CPU, &at);
-    uint16_t period = place(kind, PERF_SAMPLE_HAS_PERIOD, &at);
+    uint16_t identifier = sample_offset(kind, PERF_SAMPLE_HAS_IDENTIFIER, &at);
+    kind->ip_at = sample_offset(kind, PERF_SAMPLE_HAS_IP, &at);
+    kind->tid_at = sample_offset(kind, PERF_SAMPLE_HAS_TID, &at);
+    kind->time_at = sample_offset(kind, PERF_SAMPLE_HAS_TIME, &at);
+    uint16_t addr = sample_offset(kind, PERF_SAMPLE_HAS_ADDR, &at),
+             id = sample_offset(kind, PERF_SAMPLE_HAS_ID, &at);
+    (void)sample_offset(kind, PERF_SAMPLE_HAS_STREAM_ID, &at);
+    kind->cpu_at = sample_offset(kind, PERF_SAMPLE_HAS_CPU, &at);
+    uint16_t period = sample_offset(kind, PERF_SAMPLE_HAS_PERIOD, &at);
     kind->id_at = identifier ? identifier : id;
     kind->parts_at = at;
-    add_plain(kind, "ip", kind->ip_at, true);
-    add_plain(kind, "addr", addr, true);
-    add_period(kind, period);
+    add_fixed_field(kind, "ip", kind->ip_at, true);
+    add_fixed_field(kind, "addr", addr, true);
+    add_period_field(kind, period);
     const uint32_t before = PERF_SAMPLE_HAS_READ | PERF_SAMPLE_HAS_CALLCHAIN,
                    plain = PERF_SAMPLE_HAS_BRANCH_STACK - 1;
     if (kind->request.sample_type & PERF_SAMPLE_HAS_RAW && !(kind->request.sample_type & before))
@@ -109,8 +111,8 @@ static void place_sample(struct perf_kind *kind)
                        (before | ~(uint64_t)(plain | PERF_SAMPLE_HAS_IDENTIFIER))) != 0;
 }
 
-/* The next eight bytes from the end of a record that is no sample. */
-static uint8_t place_back(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
+/* Like sample_offset, for the sample_id trailer: distance from the end of the record. */
+static uint8_t trailer_distance(const struct perf_kind *kind, uint32_t bit, uint8_t *back)
 {
     if (!(kind->request.sample_type & bit))
         return 0;
@@ -118,18 +120,18 @@ static uint8_t place_back(const struct perf_kind *kind, uint32_t bit, uint8_t *b
     return *back;
 }
 
-static void place_record(struct perf_kind *kind)
+static void set_trailer_layout(struct perf_kind *kind)
 {
     uint8_t back = 0;
     if (!(kind->request.flags >> PERF_FLAG_SAMPLE_ID_ALL & 1))
         return;
-    uint8_t identifier = place_back(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
-    kind->cpu_back = place_back(kind, PERF_SAMPLE_HAS_CPU, &back);
-    (void)place_back(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
-    uint8_t id = place_back(kind, PERF_SAMPLE_HAS_ID, &back);
+    uint8_t identifier = trailer_distance(kind, PERF_SAMPLE_HAS_IDENTIFIER, &back);
+    kind->cpu_back = trailer_distance(kind, PERF_SAMPLE_HAS_CPU, &back);
+    (void)trailer_distance(kind, PERF_SAMPLE_HAS_STREAM_ID, &back);
+    uint8_t id = trailer_distance(kind, PERF_SAMPLE_HAS_ID, &back);
     kind->id_back = identifier ? identifier : id;
-    kind->time_back = place_back(kind, PERF_SAMPLE_HAS_TIME, &back);
-    kind->tid_back = place_back(kind, PERF_SAMPLE_HAS_TID, &back);
+    kind->time_back = trailer_distance(kind, PERF_SAMPLE_HAS_TIME, &back);
+    kind->tid_back = trailer_distance(kind, PERF_SAMPLE_HAS_TID, &back);
     kind->back = back;
 }
 
@@ -153,20 +155,20 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
                                 trace->kinds_n + 1, sizeof(struct perf_kind *)))
         return NULL;
     *kind = (struct perf_kind){.trace = trace,
-                               .request = request_of(&attr, trace->is_big),
+                               .request = parse_attr(&attr, trace->is_big),
                                .index = (uint32_t)trace->kinds_n};
-    place_sample(kind);
-    place_record(kind);
-    size_t n = perf_event_name(&kind->request, name, sizeof name);
+    set_sample_layout(kind);
+    set_trailer_layout(kind);
+    size_t n = perf_format_event_name(&kind->request, name, sizeof name);
     kind->schema = context_add_schema(
         trace->t,
         &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
-    if (!kind->schema || !perf_kind_name(trace, kind, (ttr_text){name, n}))
+    if (!kind->schema || !perf_kind_set_name(trace, kind, (ttr_text){name, n}))
         return NULL;
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
     trace->time_at = kind->time_at;
     trace->kind[trace->kinds_n++] = kind;
-    perf_tracing_find(trace, kind);
+    perf_kind_find_tracepoint(trace, kind);
     return kind;
 }
 
@@ -195,10 +197,10 @@ struct perf_kind *perf_kind_of_record(struct perf_trace *trace, const struct per
         return first;
     uint64_t id = perf_u64(record->p + record->size - first->id_back, trace->is_big);
     struct perf_kind *kind = id ? perf_kind_of_id(trace, id) : NULL;
-    return kind ? kind : first; /* those that perf made up have id 0 */
+    return kind ? kind : first; /* records that perf synthesized have id 0 */
 }
 
-bool perf_kind_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
+bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_text name)
 {
     const char *colon = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && name.n
                             ? memchr(name.p, ':', name.n)

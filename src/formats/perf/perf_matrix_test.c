@@ -1,7 +1,7 @@
-/* Random events written as perf.data, in both byte orders, compressed or not, and read again are
- * the events that were written: their JSON Lines are the same wherever the ledger tells of no loss,
- * and are not where it does.  Names of threads are the one loss that shows beside the events, as
- * records of their own.  usage: matrix_perf GENERATOR; speaks TAP. */
+/* Round trip of random events through perf.data, in both byte orders, compressed and not.  Events
+ * written without a reported loss must read back with the same JSON Lines; events with a loss must
+ * not.  Lost thread names are exempt: they become COMM records.  usage: matrix_perf GENERATOR;
+ * output is TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,23 +18,23 @@
 
 enum { SEEDS = 10, EVENTS = 500, LINE_SHOWN = 700, DEPTH = 10 };
 
-static uint64_t below(uint64_t *seed, uint64_t n)
+static uint64_t random_below(uint64_t *seed, uint64_t n)
 {
     return support_random(seed) % n;
 }
 
 /* --- Events --- */
 
-static ttr_text any_name(uint64_t *seed)
+static ttr_text random_name(uint64_t *seed)
 {
     static const ttr_text names[] = {
         {"", 0},    {"a", 1},    {"name", 4},     {"ttr.kind", 8},           {"a b", 3},
         {"a;b", 3}, {"n\0l", 3}, {"\xff\xfe", 2}, {"gr\xc3\xbc\xc3\x9f", 6}, {"time", 4},
         {"n", 1},   {"meta", 4}, {"0", 1}};
-    return names[below(seed, below(seed, 4) ? 5 : sizeof names / sizeof *names)];
+    return names[random_below(seed, random_below(seed, 4) ? 5 : sizeof names / sizeof *names)];
 }
 
-static ttr_value any_scalar(uint64_t *seed)
+static ttr_value random_scalar(uint64_t *seed)
 {
     static const ttr_text texts[] = {{"", 0},         {"text", 4},     {"a\0b", 3},
                                      {"\xff\x80", 2}, {"\n\t\"\\", 4}, {"\xf0\x9f\x90\x9d", 4}};
@@ -69,13 +69,16 @@ static ttr_value any_scalar(uint64_t *seed)
     }
 }
 
-/* A field with all that it holds; arrays mostly of elements that are alike. */
-static void put_any(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned depth, unsigned group)
+/* Adds a random field with its members; most arrays have elements of equal shape. */
+static void add_random_field(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned depth,
+                             unsigned group)
 {
     uint64_t r = support_random(seed);
     bool is_deep = depth < DEPTH && (r & 7) == 0, is_array = r >> 3 & 1, is_alike = r >> 4 & 3;
-    ttr_field field = {
-        .name = name, .depth = (uint16_t)depth, .group = (uint8_t)group, .value = any_scalar(seed)};
+    ttr_field field = {.name = name,
+                       .depth = (uint16_t)depth,
+                       .group = (uint8_t)group,
+                       .value = random_scalar(seed)};
     if (is_deep)
         field.value = (ttr_value){.type = is_array ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT,
                                   .count = (uint32_t)(r >> 8 & 3),
@@ -84,40 +87,41 @@ static void put_any(ttr_builder *b, uint64_t *seed, ttr_text name, unsigned dept
     for (uint64_t i = 0, again = *seed; is_deep && i < field.value.count; i++) {
         if (is_array && is_alike)
             *seed = again;
-        put_any(b, seed, is_array ? (ttr_text){"", 0} : any_name(seed), depth + 1, group);
+        add_random_field(b, seed, is_array ? (ttr_text){"", 0} : random_name(seed), depth + 1,
+                         group);
     }
 }
 
-/* Process 0 is the kernel's idle threads in perf.data, which have a name. */
-static void move_from_zero(ttr_builder *b, ttr *t, uint64_t *seed)
+/* Moves events away from process 0, whose threads always have names in perf.data (swapper). */
+static void avoid_process_zero(ttr_builder *b, ttr *t, uint64_t *seed)
 {
     ttr_thread thread;
     if (ttr_thread_get(t, ttr_event_edit(b)->thread, &thread) && (uint32_t)thread.pid == 0)
-        ttr_on_thread(b, 1 + below(seed, 3), below(seed, 512));
+        ttr_on_thread(b, 1 + random_below(seed, 3), random_below(seed, 512));
 }
 
-static void make(ttr_builder *b, ttr *t, uint64_t *seed, int64_t time)
+static void build_random_event(ttr_builder *b, ttr *t, uint64_t *seed, int64_t time)
 {
     sources_make_event(b, seed, time);
-    move_from_zero(b, t, seed);
+    avoid_process_zero(b, t, seed);
     ttr_event *event = ttr_event_edit(b);
-    ttr_text name = any_name(seed);
+    ttr_text name = random_name(seed);
     event->time = time;
-    if (below(seed, 3) == 0)
+    if (random_below(seed, 3) == 0)
         event->name = ttr_text_add(t, name.p, name.n);
-    if (below(seed, 8))
+    if (random_below(seed, 8))
         event->category = 0;
-    if (below(seed, 6))
+    if (random_below(seed, 6))
         event->kind = TTR_KIND_INSTANT;
-    if (below(seed, 9))
-        event->level = (uint8_t)(TTR_LEVEL_TRACE + below(seed, 6));
-    if (below(seed, 19) == 0)
+    if (random_below(seed, 9))
+        event->level = (uint8_t)(TTR_LEVEL_TRACE + random_below(seed, 6));
+    if (random_below(seed, 19) == 0)
         event->provider = 0;
     if (event->kind == TTR_KIND_BLOB)
         return;
-    for (uint64_t n = below(seed, 5); n > 0; n--)
-        put_any(b, seed, any_name(seed), 0,
-                below(seed, 19) ? TTR_GROUP_PAYLOAD : TTR_GROUP_CONTEXT);
+    for (uint64_t n = random_below(seed, 5); n > 0; n--)
+        add_random_field(b, seed, random_name(seed), 0,
+                         random_below(seed, 19) ? TTR_GROUP_PAYLOAD : TTR_GROUP_CONTEXT);
 }
 
 /* --- Writing and reading --- */
@@ -129,8 +133,8 @@ struct lines {
     size_t n;
 };
 
-/* Losses so far but those of names; tells those that came since. */
-static uint64_t lost(ttr_writer *out, uint64_t *before, char *what, size_t size)
+/* Returns the number of losses so far except thread names; lists the new ones in `what`. */
+static uint64_t count_new_losses(ttr_writer *out, uint64_t *before, char *what, size_t size)
 {
     const ttr_loss *losses;
     uint64_t sum = 0;
@@ -166,12 +170,13 @@ static bool write_both(const struct trial *trial, struct lines *lines)
     bool ok = out && json;
     int64_t time = trial->from;
     for (unsigned i = 0; i < EVENTS && ok; i++) {
-        time += 1 + (int64_t)below(&seed, below(&seed, 50) ? 1000 : UINT64_C(1) << 30);
-        make(b, t, &seed, time);
+        time +=
+            1 + (int64_t)random_below(&seed, random_below(&seed, 50) ? 1000 : UINT64_C(1) << 30);
+        build_random_event(b, t, &seed, time);
         ok = ttr_event_take(b, &batch, &error) == TTR_OK &&
              ttr_write(json, &batch, &error) == TTR_OK && ttr_write(out, &batch, &error) == TTR_OK;
         lines->what[lines->n][0] = '\0';
-        uint64_t now = lost(out, before, lines->what[lines->n], sizeof lines->what[0]);
+        uint64_t now = count_new_losses(out, before, lines->what[lines->n], sizeof lines->what[0]);
         lines->is_lossy[lines->n++] = now != sum;
         sum = now;
     }
@@ -184,7 +189,7 @@ static bool write_both(const struct trial *trial, struct lines *lines)
     return ok;
 }
 
-/* Events without the records that tell names. */
+/* Reads the events back, without the COMM records that name threads. */
 static bool read_back(const char *path, struct lines *lines)
 {
     ttr *t = ttr_new(NULL);
@@ -222,12 +227,12 @@ static ttr_text next_line(const char **p, const char *end)
     return (ttr_text){line, (size_t)(stop - line)};
 }
 
-static void show(const char *what, ttr_text line)
+static void print_line(const char *what, ttr_text line)
 {
     printf("# %s %.*s\n", what, (int)(line.n < LINE_SHOWN ? line.n : LINE_SHOWN), line.p);
 }
 
-static bool compare(const struct lines *source, const struct lines *copy)
+static bool compare_lines(const struct lines *source, const struct lines *copy)
 {
     const char *p = (const char *)source->text.bytes, *p_end = p + source->text.n,
                *q = (const char *)copy->text.bytes, *q_end = q + copy->text.n;
@@ -240,8 +245,8 @@ static bool compare(const struct lines *source, const struct lines *copy)
             continue;
         printf("# event %zu, %s%s\n", i,
                is_same ? "nothing is lost but told:" : "lost but not told", source->what[i]);
-        show("written", a);
-        show("read   ", b);
+        print_line("written", a);
+        print_line("read   ", b);
     }
     if (source->n != copy->n || wrong || lossy > source->n * 3 / 4)
         printf("# %zu events written, %u of them lossy, %zu read, %u wrong\n", source->n, lossy,
@@ -251,7 +256,7 @@ static bool compare(const struct lines *source, const struct lines *copy)
 
 /* --- Trials --- */
 
-static bool begin(struct lines *lines)
+static bool lines_init(struct lines *lines)
 {
     *lines = (struct lines){.is_lossy = calloc(EVENTS, sizeof *lines->is_lossy),
                             .what = calloc(EVENTS, sizeof *lines->what)};
@@ -259,26 +264,27 @@ static bool begin(struct lines *lines)
     return lines->is_lossy && lines->what;
 }
 
-static void end(struct lines *lines)
+static void lines_free(struct lines *lines)
 {
     buffer_free(&lines->text);
     free(lines->is_lossy);
     free(lines->what);
 }
 
-static bool run(struct trial *trial)
+static bool run_trial(struct trial *trial)
 {
     struct lines source, copy;
     (void)snprintf(trial->path, sizeof trial->path, "/tmp/tracetta-matrix-XXXXXX");
     int file = mkstemp(trial->path);
-    bool has_room = begin(&source), ok = begin(&copy) && has_room && file >= 0 && close(file) == 0;
+    bool has_room = lines_init(&source),
+         ok = lines_init(&copy) && has_room && file >= 0 && close(file) == 0;
     ok = ok && write_both(trial, &source) && read_back(trial->path, &copy) &&
-         compare(&source, &copy);
+         compare_lines(&source, &copy);
     if (!ok)
         printf("# seed %" PRIu64 "\n", trial->seed);
     (void)remove(trial->path);
-    end(&source);
-    end(&copy);
+    lines_free(&source);
+    lines_free(&copy);
     return ok;
 }
 
@@ -297,7 +303,7 @@ int main(void)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             struct trial trial = {.seed = seed, .from = froms[seed % 3]};
             memcpy(trial.options, ways[i].options, sizeof trial.options);
-            fine = run(&trial) && fine;
+            fine = run_trial(&trial) && fine;
         }
         (void)tap_case(fine, "%s", ways[i].what);
     }

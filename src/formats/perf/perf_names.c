@@ -1,5 +1,5 @@
-/* How perf calls an event whose name nobody wrote down: by type and config, with what was left out
- * behind a colon. */
+/* Names of events without a stored name, as perf prints them: by type and config, with the excluded
+ * modes after a colon. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -29,8 +29,8 @@ struct text {
     size_t n, size;
 };
 
-static void add(struct text *text, const char *format, ...) TTR_PRINTF(2, 3);
-static void add(struct text *text, const char *format, ...)
+static void append_format(struct text *text, const char *format, ...) TTR_PRINTF(2, 3);
+static void append_format(struct text *text, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -40,25 +40,26 @@ static void add(struct text *text, const char *format, ...)
     text->n = text->n < text->size ? text->n : text->size - 1;
 }
 
-static bool has_flag(const struct perf_request *request, unsigned flag)
+static bool has_attr_flag(const struct perf_request *request, unsigned flag)
 {
     return request->flags >> flag & 1;
 }
 
-/* Whether guests are left out where nobody says so: perf leaves them out where it was told of any
- * other mode. */
-static void add_guests(struct text *text, const struct perf_request *request, bool has_others)
+/* Appends "H" or "G".  perf excludes guests by default as soon as another modifier is set, so only
+ * the other cases are printed. */
+static void append_guest_modifiers(struct text *text, const struct perf_request *request,
+                                   bool has_others)
 {
-    bool no_host = has_flag(request, PERF_FLAG_EXCLUDE_HOST),
-         no_guest = has_flag(request, PERF_FLAG_EXCLUDE_GUEST);
+    bool no_host = has_attr_flag(request, PERF_FLAG_EXCLUDE_HOST),
+         no_guest = has_attr_flag(request, PERF_FLAG_EXCLUDE_GUEST);
     if ((!no_host && no_guest != has_others) || (no_host && no_guest))
         return;
-    add(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
+    append_format(text, "%s%s%s", has_others ? "" : ":", no_host ? "" : "H", no_guest ? "" : "G");
 }
 
-/* "u" where only users count, "p" for each degree of precision, "H" and "G" for hosts and guests.
- */
-static void add_modifiers(struct text *text, const struct perf_request *request)
+/* Appends the modifiers: "u" if only user mode is counted, one "p" per level of precise_ip, "H" and
+ * "G" for host and guest. */
+static void append_modifiers(struct text *text, const struct perf_request *request)
 {
     static const struct {
         unsigned flag;
@@ -68,65 +69,69 @@ static void add_modifiers(struct text *text, const struct perf_request *request)
                  {PERF_FLAG_EXCLUDE_HV, 'h'}};
     unsigned excluded = 0, precise = request->flags >> PERF_FLAG_PRECISE & 3;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        excluded += has_flag(request, modes[i].flag);
+        excluded += has_attr_flag(request, modes[i].flag);
     bool has_any = excluded > 0 || precise > 0;
     if (has_any)
-        add(text, ":");
+        append_format(text, ":");
     for (size_t i = 0; excluded && i < sizeof modes / sizeof *modes; i++)
-        if (!has_flag(request, modes[i].flag))
-            add(text, "%c", modes[i].letter);
+        if (!has_attr_flag(request, modes[i].flag))
+            append_format(text, "%c", modes[i].letter);
     while (precise-- > 0)
-        add(text, "p");
-    add_guests(text, request, has_any);
+        append_format(text, "p");
+    append_guest_modifiers(text, request, has_any);
 }
 
-static void add_cache(struct text *text, uint64_t config)
+static void append_cache_event(struct text *text, uint64_t config)
 {
     uint64_t which = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
     if (which >= sizeof cache / sizeof *cache || operation > 2 || result > 1)
-        add(text, "unknown cache event %#llx", (unsigned long long)config);
+        append_format(text, "unknown cache event %#llx", (unsigned long long)config);
     else if (result)
-        add(text, "%s-%s-misses", cache[which], cache_operation[operation]);
+        append_format(text, "%s-%s-misses", cache[which], cache_operation[operation]);
     else
-        add(text, "%s-%s", cache[which], cache_operations[operation]);
+        append_format(text, "%s-%s", cache[which], cache_operations[operation]);
 }
 
-static void add_breakpoint(struct text *text, const struct perf_request *request)
+static void append_breakpoint(struct text *text, const struct perf_request *request)
 {
-    add(text, "mem:%#llx:", (unsigned long long)request->config1);
-    add(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "",
-        request->bp_type & 4 ? "x" : "");
+    append_format(text, "mem:%#llx:", (unsigned long long)request->config1);
+    append_format(text, "%s%s%s", request->bp_type & 1 ? "r" : "", request->bp_type & 2 ? "w" : "",
+                  request->bp_type & 4 ? "x" : "");
 }
 
-size_t perf_event_name(const struct perf_request *request, char *to, size_t size)
+size_t perf_format_event_name(const struct perf_request *request, char *to, size_t size)
 {
     struct text text = {to, 0, size};
-    uint64_t config = request->config & UINT32_MAX; /* above stands which kind of core */
+    /* the upper half selects the PMU on hybrid CPUs */
+    uint64_t config = request->config & UINT32_MAX;
     switch (request->type) {
     case PERF_TYPE_HARDWARE_EVENT:
-        add(&text, "%s",
-            config < sizeof hardware / sizeof *hardware ? hardware[config] : "unknown-hardware");
+        append_format(&text, "%s",
+                      config < sizeof hardware / sizeof *hardware ? hardware[config]
+                                                                  : "unknown-hardware");
         break;
     case PERF_TYPE_SOFTWARE_EVENT:
-        add(&text, "%s",
-            config < sizeof software / sizeof *software ? software[config] : "unknown-software");
+        append_format(&text, "%s",
+                      config < sizeof software / sizeof *software ? software[config]
+                                                                  : "unknown-software");
         break;
     case PERF_TYPE_TRACEPOINT_EVENT:
-        add(&text, "tracepoint %llu", (unsigned long long)request->config);
+        append_format(&text, "tracepoint %llu", (unsigned long long)request->config);
         return text.n;
     case PERF_TYPE_HW_CACHE_EVENT:
-        add_cache(&text, config);
+        append_cache_event(&text, config);
         break;
     case PERF_TYPE_RAW_EVENT:
-        add(&text, "raw %#llx", (unsigned long long)request->config);
+        append_format(&text, "raw %#llx", (unsigned long long)request->config);
         break;
     case PERF_TYPE_BREAKPOINT_EVENT:
-        add_breakpoint(&text, request);
+        append_breakpoint(&text, request);
         break;
     default:
-        add(&text, "pmu %u config %#llx", request->type, (unsigned long long)request->config);
+        append_format(&text, "pmu %u config %#llx", request->type,
+                      (unsigned long long)request->config);
         return text.n;
     }
-    add_modifiers(&text, request);
+    append_modifiers(&text, request);
     return text.n;
 }

@@ -12,28 +12,31 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-#define HELD_MAX ((uint64_t)256 << 20) /* bytes kept of an input that can be read only once */
-#define ATTRS_MAX ((uint64_t)64 << 20) /* bytes of all attributes, or of the ids of one */
-#define AHEAD_MAX ((uint64_t)16 << 20) /* bytes that are searched for the end of a round */
+#define KEPT_BYTES_MAX                                                                             \
+    ((uint64_t)256 << 20)                     /* bytes kept of an input that can be read only once \
+                                               */
+#define ATTRS_MAX ((uint64_t)64 << 20)        /* bytes of all attributes, or of the ids of one */
+#define ROUND_SEARCH_MAX ((uint64_t)16 << 20) /* bytes that are searched for the end of a round */
 
-#define SIZE_MOST ((uint64_t)1 << 48) /* greater sizes can only be damage: no file is as large */
+#define FILE_SIZE_MAX \
+    ((uint64_t)1 << 48) /* greater sizes can only be damage: no file is as large */
 
-struct section {
+struct file_section {
     uint64_t offset, size;
-    uint64_t told_at; /* file offset of this {offset, size} pair, for diagnostics */
+    uint64_t declared_at; /* file offset of this {offset, size} pair, for diagnostics */
 };
 
 /* Returns the offset at which damage of a section is reported: the section if any byte of it could
  * be read, else the pair that declares it. */
-static uint64_t place_of(const struct section *section, size_t got)
+static uint64_t damage_offset(const struct file_section *section, size_t got)
 {
-    return got ? section->offset : section->told_at;
+    return got ? section->offset : section->declared_at;
 }
 
 /* Appends a section of a compressed input to the buffer.  Decompresses the input a second time up
  * to the section, and from its start again if the section is before the current offset. */
-static ttr_status fetch_again(struct perf_reader *reader, const struct section *section,
-                              struct buffer *to)
+static ttr_status load_section_again(struct perf_reader *reader, const struct file_section *section,
+                                     struct buffer *to)
 {
     struct window window;
     ttr_error broken;
@@ -42,7 +45,7 @@ static ttr_status fetch_again(struct perf_reader *reader, const struct section *
         reader->again = source_again(reader->in->source);
     }
     reader->again_at = section->offset;
-    if (!reader->again || section->size > HELD_MAX)
+    if (!reader->again || section->size > KEPT_BYTES_MAX)
         return TTR_OK;
     ttr_status status =
         source_fill(reader->again, section->offset, (size_t)section->size, &window, &broken);
@@ -55,8 +58,8 @@ static ttr_status fetch_again(struct perf_reader *reader, const struct section *
 }
 
 /* Appends the bytes of a section to the buffer; fewer if the file ends within it. */
-static ttr_status fetch(struct perf_reader *reader, const struct section *section,
-                        struct buffer *to)
+static ttr_status load_section(struct perf_reader *reader, const struct file_section *section,
+                               struct buffer *to)
 {
     const struct window *window = &reader->in->window;
     bool is_seekable = source_is_seekable(reader->in->source);
@@ -70,7 +73,7 @@ static ttr_status fetch(struct perf_reader *reader, const struct section *sectio
         }
     }
     if (!is_seekable)
-        return reader->again ? fetch_again(reader, section, to) : TTR_OK;
+        return reader->again ? load_section_again(reader, section, to) : TTR_OK;
     uint64_t size =
         source_disk_size(reader->in->source); /* avoids a huge allocation for a damaged size */
     if (section->offset >= size)
@@ -86,16 +89,16 @@ static ttr_status fetch(struct perf_reader *reader, const struct section *sectio
     return TTR_OK;
 }
 
-static struct section take_section(struct perf_cursor *at)
+static struct file_section read_section(struct perf_cursor *at)
 {
-    struct section section = {.told_at = at->c.offset};
-    section.offset = perf_take64(at);
-    section.size = perf_take64(at);
+    struct file_section section = {.declared_at = at->c.offset};
+    section.offset = perf_read_u64(at);
+    section.size = perf_read_u64(at);
     return section;
 }
 
 /* Stores the mask of damaged features as an attribute, so that a copy leaves them out. */
-static bool tell_bad(const struct perf_reader *reader, uint64_t bad)
+static bool store_bad_parts(const struct perf_reader *reader, uint64_t bad)
 {
     const ttr_value value = {.type = TTR_TYPE_UINT, .v.u = bad};
     return !bad || context_add_attribute(reader->trace->t, reader->in->id, PERF_BAD_PARTS, &value);
@@ -103,10 +106,11 @@ static bool tell_bad(const struct perf_reader *reader, uint64_t bad)
 
 /* --- Attributes --- */
 
-static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind,
-                          const struct section *ids, struct buffer *bytes)
+static ttr_status read_attr_ids(struct perf_reader *reader, struct perf_kind *kind,
+                                const struct file_section *ids, struct buffer *bytes)
 {
-    ttr_status status = ids->size && ids->size <= ATTRS_MAX ? fetch(reader, ids, bytes) : TTR_OK;
+    ttr_status status =
+        ids->size && ids->size <= ATTRS_MAX ? load_section(reader, ids, bytes) : TTR_OK;
     if (status != TTR_OK || ids->size == 0)
         return status;
     size_t got = ids->size <= ATTRS_MAX ? bytes->n : 0;
@@ -115,40 +119,40 @@ static ttr_status add_ids(struct perf_reader *reader, struct perf_kind *kind,
                               perf_u64(bytes->bytes + i, reader->trace->is_big)))
             return fail_memory(reader->error);
     if (got < ids->size)
-        return input_damage(reader->in, place_of(ids, got), 0, "perf.bad-ids", reader->error,
-                            "an event has %llu bytes of ids at byte %llu, of which %zu are there; "
-                            "its other samples are nobody's",
+        return input_damage(reader->in, damage_offset(ids, got), 0, "perf.bad-ids", reader->error,
+                            "an event has %llu bytes of ids at byte %llu, of which %zu are "
+                            "present; samples with other ids have no known event",
                             (unsigned long long)ids->size, (unsigned long long)ids->offset, got);
     return TTR_OK;
 }
 
-static ttr_status take_attrs(struct perf_reader *reader, const struct section *attrs,
+static ttr_status read_attrs(struct perf_reader *reader, const struct file_section *attrs,
                              uint64_t entry)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     struct buffer bytes, ids;
     if (entry < PERF_ATTR_VER0 + PERF_SECTION_BYTES || entry > UINT16_MAX ||
         attrs->size > ATTRS_MAX)
-        return input_damage(
-            reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
-            "%llu bytes of attributes of %llu bytes each cannot be; what samples hold is not known",
-            (unsigned long long)attrs->size, (unsigned long long)entry);
+        return input_damage(reader->in, PERF_AT_ATTR_SIZE, 0, "perf.bad-attrs", reader->error,
+                            "%llu bytes of attributes of %llu bytes each are impossible; the "
+                            "layout of samples is unknown",
+                            (unsigned long long)attrs->size, (unsigned long long)entry);
     buffer_init(&bytes, alloc);
     buffer_init(&ids, alloc);
-    ttr_status status = fetch(reader, attrs, &bytes);
+    ttr_status status = load_section(reader, attrs, &bytes);
     struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, attrs->offset),
                              reader->trace->is_big};
     while (status == TTR_OK && cursor_left(&at.c) >= entry &&
            reader->trace->kinds_n < PERF_KINDS_MAX) {
         struct cursor attr = perf_attr_bytes(&at, entry - PERF_SECTION_BYTES);
-        struct section section = take_section(&at);
+        struct file_section section = read_section(&at);
         struct perf_kind *kind = perf_kind_add(reader->trace, attr);
-        status = kind ? add_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
+        status = kind ? read_attr_ids(reader, kind, &section, &ids) : fail_memory(reader->error);
     }
     if (status == TTR_OK && (bytes.n < attrs->size || cursor_left(&at.c) >= entry))
         status = input_damage(
-            reader->in, place_of(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
-            "of %llu bytes of attributes at byte %llu %zu are there",
+            reader->in, damage_offset(attrs, bytes.n), 0, "perf.bad-attrs", reader->error,
+            "of %llu bytes of attributes at byte %llu only %zu are present",
             (unsigned long long)attrs->size, (unsigned long long)attrs->offset, bytes.n);
     buffer_free(&bytes);
     buffer_free(&ids);
@@ -157,36 +161,36 @@ static ttr_status take_attrs(struct perf_reader *reader, const struct section *a
 
 /* --- Features --- */
 
-static ttr_status take_feature(struct perf_reader *reader, unsigned feature,
-                               const struct section *section)
+static ttr_status read_feature(struct perf_reader *reader, unsigned feature,
+                               const struct file_section *section)
 {
     struct buffer bytes;
     if (feature > PERF_FEATURE_PMU_CAPS ||
         (section->size > PERF_SECTION_MAX && !perf_feature_is_used(feature)))
         return TTR_OK;
     if (section->size > PERF_SECTION_MAX)
-        return input_damage(reader->in, section->told_at, 0, "perf.bad-feature", reader->error,
-                            "feature %u has %llu bytes at byte %llu, more than the 256 MiB that "
-                            "are looked at; what it tells is not known",
+        return input_damage(reader->in, section->declared_at, 0, "perf.bad-feature", reader->error,
+                            "feature %u has %llu bytes at byte %llu, more than the limit of 256 "
+                            "MiB; it is not read",
                             feature, (unsigned long long)section->size,
                             (unsigned long long)section->offset);
     buffer_init(&bytes, &reader->trace->t->counted);
-    ttr_status status = fetch(reader, section, &bytes);
+    ttr_status status = load_section(reader, section, &bytes);
     if (status == TTR_OK && bytes.n < section->size)
         status = input_damage(
-            reader->in, place_of(section, bytes.n), 0, "perf.bad-feature", reader->error,
-            "feature %u has %llu bytes at byte %llu, of which %zu are there", feature,
+            reader->in, damage_offset(section, bytes.n), 0, "perf.bad-feature", reader->error,
+            "feature %u has %llu bytes at byte %llu, of which %zu are present", feature,
             (unsigned long long)section->size, (unsigned long long)section->offset, bytes.n);
     struct perf_cursor at = {cursor_over(bytes.bytes, bytes.n, section->offset),
                              reader->trace->is_big};
     if (status == TTR_OK && bytes.n)
-        status = perf_feature_take(reader, feature, &at);
+        status = perf_feature_parse(reader, feature, &at);
     buffer_free(&bytes);
     return status;
 }
 
-/* Feature i is bit i % 64 of word i / 64.  perf_features_settle detects words with swapped halves
- * by feature HOSTNAME, which every recorder sets. */
+/* Feature i is bit i % 64 of word i / 64.  perf_features_fix_halves detects words with swapped
+ * halves by feature HOSTNAME, which every recorder sets. */
 static bool has_feature(const uint64_t *words, unsigned i)
 {
     return words[i / 64] >> (i % 64) & 1;
@@ -198,7 +202,7 @@ static void swap_halves(uint64_t *words)
         words[i] = words[i] >> 32 | words[i] << 32;
 }
 
-bool perf_features_settle(uint64_t *words)
+bool perf_features_fix_halves(uint64_t *words)
 {
     if (has_feature(words, PERF_FEATURE_HOSTNAME))
         return false;
@@ -210,58 +214,58 @@ bool perf_features_settle(uint64_t *words)
 }
 
 /* The table of features is at the end of the records: one section per set bit, in order of bits. */
-static ttr_status fetch_table(struct perf_reader *reader, const struct section *section,
-                              struct buffer *table)
+static ttr_status load_feature_table(struct perf_reader *reader, const struct file_section *section,
+                                     struct buffer *table)
 {
-    ttr_status status = fetch(reader, section, table);
+    ttr_status status = load_section(reader, section, table);
     if (status != TTR_OK || table->n >= section->size)
         return status;
-    if (section->offset < SIZE_MOST)
-        return input_damage(reader->in, place_of(section, table->n), 0, "perf.no-features",
+    if (section->offset < FILE_SIZE_MAX)
+        return input_damage(reader->in, damage_offset(section, table->n), 0, "perf.no-features",
                             reader->error,
-                            "the file ends before its features, which tell names and more; events "
-                            "are called by their attributes");
-    return input_damage(reader->in, section->told_at, 16, "perf.bad-size", reader->error,
-                        "records that end at byte %llu cannot be: their size is damaged; they are "
-                        "read as far as they go, and events are called "
-                        "by their attributes",
-                        (unsigned long long)section->offset);
+                            "the file ends before its features, which contain names and more; "
+                            "events are named by their attributes");
+    return input_damage(
+        reader->in, section->declared_at, 16, "perf.bad-size", reader->error,
+        "records that end at byte %llu are impossible: their size is damaged; records are read up "
+        "to the end of the file, and events are named by their attributes",
+        (unsigned long long)section->offset);
 }
 
-static ttr_status take_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
+static ttr_status read_features(struct perf_reader *reader, uint64_t *words, uint64_t table_at)
 {
     struct buffer table;
-    struct section section = {.offset = table_at, .told_at = PERF_AT_DATA};
+    struct file_section section = {.offset = table_at, .declared_at = PERF_AT_DATA};
     uint64_t bad = 0;
     for (unsigned i = 0; i < PERF_FEATURES_MAX; i++)
         section.size += has_feature(words, i) ? PERF_SECTION_BYTES : 0;
     buffer_init(&table, &reader->trace->t->counted);
-    ttr_status status = fetch_table(reader, &section, &table);
+    ttr_status status = load_feature_table(reader, &section, &table);
     struct perf_cursor at = {cursor_over(table.bytes, table.n, table_at), reader->trace->is_big};
     for (unsigned i = 0; i < PERF_FEATURES_MAX && status == TTR_OK; i++) {
         if (!has_feature(words, i))
             continue;
         /* marks a file that was not closed; its table entry is the header of a marker record */
         if (i == PERF_FEATURE_RESERVED) {
-            (void)take_section(&at);
+            (void)read_section(&at);
             continue;
         }
         bool is_told = cursor_left(&at.c) >= PERF_SECTION_BYTES;
         uint64_t regions = reader->in->notes.damage_regions;
-        section = is_told ? take_section(&at) : (struct section){0};
-        status = is_told ? take_feature(reader, i, &section) : TTR_OK;
+        section = is_told ? read_section(&at) : (struct file_section){0};
+        status = is_told ? read_feature(reader, i, &section) : TTR_OK;
         if (!is_told || reader->in->notes.damage_regions > regions)
             bad |= i < 64 ? (uint64_t)1 << i : PERF_BAD_OTHERS;
     }
     buffer_free(&table);
-    return status == TTR_OK && !tell_bad(reader, bad) ? fail_memory(reader->error) : status;
+    return status == TTR_OK && !store_bad_parts(reader, bad) ? fail_memory(reader->error) : status;
 }
 
 /* --- Order --- */
 
-/* Searches AHEAD_MAX bytes for a FINISHED_ROUND.  *is_found is also true if the file ends before:
- * so few records can be sorted at once. */
-static ttr_status find_round(struct perf_reader *reader, bool *is_found)
+/* Searches ROUND_SEARCH_MAX bytes for a FINISHED_ROUND.  *is_found is also true if the file ends
+ * before: so few records can be sorted at once. */
+static ttr_status search_round_end(struct perf_reader *reader, bool *is_found)
 {
     uint8_t header[12];
     uint64_t at = reader->at;
@@ -273,8 +277,9 @@ static ttr_status find_round(struct perf_reader *reader, bool *is_found)
         struct buffer bytes;
         buffer_init(&bytes, &reader->trace->t->counted);
         uint64_t left = reader->end - at;
-        ttr_status status = fetch(
-            reader, &(struct section){.offset = at, .size = left < 65536 ? left : 65536}, &bytes);
+        ttr_status status = load_section(
+            reader, &(struct file_section){.offset = at, .size = left < 65536 ? left : 65536},
+            &bytes);
         size_t i = 0;
         while (status == TTR_OK && bytes.n - i >= sizeof header) {
             uint32_t type = perf_u32(bytes.bytes + i, is_big),
@@ -289,7 +294,7 @@ static ttr_status find_round(struct perf_reader *reader, bool *is_found)
         at += i;
         if (status != TTR_OK || is_round || i == 0)
             return status;
-        if (at - reader->at > AHEAD_MAX) {
+        if (at - reader->at > ROUND_SEARCH_MAX) {
             *is_found = false;
             return TTR_OK;
         }
@@ -303,7 +308,7 @@ ttr_status perf_choose_order(struct perf_reader *reader)
     if (reader->in->flags & TTR_READ_DEFINITIONS)
         is_found = false;
     else if (!reader->trace->is_pipe && !reader->again)
-        status = find_round(reader, &is_found);
+        status = search_round_end(reader, &is_found);
     reader->sorts = is_found;
     if (!is_found)
         reader->in->base.order = TTR_ORDER_NONE;
@@ -314,7 +319,7 @@ ttr_status perf_choose_order(struct perf_reader *reader)
 
 /* Makes features after the records readable: opens an unseekable input a second time, or keeps its
  * bytes up to `end` in memory if that is impossible. */
-static ttr_status hold(struct perf_reader *reader, uint64_t end)
+static ttr_status make_tail_readable(struct perf_reader *reader, uint64_t end)
 {
     struct input *in = reader->in;
     if (source_is_seekable(in->source))
@@ -322,76 +327,78 @@ static ttr_status hold(struct perf_reader *reader, uint64_t end)
     reader->again = source_again(in->source);
     if (reader->again)
         return TTR_OK;
-    uint64_t need = end < HELD_MAX ? end : HELD_MAX;
+    uint64_t need = end < KEPT_BYTES_MAX ? end : KEPT_BYTES_MAX;
     ttr_status status = input_fill(in, 0, (size_t)need, reader->error);
-    if (status == TTR_OK && end > HELD_MAX && in->window.n >= HELD_MAX)
+    if (status == TTR_OK && end > KEPT_BYTES_MAX && in->window.n >= KEPT_BYTES_MAX)
         input_note(in, TTR_NOTE_ODD, NO_OFFSET, "perf.far-features",
-                   "what events are called stands behind their records, too far to be held; "
-                   "unpacked to a file it can be read");
+                   "the names of events follow their records, too far to be kept in memory; "
+                   "decompress the input to a file to read them");
     return status;
 }
 
 /* Reads the features of a file.  Adds a note if the recorder was killed before it wrote all of
  * them. */
-static ttr_status take_end(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
-                           bool is_killed)
+static ttr_status read_file_tail(struct perf_reader *reader, uint64_t *words, uint64_t table_at,
+                                 bool is_killed)
 {
     bool is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (is_open)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_FEATURES, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go");
+                   "the recorder did not close the file; records are read up to its end");
     else if (is_killed)
         input_note(reader->in, TTR_NOTE_ODD, PERF_AT_DATA + 8, "perf.killed",
-                   "the recorder did not end the file; records are read as far as they go, and "
-                   "events are called by their attributes");
-    return is_open || !is_killed ? take_features(reader, words, table_at) : TTR_OK;
+                   "the recorder did not close the file; records are read up to its end, and "
+                   "events are named by their attributes");
+    return is_open || !is_killed ? read_features(reader, words, table_at) : TTR_OK;
 }
 
-static ttr_status take_file(struct perf_reader *reader, struct perf_cursor *at)
+static ttr_status open_file_format(struct perf_reader *reader, struct perf_cursor *at)
 {
-    uint64_t words[PERF_FEATURES_MAX / 64], entry = perf_take64(at);
-    struct section attrs = take_section(at), data = take_section(at);
-    (void)take_section(at);
+    uint64_t words[PERF_FEATURES_MAX / 64], entry = perf_read_u64(at);
+    struct file_section attrs = read_section(at), data = read_section(at);
+    (void)read_section(at);
     for (size_t i = 0; i < PERF_FEATURES_MAX / 64; i++)
-        words[i] = perf_take64(at);
-    (void)perf_features_settle(words);
+        words[i] = perf_read_u64(at);
+    (void)perf_features_fix_halves(words);
     bool is_killed = data.size == 0, is_open = has_feature(words, PERF_FEATURE_RESERVED);
     if (data.offset < PERF_HEADER_BYTES) {
         ttr_status refused =
             input_damage(reader->in, PERF_AT_DATA, 8, "perf.bad-place", reader->error,
-                         "records that begin inside the head, at byte %llu, cannot be; they are "
-                         "looked for behind it",
+                         "records that start inside the header, at byte %llu, are impossible; they "
+                         "are read from its end on",
                          (unsigned long long)data.offset);
         if (refused != TTR_OK)
             return refused;
-        data = (struct section){.offset = PERF_HEADER_BYTES};
+        data = (struct file_section){.offset = PERF_HEADER_BYTES};
         is_killed = true;
     }
     reader->at = reader->data_at = data.offset;
     uint64_t data_end = data.size > UINT64_MAX - data.offset ? UINT64_MAX : data.offset + data.size;
-    reader->end = is_killed || is_open || data_end >= SIZE_MOST ? UINT64_MAX : data_end;
-    ttr_status status = hold(reader, reader->end > HELD_MAX ? reader->end : HELD_MAX);
+    reader->end = is_killed || is_open || data_end >= FILE_SIZE_MAX ? UINT64_MAX : data_end;
+    ttr_status status =
+        make_tail_readable(reader, reader->end > KEPT_BYTES_MAX ? reader->end : KEPT_BYTES_MAX);
     if (status == TTR_OK)
-        status = take_attrs(reader, &attrs, entry);
-    if (status == TTR_OK && reader->in->notes.damage_regions && !tell_bad(reader, PERF_BAD_OTHERS))
+        status = read_attrs(reader, &attrs, entry);
+    if (status == TTR_OK && reader->in->notes.damage_regions &&
+        !store_bad_parts(reader, PERF_BAD_OTHERS))
         status = fail_memory(reader->error);
-    return status == TTR_OK ? take_end(reader, words, data_end, is_killed) : status;
+    return status == TTR_OK ? read_file_tail(reader, words, data_end, is_killed) : status;
 }
 
-static ttr_status take_head(struct perf_reader *reader, const struct perf_span *span)
+static ttr_status read_head(struct perf_reader *reader, const struct perf_span *span)
 {
     struct input *in = reader->in;
     bool is_big = span->n >= 8 && memcmp(span->p, PERF_MAGIC_BIG, 8) == 0;
     if (!is_big && (span->n < 8 || memcmp(span->p, PERF_MAGIC, 8) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, 0,
                     "expected \"" PERF_MAGIC "\" or \"" PERF_MAGIC_BIG
-                    "\" at the begin of a perf.data");
+                    "\" at the start of a perf.data");
     reader->trace = perf_trace_new(in, is_big);
     if (!reader->trace)
         return fail_memory(reader->error);
     struct perf_cursor at = {cursor_over(span->p, span->n, 0), is_big};
     (void)cursor_skip(&at.c, 8);
-    uint64_t size = perf_take64(&at);
+    uint64_t size = perf_read_u64(&at);
     reader->trace->is_pipe = !at.c.failed && size == PERF_PIPE_HEADER_BYTES;
     in->version = reader->trace->is_pipe ? is_big ? "pipe, big-endian" : "pipe"
                   : is_big               ? "big-endian"
@@ -403,13 +410,13 @@ static ttr_status take_head(struct perf_reader *reader, const struct perf_span *
     if (span->n < PERF_HEADER_BYTES) {
         reader->is_over = true;
         return input_damage(in, 0, span->n, "perf.cut", reader->error,
-                            "the file ends inside its head");
+                            "the file ends inside its header");
     }
     if (size != PERF_HEADER_BYTES)
         input_note(in, TTR_NOTE_ODD, PERF_AT_HEADER_SIZE, "perf.bad-head",
-                   "a head of %llu bytes; read as the %u that are known", (unsigned long long)size,
+                   "a header of %llu bytes; the %u known ones are read", (unsigned long long)size,
                    PERF_HEADER_BYTES);
-    return take_file(reader, &at);
+    return open_file_format(reader, &at);
 }
 
 ttr_status perf_open(struct input *in, ttr_error *error)
@@ -418,9 +425,9 @@ ttr_status perf_open(struct input *in, ttr_error *error)
     struct perf_span span;
     reader->in = in;
     reader->error = error ? error : &reader->own_error;
-    ttr_status status = perf_show(reader, 0, PERF_HEADER_BYTES, &span);
+    ttr_status status = perf_load_span(reader, 0, PERF_HEADER_BYTES, &span);
     if (status == TTR_OK)
-        status = take_head(reader, &span);
+        status = read_head(reader, &span);
     if (status == TTR_OK && !reader->is_over)
         status = perf_choose_order(reader);
     source_close(reader->again);

@@ -17,7 +17,7 @@ bool perf_order_add(struct perf_reader *reader, struct perf_key key)
 }
 
 /* Returns the end of the sorted run that starts at index `at`. */
-static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
+static size_t find_run_end(const struct perf_key *keys, size_t at, size_t n)
 {
     for (at++; at < n && keys[at].time >= keys[at - 1].time; at++)
         ;
@@ -25,8 +25,8 @@ static size_t run_end(const struct perf_key *keys, size_t at, size_t n)
 }
 
 /* Merges [from, middle) and [middle, end) into `to` at the same indices. */
-static void merge(const struct perf_key *keys, size_t from, size_t middle, size_t end,
-                  struct perf_key *to)
+static void merge_key_runs(const struct perf_key *keys, size_t from, size_t middle, size_t end,
+                           struct perf_key *to)
 {
     size_t a = from, b = middle, at = from;
     while (a < middle && b < end)
@@ -37,30 +37,32 @@ static void merge(const struct perf_key *keys, size_t from, size_t middle, size_
 }
 
 /* Merges each pair of neighbouring runs.  Returns the number of runs left. */
-static size_t pass(const struct perf_key *keys, struct perf_key *to, size_t first, size_t n)
+static size_t merge_neighbours(const struct perf_key *keys, struct perf_key *to, size_t first,
+                               size_t n)
 {
     size_t runs = 0;
     for (size_t from = first; from < n; runs++) {
-        size_t middle = run_end(keys, from, n), end = middle < n ? run_end(keys, middle, n) : n;
-        merge(keys, from, middle, end, to);
+        size_t middle = find_run_end(keys, from, n),
+               end = middle < n ? find_run_end(keys, middle, n) : n;
+        merge_key_runs(keys, from, middle, end, to);
         from = end;
     }
     return runs;
 }
 
 /* Sorts the keys that were not emitted yet. */
-static bool sort(struct perf_reader *reader)
+static bool sort_queue(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     size_t n = order->n;
-    if (run_end(order->keys, order->given, n) == n)
+    if (find_run_end(order->keys, order->given, n) == n)
         return true;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&order->spare, &order->spare_capacity,
                        n, sizeof *order->spare))
         return false;
     size_t runs;
     do {
-        runs = pass(order->keys, order->spare, order->given, n);
+        runs = merge_neighbours(order->keys, order->spare, order->given, n);
         struct perf_key *keys = order->keys;
         size_t capacity = order->keys_capacity;
         order->keys = order->spare;
@@ -76,11 +78,11 @@ bool perf_order_release(struct perf_reader *reader, uint64_t limit)
     struct perf_order *order = &reader->order;
     order->limit = limit;
     order->is_giving = order->n > order->given;
-    return !reader->sorts || !order->is_giving || sort(reader);
+    return !reader->sorts || !order->is_giving || sort_queue(reader);
 }
 
 /* Returns the lowest offset of queued records of one kind of bytes, `most` if there are none. */
-static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
+static uint32_t find_first_needed(const struct perf_order *order, bool is_unpacked, uint64_t most)
 {
     uint32_t first = most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
     for (size_t i = 0; i < order->n; i++)
@@ -91,7 +93,7 @@ static uint32_t first_needed(const struct perf_order *order, bool is_unpacked, u
 }
 
 /* Drops the unpacked bytes before `base`, and the pieces that they came from. */
-static void drop_unpacked(struct perf_unpacked *unpacked, uint64_t base)
+static void drop_unpacked_bytes(struct perf_unpacked *unpacked, uint64_t base)
 {
     size_t gone = (size_t)(base - unpacked->from), piece = 0;
     if (gone == 0)
@@ -106,7 +108,7 @@ static void drop_unpacked(struct perf_unpacked *unpacked, uint64_t base)
             unpacked->pieces_n * sizeof *unpacked->pieces);
 }
 
-void perf_order_settle(struct perf_reader *reader)
+void perf_order_drop_emitted(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     order->n -= order->given;
@@ -116,14 +118,14 @@ void perf_order_settle(struct perf_reader *reader)
     order->is_giving = false;
     const uint64_t at[2] = {reader->at, reader->unpacked.at};
     for (unsigned i = 0; i < 2; i++) {
-        uint32_t shift = first_needed(order, i == 1, at[i] - order->base[i]);
+        uint32_t shift = find_first_needed(order, i == 1, at[i] - order->base[i]);
         for (size_t k = 0; k < order->n; k++)
             if ((order->keys[k].size & PERF_KEY_UNPACKED ? 1u : 0u) == i)
                 order->keys[k].at -= shift;
         order->base[i] += shift;
     }
     if (reader->unpacked.n)
-        drop_unpacked(&reader->unpacked, order->base[1]);
+        drop_unpacked_bytes(&reader->unpacked, order->base[1]);
 }
 
 void perf_order_free(struct perf_reader *reader)
@@ -134,8 +136,8 @@ void perf_order_free(struct perf_reader *reader)
     alloc_free(alloc, order->spare, order->spare_capacity, sizeof *order->spare);
 }
 
-ttr_status perf_show(struct perf_reader *reader, uint64_t offset, uint64_t need,
-                     struct perf_span *span)
+ttr_status perf_load_span(struct perf_reader *reader, uint64_t offset, uint64_t need,
+                          struct perf_span *span)
 {
     struct input *in = reader->in;
     struct perf_order *order = &reader->order;

@@ -1,14 +1,14 @@
-/* Parts of a sample: finds those of variable size (counters, call chain, raw data, branches,
- * registers, stack) in the order in which the kernel writes them. */
+/* Parts of a sample: locates those of variable size (counters, callchain, raw data, branches,
+ * registers, stack).  Their order is that of perf_output_sample in the kernel (PERF-SAMPLE-1). */
 #include "formats/perf/perf.h"
 
-static unsigned bits_in(uint64_t x)
+static unsigned count_bits(uint64_t x)
 {
     return (unsigned)__builtin_popcountll(x);
 }
 
-/* Takes n items of so many bytes; nothing where they do not fit. */
-static struct perf_part take_items(struct perf_cursor *at, uint64_t n, unsigned bytes)
+/* Returns n items of `bytes` bytes each.  Fails the cursor if they do not fit. */
+static struct perf_part read_items(struct perf_cursor *at, uint64_t n, unsigned bytes)
 {
     if (n > cursor_left(&at->c) / bytes) {
         at->c.failed = true;
@@ -17,48 +17,48 @@ static struct perf_part take_items(struct perf_cursor *at, uint64_t n, unsigned 
     return (struct perf_part){cursor_take(&at->c, n * bytes), n};
 }
 
-/* Values of counters: one, or a group of them. */
-static struct perf_part take_read(struct perf_cursor *at, uint64_t format)
+/* READ: one counter value, or a group of values; a part starts at its count or times. */
+static struct perf_part read_counter_values(struct perf_cursor *at, uint64_t format)
 {
     const uint8_t *begin = at->c.p;
-    unsigned each = 1 + bits_in(format & (PERF_READ_ID | PERF_READ_LOST)),
-             times = bits_in(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
-    uint64_t n = format & PERF_READ_GROUP ? perf_take64(at) : 1;
+    unsigned each = 1 + count_bits(format & (PERF_READ_ID | PERF_READ_LOST)),
+             times = count_bits(format & (PERF_READ_TIME_ENABLED | PERF_READ_TIME_RUNNING));
+    uint64_t n = format & PERF_READ_GROUP ? perf_read_u64(at) : 1;
     (void)cursor_skip(&at->c, 8 * (uint64_t)times);
-    struct perf_part values = take_items(at, n, 8 * each);
+    struct perf_part values = read_items(at, n, 8 * each);
     return values.p ? (struct perf_part){begin, n} : values;
 }
 
-/* u64 abi, registers of the mask unless it is 0. */
-static struct perf_part take_registers(struct perf_cursor *at, uint64_t mask)
+/* u64 abi, then one u64 per bit of the mask unless abi is 0. */
+static struct perf_part read_registers(struct perf_cursor *at, uint64_t mask)
 {
-    return take_items(at, perf_take64(at) ? bits_in(mask) : 0, 8);
+    return read_items(at, perf_read_u64(at) ? count_bits(mask) : 0, 8);
 }
 
-/* u64 n, bytes, u64 how many of them were used. */
-static struct perf_part take_stack(struct perf_cursor *at)
+/* u64 n, n bytes, u64 used bytes. */
+static struct perf_part read_user_stack(struct perf_cursor *at)
 {
-    struct perf_part stack = take_items(at, perf_take64(at), 1);
-    uint64_t used = stack.n ? perf_take64(at) : 0;
+    struct perf_part stack = read_items(at, perf_read_u64(at), 1);
+    uint64_t used = stack.n ? perf_read_u64(at) : 0;
     stack.n = used < stack.n ? used : stack.n;
     return stack;
 }
 
-static struct perf_part take_branches(struct perf_cursor *at, uint64_t branch_type)
+static struct perf_part read_branches(struct perf_cursor *at, uint64_t branch_type)
 {
-    uint64_t n = perf_take64(at);
+    uint64_t n = perf_read_u64(at);
     if (branch_type & PERF_BRANCH_HW_INDEX)
-        (void)perf_take64(at);
-    struct perf_part branches = take_items(at, n, 24);
+        (void)perf_read_u64(at);
+    struct perf_part branches = read_items(at, n, 24);
     if (branch_type & PERF_BRANCH_COUNTERS)
-        (void)take_items(at, n, 8);
+        (void)read_items(at, n, 8);
     return branches;
 }
 
-static struct perf_part take_counted(struct perf_cursor *at, unsigned bytes)
+static struct perf_part read_counted_items(struct perf_cursor *at, unsigned bytes)
 {
-    uint64_t n = perf_take64(at);
-    return take_items(at, n, bytes);
+    uint64_t n = perf_read_u64(at);
+    return read_items(at, n, bytes);
 }
 
 void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32_t size,
@@ -70,17 +70,17 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
     memset(parts, 0, sizeof *parts);
     (void)cursor_skip(&at.c, kind->parts_at);
     if (has & PERF_SAMPLE_HAS_READ)
-        parts->read = take_read(&at, request->read_format);
+        parts->read = read_counter_values(&at, request->read_format);
     if (has & PERF_SAMPLE_HAS_CALLCHAIN)
-        parts->chain = take_counted(&at, 8);
+        parts->chain = read_counted_items(&at, 8);
     if (has & PERF_SAMPLE_HAS_RAW)
-        parts->raw = take_items(&at, perf_take32(&at), 1);
+        parts->raw = read_items(&at, perf_read_u32(&at), 1);
     if (has & PERF_SAMPLE_HAS_BRANCH_STACK)
-        parts->branches = take_branches(&at, request->branch_type);
+        parts->branches = read_branches(&at, request->branch_type);
     if (has & PERF_SAMPLE_HAS_REGS_USER)
-        parts->regs_user = take_registers(&at, request->regs_user);
+        parts->regs_user = read_registers(&at, request->regs_user);
     if (has & PERF_SAMPLE_HAS_STACK_USER)
-        parts->stack_user = take_stack(&at);
+        parts->stack_user = read_user_stack(&at);
     if (has & (PERF_SAMPLE_HAS_WEIGHT | PERF_SAMPLE_HAS_WEIGHT_STRUCT))
         parts->single[PERF_SINGLE_WEIGHT] = cursor_take(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_DATA_SRC)
@@ -88,13 +88,13 @@ void perf_parts_find(const struct perf_kind *kind, const uint8_t *record, uint32
     if (has & PERF_SAMPLE_HAS_TRANSACTION)
         parts->single[PERF_SINGLE_TRANSACTION] = cursor_take(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_REGS_INTR)
-        parts->regs_intr = take_registers(&at, request->regs_intr);
+        parts->regs_intr = read_registers(&at, request->regs_intr);
     static const uint32_t bits[] = {PERF_SAMPLE_HAS_PHYS_ADDR, PERF_SAMPLE_HAS_CGROUP,
                                     PERF_SAMPLE_HAS_DATA_PAGE, PERF_SAMPLE_HAS_CODE_PAGE};
     for (unsigned i = 0; i < 4; i++)
         if (has & bits[i])
             parts->single[PERF_SINGLE_PHYS_ADDR + i] = cursor_take(&at.c, 8);
     if (has & PERF_SAMPLE_HAS_AUX)
-        parts->aux = take_counted(&at, 1);
+        parts->aux = read_counted_items(&at, 1);
     parts->is_whole = !at.c.failed && cursor_left(&at.c) < 8 && !(has >> 25);
 }

@@ -1,7 +1,8 @@
 /* The read loop: scans records while the batch is empty, and emits those that are released.
  *
  *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
- *                     -> scan_other             records of the tool, compressed ones, damage, the end
+ *                     -> scan_other             records of the tool, compressed ones, damage, the
+ * end
  *             -> emit_released                  decodes the released records into the batch
  *
  * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)
@@ -13,23 +14,23 @@
 /* queue length when nothing is sorted: one batch or a few, so that memory stays small */
 #define STORED_KEYS 4096u
 
-/* --- Giving --- */
+/* --- Emitting --- */
 
-static struct perf_view view_of(const struct perf_reader *reader, const struct perf_key *key)
+static struct perf_view view_of_key(const struct perf_reader *reader, const struct perf_key *key)
 {
     bool is_unpacked = key->size & PERF_KEY_UNPACKED, is_big = reader->trace->is_big;
     uint64_t at = reader->order.base[is_unpacked] + key->at;
     const uint8_t *p = is_unpacked ? reader->unpacked.bytes + (at - reader->unpacked.from)
                                    : reader->in->window.bytes + (at - reader->in->window.offset);
-    return (struct perf_view){.p = p,
-                              .size = key->size & ~PERF_KEY_UNPACKED,
-                              .type = perf_u32(p, is_big),
-                              .misc = perf_u16(p + 4, is_big),
-                              .offset =
-                                  is_unpacked ? perf_unpacked_offset(&reader->unpacked, at) : at};
+    return (struct perf_view){
+        .p = p,
+        .size = key->size & ~PERF_KEY_UNPACKED,
+        .type = perf_u32(p, is_big),
+        .misc = perf_u16(p + 4, is_big),
+        .offset = is_unpacked ? perf_unpacked_file_offset(&reader->unpacked, at) : at};
 }
 
-static void give_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
+static void emit_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, uint64_t offset,
                        unsigned tag)
 {
     ttr_event *event = input_event(reader->in);
@@ -43,61 +44,62 @@ static void give_bytes(struct perf_reader *reader, const uint8_t *p, size_t n, u
     event->tag = (uint16_t)tag;
 }
 
-static enum perf_taken take(struct perf_reader *reader, const struct perf_view *record)
+static enum perf_result emit_record(struct perf_reader *reader, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE))
-        return perf_sample_take(reader, record);
+        return perf_decode_sample(reader, record);
     if (record->type < PERF_TOOL_FIRST)
-        return perf_record_take(reader, record);
-    give_bytes(reader, record->p, record->size, record->offset, record->type);
-    return PERF_TAKEN;
+        return perf_decode_record(reader, record);
+    emit_bytes(reader, record->p, record->size, record->offset, record->type);
+    return PERF_CONSUMED;
 }
 
 /* Decodes released records until the batch is full or none is left. */
-static ttr_status give(struct perf_reader *reader)
+static ttr_status emit_released(struct perf_reader *reader)
 {
     struct perf_order *order = &reader->order;
     struct input *in = reader->in;
     while (order->given < order->n && order->keys[order->given].time <= order->limit) {
         if (in->n >= in->batch)
             return TTR_OK;
-        struct perf_view record = view_of(reader, &order->keys[order->given]);
-        enum perf_taken taken = take(reader, &record);
-        if (PERF_UNLIKELY(taken != PERF_TAKEN))
+        struct perf_view record = view_of_key(reader, &order->keys[order->given]);
+        enum perf_result taken = emit_record(reader, &record);
+        if (PERF_UNLIKELY(taken != PERF_CONSUMED))
             return taken == PERF_HOLD ? TTR_OK : reader->error->status;
         order->given++;
     }
     /* decoded events point into the window, so records are dropped only after the batch was
      * consumed */
     if (in->n == 0)
-        perf_order_settle(reader);
+        perf_order_drop_emitted(reader);
     return TTR_OK;
 }
 
 /* Emits the next bytes before or after the records as a definition of at most PERF_PIECE bytes. */
-static ttr_status give_piece(struct perf_reader *reader)
+static ttr_status emit_piece(struct perf_reader *reader)
 {
     struct perf_span span;
-    ttr_status status = perf_show(reader, reader->at, 1, &span);
+    ttr_status status = perf_load_span(reader, reader->at, 1, &span);
     if (status != TTR_OK)
         return status;
     uint64_t left = reader->pass_end - reader->at;
     size_t n = left < span.n ? (size_t)left : span.n;
     n = n < PERF_PIECE ? n : PERF_PIECE;
     if (n)
-        give_bytes(reader, span.p, n, reader->at, reader->pass_tag);
+        emit_bytes(reader, span.p, n, reader->at, reader->pass_tag);
     reader->at += n;
     if (n)
         return TTR_OK;
     reader->pass_end = reader->at;
-    return reader->pass_tag == PERF_TAG_DATA ? perf_cut_data(reader, reader->at, reader->at + left)
-                                             : TTR_OK;
+    return reader->pass_tag == PERF_TAG_DATA
+               ? perf_report_cut_payload(reader, reader->at, reader->at + left)
+               : TTR_OK;
 }
 
-/* --- Looking at records --- */
+/* --- Scanning --- */
 
 /* Returns the time of a kernel record, 0 if it has none. */
-static inline uint64_t time_of(struct perf_trace *trace, const struct perf_view *record)
+static inline uint64_t record_time(struct perf_trace *trace, const struct perf_view *record)
 {
     if (PERF_LIKELY(record->type == PERF_SAMPLE)) {
         uint32_t at = trace->time_at;
@@ -115,34 +117,34 @@ static inline uint64_t time_of(struct perf_trace *trace, const struct perf_view 
 
 /* Returns the limit of the queue.  It is large while no record has had a time: the first records
  * get the time of the first one that has. */
-static size_t most_keys(const struct perf_reader *reader)
+static size_t max_queued_keys(const struct perf_reader *reader)
 {
     return reader->sorts || reader->order.newest == 0 ? PERF_KEYS_MAX : STORED_KEYS;
 }
 
-static bool is_crowded(const struct perf_reader *reader, uint64_t at)
+static bool is_queue_full(const struct perf_reader *reader, uint64_t at)
 {
     const struct perf_order *order = &reader->order;
-    return order->n >= most_keys(reader) || at - order->base[0] > PERF_REGION_MAX ||
+    return order->n >= max_queued_keys(reader) || at - order->base[0] > PERF_REGION_MAX ||
            reader->unpacked.n > PERF_UNPACKED_MAX;
 }
 
 /* Queues the kernel records in the span up to the first other record, damage, or a full queue.
  * *passed is set to their size in bytes. */
-static bool run_over(struct perf_reader *reader, const struct perf_span *span, uint64_t base,
-                     uint32_t flags, size_t *passed)
+static bool scan_kernel_records(struct perf_reader *reader, const struct perf_span *span,
+                                uint64_t base, uint32_t flags, size_t *passed)
 {
     struct perf_trace *trace = reader->trace;
     struct perf_order *order = &reader->order;
     size_t at = 0;
-    while (span->n - at >= PERF_RECORD_HEADER && order->n < most_keys(reader)) {
+    while (span->n - at >= PERF_RECORD_HEADER && order->n < max_queued_keys(reader)) {
         const uint8_t *p = span->p + at;
         struct perf_view record = {
             .p = p, .type = perf_u32(p, trace->is_big), .size = perf_u16(p + 6, trace->is_big)};
         if (record.size > span->n - at || record.type >= PERF_TOOL_FIRST ||
-            !perf_is_plausible(p, trace->is_big))
+            !perf_is_plausible_record(p, trace->is_big))
             break;
-        uint64_t time = time_of(trace, &record);
+        uint64_t time = record_time(trace, &record);
         order->newest = time > order->newest ? time : order->newest;
         if (!perf_order_add(reader,
                             (struct perf_key){time, (uint32_t)(base + at), record.size | flags}))
@@ -155,7 +157,7 @@ static bool run_over(struct perf_reader *reader, const struct perf_span *span, u
 
 /* Handles the end of the records: reports records that are cut, in the file and in compressed data.
  */
-static ttr_status meet_end(struct perf_reader *reader, size_t n)
+static ttr_status scan_end(struct perf_reader *reader, size_t n)
 {
     uint64_t from = reader->at;
     ttr_status status = TTR_OK;
@@ -168,10 +170,10 @@ static ttr_status meet_end(struct perf_reader *reader, size_t n)
         return status;
     if (n)
         return input_damage(reader->in, from, n, "perf.cut", reader->error,
-                            "the records end inside a record; its %zu bytes are left out", n);
+                            "the records end inside a record; its %zu bytes are dropped", n);
     const uint64_t there = source_end(reader->in->source);
-    if (reader->behind_at && there < from)
-        return perf_cut_data(reader, there, from);
+    if (reader->payload_at && there < from)
+        return perf_report_cut_payload(reader, there, from);
     if (reader->end != UINT64_MAX && from < reader->end)
         return input_damage(reader->in, from, 0, "perf.cut", reader->error,
                             "the file ends %llu bytes before its records should",
@@ -179,21 +181,21 @@ static ttr_status meet_end(struct perf_reader *reader, size_t n)
     return TTR_OK;
 }
 
-static ttr_status meet_bad(struct perf_reader *reader)
+static ttr_status scan_damage(struct perf_reader *reader)
 {
     uint64_t from = reader->at, next;
     ttr_status status = perf_resync(reader, &next);
     if (status != TTR_OK)
         return status;
     reader->at = next;
-    return input_damage(reader->in, from, next - from, "perf.bad-record", reader->error,
-                        "no record can begin so; %llu bytes are passed over, up to the next place "
-                        "where records follow each other",
-                        (unsigned long long)(next - from));
+    return input_damage(
+        reader->in, from, next - from, "perf.bad-record", reader->error,
+        "expected a record; %llu bytes are skipped, up to the next records in a row",
+        (unsigned long long)(next - from));
 }
 
 /* Releases queued records: all of them, or those not newer than the end of the round before. */
-static ttr_status release(struct perf_reader *reader, bool is_all)
+static ttr_status release_queue(struct perf_reader *reader, bool is_all)
 {
     struct perf_order *order = &reader->order;
     uint64_t limit = is_all || !reader->sorts ? UINT64_MAX : order->before;
@@ -206,31 +208,32 @@ static ttr_status release(struct perf_reader *reader, bool is_all)
 }
 
 /* Releases everything because a limit of the queue is reached; order is no longer guaranteed. */
-static ttr_status release_crowd(struct perf_reader *reader)
+static ttr_status release_full_queue(struct perf_reader *reader)
 {
     if (reader->sorts)
         input_note(reader->in, TTR_NOTE_REMARK, reader->at, "perf.long-round",
-                   "more records without the end of a round than can be put in order at once: some "
-                   "may be given late");
-    return release(reader, true);
+                   "more records without the end of a round than can be sorted at once: some may "
+                   "be emitted late");
+    return release_queue(reader, true);
 }
 
 /* Removes damaged bytes from the unpacked ones; the space is limited, and nothing refers to them.
  */
-static ttr_status drop_bad(struct perf_reader *reader, const struct perf_span *span)
+static ttr_status drop_damaged_unpacked(struct perf_reader *reader, const struct perf_span *span)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     size_t skip = (size_t)(span->p - unpacked->bytes),
-           n = perf_find(span, 1, false, reader->trace->is_big);
+           n = perf_find_record(span, 1, false, reader->trace->is_big);
     memmove(unpacked->bytes + skip, unpacked->bytes + skip + n, span->n - n);
     unpacked->n -= n;
     return input_damage(reader->in, reader->at, 0, "perf.bad-packed", reader->error,
-                        "%zu bytes of compressed records are none; they are passed over", n);
+                        "%zu bytes in compressed data are not records; they are skipped", n);
 }
 
 /* Handles a record of the tool in unpacked data.  perf compresses only kernel records, other
  * recorders also FINISHED_ROUND. */
-static ttr_status meet_unpacked_tool(struct perf_reader *reader, const struct perf_view *record)
+static ttr_status scan_unpacked_tool_record(struct perf_reader *reader,
+                                            const struct perf_view *record)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     uint64_t at = unpacked->at - reader->order.base[1];
@@ -242,12 +245,12 @@ static ttr_status meet_unpacked_tool(struct perf_reader *reader, const struct pe
                         (struct perf_key){0, (uint32_t)at, record->size | PERF_KEY_UNPACKED}))
         return fail_memory(reader->error);
     reader->records++;
-    return reader->sorts ? release(reader, false) : TTR_OK;
+    return reader->sorts ? release_queue(reader, false) : TTR_OK;
 }
 
 /* Queues unpacked records until the queue is full.  The others must be queued before the scan of
  * the file continues (`has_more`). */
-static ttr_status run_over_unpacked(struct perf_reader *reader)
+static ttr_status scan_unpacked(struct perf_reader *reader)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     ttr_status status = TTR_OK;
@@ -255,23 +258,24 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
     while (unpacked->bytes && status == TTR_OK && !unpacked->has_more) {
         size_t skip = (size_t)(unpacked->at - unpacked->from), passed = 0;
         struct perf_span span = {unpacked->bytes + skip, unpacked->n - skip};
-        if (!run_over(reader, &span, unpacked->at - reader->order.base[1], PERF_KEY_UNPACKED,
-                      &passed))
+        if (!scan_kernel_records(reader, &span, unpacked->at - reader->order.base[1],
+                                 PERF_KEY_UNPACKED, &passed))
             return fail_memory(reader->error);
         unpacked->at += passed;
         span.p += passed;
         span.n -= passed;
-        bool is_full = is_crowded(reader, reader->at);
+        bool is_full = is_queue_full(reader, reader->at);
         unpacked->has_more =
             is_full && span.n >= PERF_RECORD_HEADER && reader->order.n > reader->order.given;
         if (span.n < PERF_RECORD_HEADER || is_full)
             return TTR_OK;
         struct perf_view record = {.type = perf_u32(span.p, reader->trace->is_big),
                                    .size = perf_u16(span.p + 6, reader->trace->is_big)};
-        bool is_plausible = perf_is_plausible(span.p, reader->trace->is_big);
+        bool is_plausible = perf_is_plausible_record(span.p, reader->trace->is_big);
         if (is_plausible && record.size > span.n)
             return TTR_OK; /* the record continues in the next compressed record */
-        status = is_plausible ? meet_unpacked_tool(reader, &record) : drop_bad(reader, &span);
+        status = is_plausible ? scan_unpacked_tool_record(reader, &record)
+                              : drop_damaged_unpacked(reader, &span);
         unpacked->has_more =
             /* the end of a round: later records must not be sorted together with these */
             reader->order.is_giving;
@@ -281,39 +285,39 @@ static ttr_status run_over_unpacked(struct perf_reader *reader)
 
 /* Unpacks a compressed record chunk by chunk.  Returns early if records were released; the next
  * call continues with the same record. */
-static ttr_status meet_packed(struct perf_reader *reader, const struct perf_view *record)
+static ttr_status scan_packed(struct perf_reader *reader, const struct perf_view *record)
 {
     bool is_done = false;
     while (!is_done && !reader->order.is_giving) {
-        ttr_status status = perf_unpack(reader, record, &is_done);
+        ttr_status status = perf_unpack_chunk(reader, record, &is_done);
         if (status == TTR_OK)
-            status = run_over_unpacked(reader);
-        if (status == TTR_OK && is_crowded(reader, reader->at))
-            status = release_crowd(reader);
+            status = scan_unpacked(reader);
+        if (status == TTR_OK && is_queue_full(reader, reader->at))
+            status = release_full_queue(reader);
         if (status != TTR_OK)
             return status;
     }
     reader->at += is_done ? record->size : 0;
     if (reader->order.n == 0)
-        perf_order_settle(reader);
+        perf_order_drop_emitted(reader);
     return TTR_OK;
 }
 
 /* Handles a record of the tool at reader->at, after queueing it if definitions are wanted. */
-static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *record)
+static ttr_status scan_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
     uint64_t at = reader->at - reader->order.base[0];
     if (record->type == PERF_COMPRESSED || record->type == PERF_COMPRESSED2)
-        return meet_packed(reader, record);
+        return scan_packed(reader, record);
     if (reader->in->flags & TTR_READ_DEFINITIONS &&
         !perf_order_add(reader, (struct perf_key){0, (uint32_t)at, record->size}))
         return fail_memory(reader->error);
     reader->at += record->size;
     reader->records++;
     if (record->type == PERF_FINISHED_ROUND)
-        return reader->sorts ? release(reader, false) : TTR_OK;
+        return reader->sorts ? release_queue(reader, false) : TTR_OK;
     uint64_t regions = reader->in->notes.damage_regions;
-    ttr_status status = perf_tool_take(reader, record);
+    ttr_status status = perf_handle_tool_record(reader, record);
     bool has_data = record->type == PERF_HEADER_FEATURE ||
                     record->type == PERF_HEADER_TRACING_DATA || record->type == PERF_AUXTRACE;
     if (has_data && reader->in->flags & TTR_READ_DEFINITIONS &&
@@ -323,49 +327,49 @@ static ttr_status meet_tool(struct perf_reader *reader, const struct perf_view *
 }
 
 /* Handles the bytes at reader->at if they are not a complete kernel record. */
-static ttr_status meet(struct perf_reader *reader)
+static ttr_status scan_other(struct perf_reader *reader)
 {
     struct perf_span span;
     bool is_big = reader->trace->is_big;
-    ttr_status status = perf_show(reader, reader->at, PERF_RECORD_HEADER, &span);
+    ttr_status status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
     uint64_t left = reader->end - reader->at;
     if (status != TTR_OK || span.n < PERF_RECORD_HEADER || left < PERF_RECORD_HEADER)
-        return status != TTR_OK ? status : meet_end(reader, left < span.n ? (size_t)left : span.n);
-    if (!perf_is_plausible(span.p, is_big))
-        return meet_bad(reader);
+        return status != TTR_OK ? status : scan_end(reader, left < span.n ? (size_t)left : span.n);
+    if (!perf_is_plausible_record(span.p, is_big))
+        return scan_damage(reader);
     struct perf_view record = {.size = perf_u16(span.p + 6, is_big), .offset = reader->at};
-    status = perf_show(reader, reader->at, record.size, &span);
+    status = perf_load_span(reader, reader->at, record.size, &span);
     if (status != TTR_OK)
         return status;
     if (span.n < record.size || left < record.size)
-        return meet_end(reader, left < span.n ? (size_t)left : span.n);
+        return scan_end(reader, left < span.n ? (size_t)left : span.n);
     record.p = span.p;
     record.type = perf_u32(span.p, is_big);
     record.misc = perf_u16(span.p + 4, is_big);
-    return record.type >= PERF_TOOL_FIRST ? meet_tool(reader, &record) : TTR_OK;
+    return record.type >= PERF_TOOL_FIRST ? scan_tool_record(reader, &record) : TTR_OK;
 }
 
 /* Scans records until some are released or the input ends. */
-static ttr_status scan(struct perf_reader *reader)
+static ttr_status scan_records(struct perf_reader *reader)
 {
-    ttr_status status = reader->unpacked.has_more ? run_over_unpacked(reader) : TTR_OK;
+    ttr_status status = reader->unpacked.has_more ? scan_unpacked(reader) : TTR_OK;
     if (status == TTR_OK && reader->unpacked.has_more && !reader->order.is_giving)
-        return release_crowd(reader);
+        return release_full_queue(reader);
     while (status == TTR_OK && !reader->order.is_giving && !reader->is_over &&
            reader->pass_end <= reader->at) {
         struct perf_span span;
         size_t passed = 0;
-        status = perf_show(reader, reader->at, PERF_RECORD_HEADER, &span);
+        status = perf_load_span(reader, reader->at, PERF_RECORD_HEADER, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - reader->at;
         span.n = left < span.n ? (size_t)left : span.n;
-        if (!run_over(reader, &span, reader->at - reader->order.base[0], 0, &passed))
+        if (!scan_kernel_records(reader, &span, reader->at - reader->order.base[0], 0, &passed))
             return fail_memory(reader->error);
         reader->at += passed;
-        if (is_crowded(reader, reader->at))
-            return release_crowd(reader);
-        status = meet(reader);
+        if (is_queue_full(reader, reader->at))
+            return release_full_queue(reader);
+        status = scan_other(reader);
     }
     return status;
 }
@@ -374,7 +378,7 @@ static ttr_status scan(struct perf_reader *reader)
 
 /* Stores the width of the longest event name and whether counter values have ids as attributes:
  * perf script aligns names, and prints one line per counter value. */
-static bool tell_width(const struct perf_reader *reader)
+static bool store_print_attributes(const struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
     size_t width = 0;
@@ -395,7 +399,7 @@ static bool tell_width(const struct perf_reader *reader)
 
 /* Adds the clock.  Runs when the first record is released, since in a pipe a record may declare the
  * clock. */
-static ttr_status tell_clock(struct perf_reader *reader)
+static ttr_status add_perf_clock(struct perf_reader *reader)
 {
     const struct perf_trace *trace = reader->trace;
     if (!trace || reader->in->clocks_n)
@@ -405,13 +409,13 @@ static ttr_status tell_clock(struct perf_reader *reader)
                        .is_anchored = trace->is_anchored,
                        .anchor_ticks = trace->anchor_ticks,
                        .anchor_ns = trace->anchor_wall};
-    return input_add_clock(reader->in, &clock) == SIZE_MAX || !tell_width(reader)
+    return input_add_clock(reader->in, &clock) == SIZE_MAX || !store_print_attributes(reader)
                ? fail_memory(reader->error)
                : TTR_OK;
 }
 
 /* Sets the time that records without one get before the first event: the earliest queued time. */
-static void begin_time(struct perf_reader *reader)
+static void set_first_time(struct perf_reader *reader)
 {
     const struct perf_order *order = &reader->order;
     uint64_t first = UINT64_MAX;
@@ -421,11 +425,11 @@ static void begin_time(struct perf_reader *reader)
     if (first == UINT64_MAX)
         return;
     reader->has_time = true;
-    reader->last_time = perf_time(reader->trace, first, NULL);
+    reader->last_time = perf_ticks_to_ns(reader->trace, first, NULL);
 }
 
 /* Ends this reader.  The last reader of a trace stores the totals as attributes. */
-static ttr_status end(struct perf_reader *reader)
+static ttr_status end_reader(struct perf_reader *reader)
 {
     struct perf_trace *trace = reader->trace;
     if (reader->is_counted || !trace)
@@ -444,12 +448,12 @@ static ttr_status end(struct perf_reader *reader)
 
 /* Continues after all records are scanned: releases the queue, then emits the tail as definitions.
  */
-static ttr_status wind_up(struct perf_reader *reader)
+static ttr_status emit_remaining(struct perf_reader *reader)
 {
     if (reader->order.n)
-        return release(reader, true);
+        return release_queue(reader, true);
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_tail)
-        return end(reader);
+        return end_reader(reader);
     reader->is_tail = true;
     reader->pass_tag = PERF_TAG_TAIL;
     reader->pass_end = UINT64_MAX;
@@ -463,19 +467,19 @@ ttr_status perf_next(struct input *in, ttr_error *error)
     if (reader->trace->tracepoints)
         tracepoints_batch(reader->trace->tracepoints);
     for (;;) {
-        ttr_status status = reader->order.is_giving ? tell_clock(reader) : TTR_OK;
+        ttr_status status = reader->order.is_giving ? add_perf_clock(reader) : TTR_OK;
         if (status == TTR_OK && reader->order.is_giving) {
-            begin_time(reader);
-            status = give(reader);
+            set_first_time(reader);
+            status = emit_released(reader);
         }
         if (status != TTR_OK || in->n)
             return status;
         if (reader->order.is_giving)
             continue;
         if (reader->pass_end > reader->at)
-            status = reader->order.n ? release(reader, true) : give_piece(reader);
+            status = reader->order.n ? release_queue(reader, true) : emit_piece(reader);
         else
-            status = reader->is_over ? wind_up(reader) : scan(reader);
+            status = reader->is_over ? emit_remaining(reader) : scan_records(reader);
         if (status != TTR_OK || in->n)
             return status;
     }

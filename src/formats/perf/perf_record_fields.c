@@ -1,5 +1,5 @@
-/* Fields of records of the kernel that are no samples: numbers at fixed places, then a text or what
- * is left. */
+/* Fields of kernel records other than samples: numbers at fixed offsets, then a text or the rest of
+ * the record. */
 #include "formats/perf/perf.h"
 
 enum form {
@@ -16,15 +16,15 @@ enum form {
     FORM_FLAG
 };
 
-struct item {
+struct record_item {
     const char *name;
-    uint16_t at;  /* in the record; of FORM_FLAG the bit of misc */
+    uint16_t at;  /* offset in the record; FORM_FLAG: bit of misc */
     uint8_t form; /* enum form */
 };
 
 #define ITEMS_MAX 14u
 
-static const struct item items[][ITEMS_MAX] = {
+static const struct record_item items[][ITEMS_MAX] = {
     [0] = {{"record", 8, FORM_BYTES}},
     [PERF_MMAP] = {{"pid", 8, FORM_I32},
                    {"tid", 12, FORM_I32},
@@ -87,44 +87,44 @@ static const struct item items[][ITEMS_MAX] = {
     [PERF_AUX_OUTPUT_HW_ID] = {{"hw_id", 8, FORM_U64}},
 };
 
-struct walk {
-    const struct item *item; /* the next */
-    struct perf_cursor at;   /* of items of an array */
-    uint64_t left;           /* of them */
-    uint32_t end;            /* bytes of the record that are its own */
-    uint8_t part;            /* of the element at hand */
+struct record_iter {
+    const struct record_item *item; /* the next item to emit */
+    struct perf_cursor at;          /* elements of the current array */
+    uint64_t left;                  /* fields of the array that were not emitted yet */
+    uint32_t end;                   /* size of the record without its sample_id trailer */
+    uint8_t part; /* member of the current struct element; 0 = the struct itself */
     uint8_t parts;
-    uint8_t form; /* of the array */
+    uint8_t form; /* enum form of the array */
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static void begin(ttr_fields *fields)
+static void record_fields_begin(ttr_fields *fields)
 {
     const struct perf_trace *trace = fields->own;
     const ttr_event *event = fields->event;
-    struct walk *walk = (struct walk *)fields->state;
-    *walk =
-        (struct walk){.end = event->part < event->payload_size ? event->part : event->payload_size};
+    struct record_iter *iter = (struct record_iter *)fields->state;
+    *iter = (struct record_iter){.end = event->part < event->payload_size ? event->part
+                                                                          : event->payload_size};
     if (event->kind == TTR_KIND_DEFINITION)
         return;
     uint32_t type =
         event->payload_size >= PERF_RECORD_HEADER ? perf_u32(event->payload, trace->is_big) : 0;
     bool is_known = type < sizeof items / sizeof *items && items[type][0].name;
-    walk->item = items[is_known ? type : 0];
-    walk->at.is_big = trace->is_big;
+    iter->item = items[is_known ? type : 0];
+    iter->at.is_big = trace->is_big;
 }
 
-static void set_number(ttr_field *field, uint64_t value, uint8_t bits)
+static void set_record_number(ttr_field *field, uint64_t value, uint8_t bits)
 {
     field->value = (ttr_value){.v.u = value, .type = TTR_TYPE_UINT, .bits = bits};
 }
 
-/* Gives an item of fixed width; false when the record is too short. */
-static bool give_plain(const ttr_event *event, const struct walk *walk, const struct item *item,
-                       ttr_field *field)
+/* Emits an item of fixed width.  Returns false if the record is too short. */
+static bool emit_fixed_item(const ttr_event *event, const struct record_iter *iter,
+                            const struct record_item *item, ttr_field *field)
 {
     const uint8_t *p = event->payload + item->at;
-    bool is_big = walk->at.is_big;
+    bool is_big = iter->at.is_big;
     unsigned bytes = item->form == FORM_U16                             ? 2
                      : item->form == FORM_U32 || item->form == FORM_I32 ? 4
                                                                         : 8;
@@ -133,21 +133,21 @@ static bool give_plain(const ttr_event *event, const struct walk *walk, const st
                                    .type = TTR_TYPE_BOOL};
         return true;
     }
-    if (item->at > walk->end || walk->end - item->at < bytes)
+    if (item->at > iter->end || iter->end - item->at < bytes)
         return false;
     switch (item->form) {
     case FORM_U16:
-        set_number(field, perf_u16(p, is_big), 16);
+        set_record_number(field, perf_u16(p, is_big), 16);
         break;
     case FORM_U32:
-        set_number(field, perf_u32(p, is_big), 32);
+        set_record_number(field, perf_u32(p, is_big), 32);
         break;
     case FORM_I32:
         field->value =
             (ttr_value){.v.s = (int32_t)perf_u32(p, is_big), .type = TTR_TYPE_INT, .bits = 32};
         break;
     default:
-        set_number(field, perf_u64(p, is_big), 0);
+        set_record_number(field, perf_u64(p, is_big), 0);
         break;
     }
     if (item->form == FORM_POINTER)
@@ -155,13 +155,13 @@ static bool give_plain(const ttr_event *event, const struct walk *walk, const st
     return true;
 }
 
-static bool give_text(const ttr_event *event, const struct walk *walk, const struct item *item,
-                      ttr_field *field)
+static bool emit_text_item(const ttr_event *event, const struct record_iter *iter,
+                           const struct record_item *item, ttr_field *field)
 {
-    if (item->at > walk->end)
+    if (item->at > iter->end)
         return false;
     const char *p = (const char *)event->payload + item->at;
-    uint32_t n = walk->end - item->at;
+    uint32_t n = iter->end - item->at;
     bool is_text = item->form == FORM_TEXT;
     field->value = (ttr_value){.type = is_text ? TTR_TYPE_TEXT : TTR_TYPE_BYTES,
                                .text = {p, is_text ? strnlen(p, n) : n}};
@@ -170,93 +170,96 @@ static bool give_text(const ttr_event *event, const struct walk *walk, const str
     return true;
 }
 
-/* A build id; else u32 major, u32 minor, u64 inode, u64 generation. */
-static bool give_build_id(const ttr_event *event, struct walk *walk, ttr_field *field)
+/* Emits the build id, else the device: u32 major, u32 minor, u64 inode, u64 generation. */
+static bool emit_build_id(const ttr_event *event, struct record_iter *iter, ttr_field *field)
 {
-    static const struct item device[] = {{"major", 40, FORM_U32},
-                                         {"minor", 44, FORM_U32},
-                                         {"inode", 48, FORM_U64},
-                                         {"generation", 56, FORM_U64}};
-    const bool may_have = perf_u16(event->payload + 4, walk->at.is_big) & PERF_MISC_BUILD_ID;
-    const uint32_t n = may_have && walk->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
+    static const struct record_item device[] = {{"major", 40, FORM_U32},
+                                                {"minor", 44, FORM_U32},
+                                                {"inode", 48, FORM_U64},
+                                                {"generation", 56, FORM_U64}};
+    const bool may_have = perf_u16(event->payload + 4, iter->at.is_big) & PERF_MISC_BUILD_ID;
+    const uint32_t n = may_have && iter->end >= 64 ? perf_mapping_id_bytes(event->payload) : 0;
     if (n) {
         field->value =
             (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)event->payload + 44, n}};
         return true;
     }
-    const struct item *item = &device[walk->part++];
+    const struct record_item *item = &device[iter->part++];
     field->name = (ttr_text){item->name, strlen(item->name)};
-    if (walk->part < sizeof device / sizeof *device)
-        walk->item--; /* there are more */
-    return give_plain(event, walk, item, field);
+    if (iter->part < sizeof device / sizeof *device)
+        iter->item--; /* the next call emits the next member */
+    return emit_fixed_item(event, iter, item, field);
 }
 
-static bool begin_array(const struct perf_trace *trace, const ttr_event *event, struct walk *walk,
-                        const struct item *item, ttr_field *field)
+static bool emit_array_item(const struct perf_trace *trace, const ttr_event *event,
+                            struct record_iter *iter, const struct record_item *item,
+                            ttr_field *field)
 {
-    walk->form = item->form;
-    walk->at.c = cursor_over(event->payload, walk->end, 0);
-    (void)cursor_skip(&walk->at.c, item->at);
-    walk->parts = 2;
+    iter->form = item->form;
+    iter->at.c = cursor_over(event->payload, iter->end, 0);
+    (void)cursor_skip(&iter->at.c, item->at);
+    iter->parts = 2;
     if (item->form == FORM_NAMESPACES) {
-        walk->left = perf_take64(&walk->at);
+        iter->left = perf_read_u64(&iter->at);
     } else {
         const struct perf_kind *kind = trace->kinds_n ? trace->kind[0] : NULL;
-        walk->left = kind ? cursor_left(&walk->at.c) / 8 : 0;
-        walk->parts = 1;
+        iter->left = kind ? cursor_left(&iter->at.c) / 8 : 0;
+        iter->parts = 1;
     }
-    uint64_t most = cursor_left(&walk->at.c) / (8 * (uint64_t)walk->parts);
-    walk->left = walk->left < most ? walk->left : most;
-    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)walk->left};
-    walk->left *= walk->parts > 1 ? walk->parts + 1u : 1u; /* with the struct itself */
-    walk->part = 0;
+    uint64_t most = cursor_left(&iter->at.c) / (8 * (uint64_t)iter->parts);
+    iter->left = iter->left < most ? iter->left : most;
+    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = (uint32_t)iter->left};
+    /* counts the struct as well as its members */
+    iter->left *= iter->parts > 1 ? iter->parts + 1u : 1u;
+    iter->part = 0;
     return true;
 }
 
-static void give_element(struct walk *walk, ttr_field *field)
+static void emit_record_element(struct record_iter *iter, ttr_field *field)
 {
     static const char *const names[] = {"device", "inode"};
     field->depth = 1;
-    walk->left--;
-    if (walk->parts > 1 && walk->part == 0) {
-        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = walk->parts};
-        walk->part = 1;
+    iter->left--;
+    if (iter->parts > 1 && iter->part == 0) {
+        field->value = (ttr_value){.type = TTR_TYPE_STRUCT, .count = iter->parts};
+        iter->part = 1;
         return;
     }
-    set_number(field, perf_take64(&walk->at), 0);
-    if (walk->parts == 1)
+    set_record_number(field, perf_read_u64(&iter->at), 0);
+    if (iter->parts == 1)
         return;
     field->depth = 2;
-    field->name = (ttr_text){names[walk->part - 1], strlen(names[walk->part - 1])};
-    walk->part = (uint8_t)((walk->part + 1) % (walk->parts + 1));
+    field->name = (ttr_text){names[iter->part - 1], strlen(names[iter->part - 1])};
+    iter->part = (uint8_t)((iter->part + 1) % (iter->parts + 1));
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool record_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct record_iter *iter = (struct record_iter *)fields->state;
     const ttr_event *event = fields->event;
     field_clear(field);
-    if (walk->left > 0) {
-        give_element(walk, field);
+    if (iter->left > 0) {
+        emit_record_element(iter, field);
         return true;
     }
-    const struct item *item = walk->item;
+    const struct record_item *item = iter->item;
     if (!item || !item->name)
         return false;
-    walk->item++;
+    iter->item++;
     field->name = (ttr_text){item->name, strlen(item->name)};
     switch (item->form) {
     case FORM_TEXT:
     case FORM_BYTES:
-        return give_text(event, walk, item, field);
+        return emit_text_item(event, iter, item, field);
     case FORM_BUILD_ID:
-        return give_build_id(event, walk, field);
+        return emit_build_id(event, iter, field);
     case FORM_READ:
     case FORM_NAMESPACES:
-        return begin_array(fields->own, event, walk, item, field);
+        return emit_array_item(fields->own, event, iter, item, field);
     default:
-        return give_plain(event, walk, item, field);
+        return emit_fixed_item(event, iter, item, field);
     }
 }
 
-const struct field_ops perf_record_field_ops = {.begin = begin, .next = next};
+const struct field_ops perf_record_field_ops = {.begin = record_fields_begin,
+                                                .next = record_fields_next};

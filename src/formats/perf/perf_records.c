@@ -14,23 +14,23 @@
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-static enum perf_taken no_memory(struct perf_reader *reader)
+static enum perf_result record_out_of_memory(struct perf_reader *reader)
 {
     (void)fail_memory(reader->error);
     return PERF_FAILED;
 }
 
 /* The sample_id trailer of a record. */
-struct trailer {
+struct record_trailer {
     uint64_t time;
     uint32_t pid, tid, cpu, end; /* `end`: size of the record without the trailer */
     bool has_tid, has_cpu;
 };
 
-static struct trailer trailer_of(struct perf_trace *trace, const struct perf_view *record)
+static struct record_trailer read_trailer(struct perf_trace *trace, const struct perf_view *record)
 {
     const struct perf_kind *kind = perf_kind_of_record(trace, record);
-    struct trailer trailer = {.end = record->size};
+    struct record_trailer trailer = {.end = record->size};
     if (!kind || kind->back == 0 || record->size < PERF_RECORD_HEADER + (uint32_t)kind->back)
         return trailer;
     const uint8_t *end = record->p + record->size;
@@ -51,7 +51,8 @@ static struct trailer trailer_of(struct perf_trace *trace, const struct perf_vie
 
 /* Reads the thread that the body of a record is about.  Returns false if the type has none; the
  * trailer may then have it. */
-static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pid, uint32_t *tid)
+static bool read_body_thread(const struct perf_view *record, bool is_big, uint32_t *pid,
+                             uint32_t *tid)
 {
     unsigned tid_at = 12;
     switch (record->type) {
@@ -75,21 +76,21 @@ static bool own_thread(const struct perf_view *record, bool is_big, uint32_t *pi
 }
 
 /* Returns the zero-terminated text at an offset; it ends before the trailer at the latest. */
-static ttr_text text_at(const struct perf_view *record, uint32_t at, uint32_t end)
+static ttr_text read_record_text(const struct perf_view *record, uint32_t at, uint32_t end)
 {
     const char *p = (const char *)record->p + at;
     return at < end ? (ttr_text){p, strnlen(p, end - at)} : (ttr_text){"", 0};
 }
 
-/* Returns the time that perf_event gives the event of this record. */
-static int64_t time_told(const struct perf_reader *reader, uint64_t time)
+/* Returns the time that perf_add_event gives the event of this record. */
+static int64_t event_time_of(const struct perf_reader *reader, uint64_t time)
 {
-    return time ? perf_time(reader->trace, time, NULL) : reader->last_time;
+    return time ? perf_ticks_to_ns(reader->trace, time, NULL) : reader->last_time;
 }
 
 /* Returns whether a rename has no effect.  Returns false in a folder, since another file may rename
  * the thread earlier. */
-static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name)
+static bool has_name_already(const struct perf_reader *reader, ttr_id id, ttr_id name)
 {
     const ttr *t = reader->trace->t;
     const struct thread *thread = &t->threads[id];
@@ -101,8 +102,8 @@ static bool is_named_so(const struct perf_reader *reader, ttr_id id, ttr_id name
 /* Renames a thread, and its process if the thread is the first of it.  Returns PERF_HOLD if events
  * of the batch would get the new name.  A first name is applied at once: it fits earlier events
  * too. */
-static enum perf_taken name_thread(struct perf_reader *reader, const struct rename *what,
-                                   int64_t time)
+static enum perf_result rename_thread(struct perf_reader *reader, const struct rename *what,
+                                      int64_t time)
 {
     const ttr *t = reader->trace->t;
     const struct thread *now = &t->threads[what->thread];
@@ -113,49 +114,50 @@ static enum perf_taken name_thread(struct perf_reader *reader, const struct rena
     of_process.is_of_process = true;
     if (!input_rename(in, what, time) ||
         (now->tid == t->processes[now->process].pid && !input_rename(in, &of_process, time)))
-        return no_memory(reader);
-    return PERF_TAKEN;
+        return record_out_of_memory(reader);
+    return PERF_CONSUMED;
 }
 
 /* Applies the name that COMM declares or FORK inherits; *name is set to it.  Returns PERF_HOLD if
  * the batch must end first. */
-static enum perf_taken learn(struct perf_reader *reader, const struct perf_view *record,
-                             const struct trailer *trailer, ttr_id *name)
+static enum perf_result apply_record_name(struct perf_reader *reader,
+                                          const struct perf_view *record,
+                                          const struct record_trailer *trailer, ttr_id *name)
 {
     struct perf_trace *trace = reader->trace;
     bool is_big = trace->is_big;
     struct rename what = {0};
     if (record->type == PERF_COMM) {
-        ttr_text text = text_at(record, 16, trailer->end);
+        ttr_text text = read_record_text(record, 16, trailer->end);
         *name = what.name = ttr_text_add(trace->t, text.p, text.n);
-        what.thread =
-            perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 12, is_big));
+        what.thread = perf_find_thread(trace, perf_u32(record->p + 8, is_big),
+                                       perf_u32(record->p + 12, is_big));
         if (!what.thread || (!*name && text.n))
-            return no_memory(reader);
+            return record_out_of_memory(reader);
     } else if (record->type == PERF_FORK) {
-        what.like =
-            perf_thread(trace, perf_u32(record->p + 12, is_big), perf_u32(record->p + 20, is_big));
-        what.thread =
-            perf_thread(trace, perf_u32(record->p + 8, is_big), perf_u32(record->p + 16, is_big));
+        what.like = perf_find_thread(trace, perf_u32(record->p + 12, is_big),
+                                     perf_u32(record->p + 20, is_big));
+        what.thread = perf_find_thread(trace, perf_u32(record->p + 8, is_big),
+                                       perf_u32(record->p + 16, is_big));
         if (!what.like || !what.thread)
-            return no_memory(reader);
+            return record_out_of_memory(reader);
         *name = trace->t->threads[what.like].name;
     }
     const bool tells = what.thread && (*name || (what.like && reader->in->renames));
-    return tells && !is_named_so(reader, what.thread, *name)
-               ? name_thread(reader, &what, time_told(reader, trailer->time))
-               : PERF_TAKEN;
+    return tells && !has_name_already(reader, what.thread, *name)
+               ? rename_thread(reader, &what, event_time_of(reader, trailer->time))
+               : PERF_CONSUMED;
 }
 
 /* Makes a switch event of a switch-out record; `link` is the thread that stops running. */
-static bool take_switch(struct perf_reader *reader, const struct perf_view *record,
-                        const struct trailer *trailer, ttr_event *event)
+static bool make_switch_event(struct perf_reader *reader, const struct perf_view *record,
+                              const struct record_trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     if (!(record->misc & PERF_MISC_SWITCH_OUT) || !trailer->has_tid)
         return true;
-    ttr_id next = perf_thread(reader->trace, perf_u32(record->p + 8, is_big),
-                              perf_u32(record->p + 12, is_big));
+    ttr_id next = perf_find_thread(reader->trace, perf_u32(record->p + 8, is_big),
+                                   perf_u32(record->p + 12, is_big));
     event->kind = TTR_KIND_SWITCH;
     event->link = event->thread;
     event->thread = next;
@@ -166,15 +168,15 @@ static bool take_switch(struct perf_reader *reader, const struct perf_view *reco
 
 /* Sets the members of the event that depend on the type of record.  Returns false if memory is
  * exhausted. */
-static bool shape(struct perf_reader *reader, const struct perf_view *record,
-                  const struct trailer *trailer, ttr_event *event)
+static bool set_event_kind(struct perf_reader *reader, const struct perf_view *record,
+                           const struct record_trailer *trailer, ttr_event *event)
 {
     bool is_big = reader->trace->is_big;
     ttr_text path;
     switch (record->type) {
     case PERF_MMAP:
     case PERF_MMAP2:
-        path = text_at(record, record->type == PERF_MMAP ? 40 : 72, trailer->end);
+        path = read_record_text(record, record->type == PERF_MMAP ? 40 : 72, trailer->end);
         event->kind = TTR_KIND_OBJECT;
         event->tag = TTR_OBJECT_MAPPING;
         event->link = perf_u64(record->p + 16, is_big);
@@ -192,32 +194,31 @@ static bool shape(struct perf_reader *reader, const struct perf_view *record,
         event->link = perf_u64(record->p + (record->type == PERF_LOST ? 16 : 8), is_big);
         return true;
     case PERF_SWITCH_CPU_WIDE:
-        return take_switch(reader, record, trailer, event);
+        return make_switch_event(reader, record, trailer, event);
     default:
         return true;
     }
 }
 
-enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_view *record)
+enum perf_result perf_decode_record(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_trace *trace = reader->trace;
-    struct trailer trailer = trailer_of(trace, record);
+    struct record_trailer trailer = read_trailer(trace, record);
     uint32_t pid = trailer.pid, tid = trailer.tid;
     ttr_id name = record->type < PERF_TOOL_FIRST ? trace->record_name[record->type] : 0;
-    if (!perf_is_known(record->type))
+    if (!perf_is_known_type(record->type))
         input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-                   "a record of type %u, which is not known; it is given with its bytes",
-                   record->type);
+                   "a record of the unknown type %u; it is emitted with its bytes", record->type);
     ttr_id said = 0;
-    enum perf_taken taken = learn(reader, record, &trailer, &said);
-    if (taken != PERF_TAKEN)
+    enum perf_result taken = apply_record_name(reader, record, &trailer, &said);
+    if (taken != PERF_CONSUMED)
         return taken;
-    bool has_thread =
-        (own_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) && pid != PERF_NOBODY;
-    ttr_id thread = has_thread ? perf_thread(trace, pid, tid) : 0;
+    bool has_thread = (read_body_thread(record, trace->is_big, &pid, &tid) || trailer.has_tid) &&
+                      pid != PERF_NO_PROCESS;
+    ttr_id thread = has_thread ? perf_find_thread(trace, pid, tid) : 0;
     if (has_thread && !thread)
-        return no_memory(reader);
-    ttr_event *event = perf_event(reader, record, trailer.time);
+        return record_out_of_memory(reader);
+    ttr_event *event = perf_add_event(reader, record, trailer.time);
     event->kind = TTR_KIND_INSTANT;
     event->schema = trace->record_schema;
     event->body = PERF_RECORD_HEADER;
@@ -228,10 +229,10 @@ enum perf_taken perf_record_take(struct perf_reader *reader, const struct perf_v
         event->cpu = trailer.cpu;
         event->flags |= TTR_EVENT_HAS_CPU;
     }
-    bool is_fine = shape(reader, record, &trailer, event);
+    bool is_fine = set_event_kind(reader, record, &trailer, event);
     if (is_fine && reader->in->flags & TTR_READ_SYMBOLS)
-        is_fine =
-            perf_symbols_take(trace, record, trailer.end,
-                              event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS : event->time);
-    return is_fine ? PERF_TAKEN : no_memory(reader);
+        is_fine = perf_symbols_add_record(trace, record, trailer.end,
+                                          event->flags & TTR_EVENT_NO_TIME ? SYMBOLS_ALWAYS
+                                                                           : event->time);
+    return is_fine ? PERF_CONSUMED : record_out_of_memory(reader);
 }

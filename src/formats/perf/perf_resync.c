@@ -1,8 +1,9 @@
-/* Which bytes may begin a record, and the next place behind damage where some do.
+/* Plausibility of records, and resynchronization after damage.
  *
- * Sizes of the kernel's records are multiples of 8; those of the tool, who sometimes forgot, are
- * any.  A place is believed when three records follow each other from there, each of a type and
- * size that can be, or when records go on to the end. */
+ * The size of a kernel record is a multiple of 8; that of a tool record may not be, since some
+ * versions of perf forgot the padding.  An offset is accepted if three records with known types and
+ * possible sizes follow each other there, or fewer that end exactly at the end of the input
+ * (PERF-BAD-1). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
@@ -10,75 +11,76 @@
 #define CHAIN 3u
 #define LOOK ((size_t)CHAIN * (PERF_RECORD_BYTES_MAX + 1))
 
-/* Least sizes of records; 0 = there is no such type. */
-static const uint8_t least[] = {[PERF_MMAP] = 48,
-                                [PERF_LOST] = 24,
-                                [PERF_COMM] = 24,
-                                [PERF_EXIT] = 32,
-                                [PERF_THROTTLE] = 32,
-                                [PERF_UNTHROTTLE] = 32,
-                                [PERF_FORK] = 32,
-                                [PERF_READ] = 24,
-                                [PERF_SAMPLE] = 8,
-                                [PERF_MMAP2] = 72,
-                                [PERF_AUX] = 32,
-                                [PERF_ITRACE_START] = 16,
-                                [PERF_LOST_SAMPLES] = 16,
-                                [PERF_SWITCH] = 8,
-                                [PERF_SWITCH_CPU_WIDE] = 16,
-                                [PERF_NAMESPACES] = 24,
-                                [PERF_KSYMBOL] = 24,
-                                [PERF_BPF_EVENT] = 24,
-                                [PERF_CGROUP] = 16,
-                                [PERF_TEXT_POKE] = 24,
-                                [PERF_AUX_OUTPUT_HW_ID] = 16,
-                                [PERF_HEADER_ATTR] = 72,
-                                [PERF_HEADER_EVENT_TYPE] = 24,
-                                [PERF_HEADER_TRACING_DATA] = 12,
-                                [PERF_HEADER_BUILD_ID] = 36,
-                                [PERF_FINISHED_ROUND] = 8,
-                                [PERF_ID_INDEX] = 16,
-                                [PERF_AUXTRACE_INFO] = 16,
-                                [PERF_AUXTRACE] = 48,
-                                [PERF_AUXTRACE_ERROR] = 8,
-                                [PERF_THREAD_MAP] = 16,
-                                [PERF_CPU_MAP] = 8,
-                                [PERF_STAT_CONFIG] = 16,
-                                [PERF_STAT] = 8,
-                                [PERF_STAT_ROUND] = 8,
-                                [PERF_EVENT_UPDATE] = 24,
-                                [PERF_TIME_CONV] = 8,
-                                [PERF_HEADER_FEATURE] = 16,
-                                [PERF_COMPRESSED] = 8,
-                                [PERF_FINISHED_INIT] = 8,
-                                [PERF_COMPRESSED2] = 16,
-                                [PERF_COMPRESSED2 + 1] = 8};
+/* Minimum record sizes by type; 0 = unknown type. */
+static const uint8_t record_size_min[] = {[PERF_MMAP] = 48,
+                                          [PERF_LOST] = 24,
+                                          [PERF_COMM] = 24,
+                                          [PERF_EXIT] = 32,
+                                          [PERF_THROTTLE] = 32,
+                                          [PERF_UNTHROTTLE] = 32,
+                                          [PERF_FORK] = 32,
+                                          [PERF_READ] = 24,
+                                          [PERF_SAMPLE] = 8,
+                                          [PERF_MMAP2] = 72,
+                                          [PERF_AUX] = 32,
+                                          [PERF_ITRACE_START] = 16,
+                                          [PERF_LOST_SAMPLES] = 16,
+                                          [PERF_SWITCH] = 8,
+                                          [PERF_SWITCH_CPU_WIDE] = 16,
+                                          [PERF_NAMESPACES] = 24,
+                                          [PERF_KSYMBOL] = 24,
+                                          [PERF_BPF_EVENT] = 24,
+                                          [PERF_CGROUP] = 16,
+                                          [PERF_TEXT_POKE] = 24,
+                                          [PERF_AUX_OUTPUT_HW_ID] = 16,
+                                          [PERF_HEADER_ATTR] = 72,
+                                          [PERF_HEADER_EVENT_TYPE] = 24,
+                                          [PERF_HEADER_TRACING_DATA] = 12,
+                                          [PERF_HEADER_BUILD_ID] = 36,
+                                          [PERF_FINISHED_ROUND] = 8,
+                                          [PERF_ID_INDEX] = 16,
+                                          [PERF_AUXTRACE_INFO] = 16,
+                                          [PERF_AUXTRACE] = 48,
+                                          [PERF_AUXTRACE_ERROR] = 8,
+                                          [PERF_THREAD_MAP] = 16,
+                                          [PERF_CPU_MAP] = 8,
+                                          [PERF_STAT_CONFIG] = 16,
+                                          [PERF_STAT] = 8,
+                                          [PERF_STAT_ROUND] = 8,
+                                          [PERF_EVENT_UPDATE] = 24,
+                                          [PERF_TIME_CONV] = 8,
+                                          [PERF_HEADER_FEATURE] = 16,
+                                          [PERF_COMPRESSED] = 8,
+                                          [PERF_FINISHED_INIT] = 8,
+                                          [PERF_COMPRESSED2] = 16,
+                                          [PERF_COMPRESSED2 + 1] = 8};
 
-#define TYPES_MAX 256u /* types to come: passed over by their size */
+#define TYPES_MAX 256u /* types below are accepted as future ones and skipped by their size */
 
-bool perf_is_plausible(const uint8_t *header, bool is_big)
+bool perf_is_plausible_record(const uint8_t *header, bool is_big)
 {
     uint32_t type = perf_u32(header, is_big), size = perf_u16(header + 6, is_big);
-    bool is_known = type < sizeof least && least[type];
-    if (type == 0 || type >= TYPES_MAX || size < (is_known ? least[type] : PERF_RECORD_HEADER))
+    bool is_known = type < sizeof record_size_min && record_size_min[type];
+    if (type == 0 || type >= TYPES_MAX ||
+        size < (is_known ? record_size_min[type] : PERF_RECORD_HEADER))
         return false;
     return type >= PERF_TOOL_FIRST ? type != PERF_HEADER_TRACING_DATA || size <= 16 : size % 8 == 0;
 }
 
-bool perf_is_known(uint32_t type)
+bool perf_is_known_type(uint32_t type)
 {
-    return type < sizeof least && least[type];
+    return type < sizeof record_size_min && record_size_min[type];
 }
 
-/* Whether records follow each other from the begin of the span on. */
-static bool is_chain(const struct perf_span *span, bool is_end, bool is_big)
+/* Returns whether plausible records follow each other from the start of the span. */
+static bool is_record_chain(const struct perf_span *span, bool is_end, bool is_big)
 {
     size_t at = 0;
     for (unsigned i = 0; i < CHAIN; i++) {
         if (span->n - at < PERF_RECORD_HEADER)
             return is_end && at == span->n && i > 0;
-        if (!perf_is_plausible(span->p + at, is_big) ||
-            !perf_is_known(perf_u32(span->p + at, is_big)))
+        if (!perf_is_plausible_record(span->p + at, is_big) ||
+            !perf_is_known_type(perf_u32(span->p + at, is_big)))
             return false;
         uint32_t type = perf_u32(span->p + at, is_big), size = perf_u16(span->p + at + 6, is_big);
         if (size > span->n - at)
@@ -90,11 +92,11 @@ static bool is_chain(const struct perf_span *span, bool is_end, bool is_big)
     return true;
 }
 
-size_t perf_find(const struct perf_span *span, size_t from, bool is_end, bool is_big)
+size_t perf_find_record(const struct perf_span *span, size_t from, bool is_end, bool is_big)
 {
     for (size_t at = from; at + PERF_RECORD_HEADER <= span->n; at++) {
         struct perf_span rest = {span->p + at, span->n - at};
-        if (perf_is_plausible(rest.p, is_big) && is_chain(&rest, is_end, is_big))
+        if (perf_is_plausible_record(rest.p, is_big) && is_record_chain(&rest, is_end, is_big))
             return at;
     }
     return span->n;
@@ -104,15 +106,16 @@ ttr_status perf_resync(struct perf_reader *reader, uint64_t *offset)
 {
     for (uint64_t from = reader->at;;) {
         struct perf_span span;
-        ttr_status status = perf_show(reader, from, BLOCK + LOOK, &span);
+        ttr_status status = perf_load_span(reader, from, BLOCK + LOOK, &span);
         if (status != TTR_OK)
             return status;
         uint64_t left = reader->end - from;
         span.n = left < span.n ? (size_t)left : span.n;
         bool is_end = span.n < BLOCK + LOOK;
         span.n =
-            is_end ? span.n : BLOCK + LOOK; /* what is looked at does not hang on what is shown */
-        size_t found = perf_find(&span, from == reader->at, is_end, reader->trace->is_big);
+            /* a fixed size, so that the result does not depend on the window */
+            is_end ? span.n : BLOCK + LOOK;
+        size_t found = perf_find_record(&span, from == reader->at, is_end, reader->trace->is_big);
         if (is_end || found < BLOCK) {
             *offset = from + found;
             return TTR_OK;

@@ -1,35 +1,37 @@
-/* Samples become events: their kind is found by id; who, when and where stand at fixed places; the
- * rest is found when asked for. */
+/* Samples to events.  The kind is found by id; thread, time and CPU are at fixed offsets; all other
+ * parts are located only when fields are read. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-static enum perf_taken no_memory(struct perf_reader *reader)
+static enum perf_result record_out_of_memory(struct perf_reader *reader)
 {
     (void)fail_memory(reader->error);
     return PERF_FAILED;
 }
 
-/* A sample of which nothing but its bytes can be told. */
-static enum perf_taken take_unknown(struct perf_reader *reader, const struct perf_view *record)
+/* Emits a sample of an unknown kind, or too short for its kind, with its bytes only (PERF-BAD-3).
+ */
+static enum perf_result emit_unknown_sample(struct perf_reader *reader,
+                                            const struct perf_view *record)
 {
     struct perf_trace *trace = reader->trace;
     ttr_id name = ttr_text_add(trace->t, "unknown", 7);
     if (!name)
-        return no_memory(reader);
-    input_note(reader->in, TTR_NOTE_ODD, record->offset, "perf.unknown-sample",
-               "a sample of an event that nothing is known of, or too short for what its event "
-               "has; it is given with its bytes");
-    ttr_event *event = perf_event(reader, record, 0);
+        return record_out_of_memory(reader);
+    input_note(
+        reader->in, TTR_NOTE_ODD, record->offset, "perf.unknown-sample",
+        "a sample of an unknown event, or too short for its event; it is emitted with its bytes");
+    ttr_event *event = perf_add_event(reader, record, 0);
     event->kind = TTR_KIND_INSTANT;
     event->schema = trace->record_schema;
     event->name = name;
     event->body = PERF_RECORD_HEADER;
     event->part = record->size;
     event->flags |= TTR_EVENT_PARTIAL;
-    return PERF_TAKEN;
+    return PERF_CONSUMED;
 }
 
-/* Whether a callchain is more than marks. */
+/* Returns whether a callchain has any address, not only context marks. */
 static bool has_address(const struct perf_part *chain, bool is_big)
 {
     for (uint64_t i = 0; i < chain->n; i++)
@@ -38,7 +40,7 @@ static bool has_address(const struct perf_part *chain, bool is_big)
     return false;
 }
 
-enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_view *record)
+enum perf_result perf_decode_sample(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_trace *trace = reader->trace;
     const uint8_t *p = record->p;
@@ -46,16 +48,16 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
     struct perf_kind *kind = perf_kind_of_sample(trace, record);
     reader->samples++;
     if (PERF_UNLIKELY(!kind || record->size < kind->parts_at))
-        return take_unknown(reader, record);
+        return emit_unknown_sample(reader, record);
     ttr_id thread = 0;
-    if (kind->tid_at && perf_u32(p + kind->tid_at, is_big) != PERF_NOBODY) {
-        thread = perf_thread(trace, perf_u32(p + kind->tid_at, is_big),
-                             perf_u32(p + kind->tid_at + 4, is_big));
+    if (kind->tid_at && perf_u32(p + kind->tid_at, is_big) != PERF_NO_PROCESS) {
+        thread = perf_find_thread(trace, perf_u32(p + kind->tid_at, is_big),
+                                  perf_u32(p + kind->tid_at + 4, is_big));
         if (PERF_UNLIKELY(!thread))
-            return no_memory(reader);
+            return record_out_of_memory(reader);
     }
     ttr_event *event =
-        perf_event(reader, record, kind->time_at ? perf_u64(p + kind->time_at, is_big) : 0);
+        perf_add_event(reader, record, kind->time_at ? perf_u64(p + kind->time_at, is_big) : 0);
     kind->samples++;
     event->kind =
         kind->request.type == PERF_TYPE_TRACEPOINT_EVENT ? TTR_KIND_INSTANT : TTR_KIND_SAMPLE;
@@ -80,6 +82,7 @@ enum perf_taken perf_sample_take(struct perf_reader *reader, const struct perf_v
         if (has_chain && !has_address(&parts.chain, is_big))
             event->stack = PERF_STACK_EMPTY;
     }
-    return !kind->tracepoint || perf_tracepoint_take(reader, kind, event) ? PERF_TAKEN
-                                                                          : no_memory(reader);
+    return !kind->tracepoint || perf_decode_tracepoint(reader, kind, event)
+               ? PERF_CONSUMED
+               : record_out_of_memory(reader);
 }

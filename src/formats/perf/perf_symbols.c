@@ -1,23 +1,22 @@
-/* Symbols, where they are wanted: which file was mapped where (MMAP, MMAP2), which file that was
- * (build ids), functions that the kernel made (KSYMBOL), and that a process begins with the memory
- * of the one that made it (FORK).
+/* Code symbols: file mappings (MMAP, MMAP2), build ids of files, kernel functions (KSYMBOL), and
+ * inheritance of memory by new processes (FORK).  Used with TTR_READ_SYMBOLS only.
  *
- * The kernel and its modules are told of process -1 and are there in all; they are kept with
- * process 0, which has no memory of its own.  What is no file but can be run was made by a runtime,
- * which may have left its names in /tmp/perf-PID.map. */
+ * Mappings of pid -1 are the kernel and its modules, valid in all processes; they are stored for
+ * process 0, which has no memory of its own.  Executable memory without a file belongs to a
+ * runtime, which may have written its symbols to /tmp/perf-PID.map (PERF-SYMBOL-2). */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
 #define PROT_RUN 4u
-#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; then the path */
+#define BUILD_ID_RECORD 36u /* header, i32 pid, 24 bytes of id; the path follows */
 
-/* The process of a pid; UINT32_MAX when memory is out. */
-static uint32_t process_of(struct perf_trace *trace, uint32_t pid)
+/* Returns the process index for a pid, UINT32_MAX if memory is exhausted. */
+static uint32_t find_process(struct perf_trace *trace, uint32_t pid)
 {
-    bool is_kernel = pid == PERF_NOBODY;
-    ttr_id thread = perf_thread(trace, is_kernel ? 0 : pid, is_kernel ? 0 : pid);
+    bool is_kernel = pid == PERF_NO_PROCESS;
+    ttr_id thread = perf_find_thread(trace, is_kernel ? 0 : pid, is_kernel ? 0 : pid);
     if (!thread)
         return UINT32_MAX;
     uint32_t process = trace->t->threads[thread].process;
@@ -26,7 +25,7 @@ static uint32_t process_of(struct perf_trace *trace, uint32_t pid)
     return process;
 }
 
-static ttr_text last_part(ttr_text path)
+static ttr_text file_name_of(ttr_text path)
 {
     for (size_t i = path.n; i-- > 0;)
         if (path.p[i] == '/' && i + 1 < path.n)
@@ -39,16 +38,16 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* Whether no file is there, but what a program wrote itself. */
-static bool is_made(ttr_text path)
+/* Returns whether a mapping has no file: memory that a program filled itself. */
+static bool is_anonymous_memory(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "//anon") || begins_with(path, "[anon") ||
            begins_with(path, "/memfd:") || begins_with(path, "/dev/zero");
 }
 
-/* Whether what is no file is called by a name of its own, beside where a runtime may have left
- * those of its functions. */
-static bool has_own_name(ttr_text path)
+/* Returns whether memory without a file has a name to show; its symbols are those of the runtime.
+ */
+static bool is_named_memory(ttr_text path)
 {
     return begins_with(path, "/memfd:") || begins_with(path, "[anon");
 }
@@ -59,18 +58,18 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     struct symbols *symbols = &trace->t->symbols;
     char made[40];
     ttr_text told = path;
-    if (pid != PERF_NOBODY && is_made(path)) {
+    if (pid != PERF_NO_PROCESS && is_anonymous_memory(path)) {
         path = (ttr_text){made, (size_t)snprintf(made, sizeof made, "/tmp/perf-%u.map", pid)};
         range->offset = range->start;
-    } else if (pid == PERF_NOBODY) {
-        range->offset = 0; /* instead of what the linker thought */
+    } else if (pid == PERF_NO_PROCESS) {
+        range->offset = 0; /* the stored offset is meaningless for memory without a file */
     }
-    ttr_text name = pid == PERF_NOBODY && begins_with(path, "[kernel.kallsyms]")
+    ttr_text name = pid == PERF_NO_PROCESS && begins_with(path, "[kernel.kallsyms]")
                         ? (ttr_text){path.p, 17}
-                        : last_part(has_own_name(told) ? told : path);
+                        : file_name_of(is_named_memory(told) ? told : path);
     ttr_id path_id = ttr_text_add(trace->t, path.p, path.n),
            name_id = ttr_text_add(trace->t, name.p, name.n);
-    range->process = process_of(trace, pid);
+    range->process = find_process(trace, pid);
     if (!path_id || !name_id || range->process == UINT32_MAX)
         return false;
     range->module = symbols_module(symbols, range->process, path_id);
@@ -81,8 +80,8 @@ static bool add_mapping(struct perf_trace *trace, uint32_t pid, struct symbol_ra
     return symbols_add(symbols, SYMBOL_MAPPING, range);
 }
 
-static bool take_mapping(struct perf_trace *trace, const struct perf_view *record, ttr_text path,
-                         int64_t time)
+static bool add_mapping_record(struct perf_trace *trace, const struct perf_view *record,
+                               ttr_text path, int64_t time)
 {
     const uint8_t *p = record->p;
     bool is_big = trace->is_big, is_second = record->type == PERF_MMAP2;
@@ -93,7 +92,7 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
     uint32_t pid = perf_u32(p + 8, is_big);
     bool is_run =
         is_second ? perf_u32(p + 64, is_big) & PROT_RUN : !(record->misc & PERF_MISC_MMAP_DATA);
-    bool is_kernel = pid == PERF_NOBODY;
+    bool is_kernel = pid == PERF_NO_PROCESS;
     if (is_kernel ? path.n == 0 : !is_run)
         return true;
     if (!add_mapping(trace, pid, &range, path))
@@ -107,14 +106,14 @@ static bool take_mapping(struct perf_trace *trace, const struct perf_view *recor
     return path_id && symbols_build_id(&trace->t->symbols, trace->source, path_id, id);
 }
 
-/* u64 address, u32 bytes, u16 type, u16 flags (1 = it is gone), name. */
-static bool take_kernel_symbol(struct perf_trace *trace, const struct perf_view *record,
-                               ttr_text name, int64_t time)
+/* KSYMBOL: u64 address, u32 bytes, u16 type, u16 flags (1 = unregistered), name. */
+static bool add_kernel_symbol(struct perf_trace *trace, const struct perf_view *record,
+                              ttr_text name, int64_t time)
 {
     struct symbol_range range = {.start = perf_u64(record->p + 8, trace->is_big),
                                  .size = perf_u32(record->p + 16, trace->is_big),
                                  .from = time};
-    range.process = process_of(trace, PERF_NOBODY);
+    range.process = find_process(trace, PERF_NO_PROCESS);
     range.name = ttr_text_add(trace->t, name.p, name.n);
     if (range.process == UINT32_MAX || (!range.name && name.n))
         return false;
@@ -122,11 +121,11 @@ static bool take_kernel_symbol(struct perf_trace *trace, const struct perf_view 
            symbols_add(&trace->t->symbols, SYMBOL_FUNCTION, &range);
 }
 
-static bool take_fork(struct perf_trace *trace, const struct perf_view *record)
+static bool add_fork_record(struct perf_trace *trace, const struct perf_view *record)
 {
     uint32_t child = perf_u32(record->p + 8, trace->is_big),
              parent = perf_u32(record->p + 12, trace->is_big);
-    uint32_t process = process_of(trace, child), from = process_of(trace, parent);
+    uint32_t process = find_process(trace, child), from = find_process(trace, parent);
     if (process == UINT32_MAX || from == UINT32_MAX)
         return false;
     if (process != from)
@@ -134,8 +133,8 @@ static bool take_fork(struct perf_trace *trace, const struct perf_view *record)
     return true;
 }
 
-bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
-                       int64_t time)
+bool perf_symbols_add_record(struct perf_trace *trace, const struct perf_view *record, uint32_t end,
+                             int64_t time)
 {
     uint32_t at = record->type == PERF_MMAP ? 40 : record->type == PERF_MMAP2 ? 72 : 24;
     const char *p = (const char *)record->p + at;
@@ -143,17 +142,18 @@ bool perf_symbols_take(struct perf_trace *trace, const struct perf_view *record,
     switch (record->type) {
     case PERF_MMAP:
     case PERF_MMAP2:
-        return take_mapping(trace, record, text, time);
+        return add_mapping_record(trace, record, text, time);
     case PERF_KSYMBOL:
-        return take_kernel_symbol(trace, record, text, time);
+        return add_kernel_symbol(trace, record, text, time);
     case PERF_FORK:
-        return take_fork(trace, record);
+        return add_fork_record(trace, record);
     default:
         return true;
     }
 }
 
-/* The kernel's mapping is called by the symbol it begins with, too. */
+/* Stores a build id for a path.  The mapping of the kernel has the name of its first symbol
+ * appended, so the id is also stored for those names. */
 static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_id)
 {
     static const char *const kernels[] = {"[kernel.kallsyms]_text", "[kernel.kallsyms]_stext"};
@@ -168,7 +168,7 @@ static bool add_build_id(struct perf_trace *trace, ttr_text path, ttr_id build_i
     return true;
 }
 
-bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record)
+bool perf_build_id_add_record(struct perf_trace *trace, const struct perf_view *record)
 {
     const char *path = (const char *)record->p + BUILD_ID_RECORD;
     if (record->size <= BUILD_ID_RECORD || *path == '\0')
@@ -184,7 +184,7 @@ bool perf_build_id_take(struct perf_trace *trace, const struct perf_view *record
                         build_id);
 }
 
-ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_build_ids_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     while (cursor_left(&at->c) >= PERF_RECORD_HEADER) {
         const uint8_t *p = at->c.p;
@@ -194,7 +194,7 @@ ttr_status perf_build_ids_take(struct perf_reader *reader, struct perf_cursor *a
                                    .offset = at->c.offset};
         if (record.size < PERF_RECORD_HEADER || !cursor_skip(&at->c, record.size))
             return TTR_OK;
-        if (!perf_build_id_take(reader->trace, &record))
+        if (!perf_build_id_add_record(reader->trace, &record))
             return fail_memory(reader->error);
     }
     return TTR_OK;

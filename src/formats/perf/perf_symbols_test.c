@@ -1,4 +1,4 @@
-/* What readers of perf.data tell of addresses, and folders: vectors read with symbols, and as many
+/* Symbols and folders of perf.data: vectors read with TTR_READ_SYMBOLS, and split into several
  * files. */
 #include "support/support.h"
 #include "support/vectors.h"
@@ -19,7 +19,7 @@ struct asked {
     uint64_t address;
 };
 
-static void keep(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+static void store_lookup(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
 {
     struct asked *asked = own;
     (void)snprintf(asked->path, sizeof asked->path, "%s", binary->path.p);
@@ -57,7 +57,7 @@ static void check_symbol(ttr *t, uint64_t tid, uint64_t address, const char *mod
     assert_string_equal(ttr_text_get(t, symbol.name).p, name);
 }
 
-static void addresses_are_in_files_kernel_and_runtimes_also_of_children(void **state)
+static void address_resolves_to_file_kernel_or_runtime_in_children_too(void **state)
 {
     (void)state;
     struct hexa hexa;
@@ -77,7 +77,7 @@ static void addresses_are_in_files_kernel_and_runtimes_also_of_children(void **s
     hexa_free(&hexa);
 }
 
-static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
+static void profile_looks_up_functions_by_file_build_id_and_offset(void **state)
 {
     (void)state;
     struct hexa hexa;
@@ -85,8 +85,10 @@ static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
     const ttr_profile_frame *frame;
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
-    const ttr_profile_options options = {
-        .size = sizeof options, .flags = TTR_PROFILE_MERGED, .locate = keep, .locate_own = &asked};
+    const ttr_profile_options options = {.size = sizeof options,
+                                         .flags = TTR_PROFILE_MERGED,
+                                         .locate = store_lookup,
+                                         .locate_own = &asked};
     ttr_profile *profile = ttr_profile_new(t, reader, &options, NULL);
     assert_non_null(profile);
     assert_int_equal(ttr_profile_frames(profile, &frame), 1);
@@ -100,7 +102,7 @@ static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
     hexa_free(&hexa);
 }
 
-static void folders_are_one_trace_in_order_of_time(void **state)
+static void folder_reads_as_one_trace_by_time(void **state)
 {
     (void)state;
     vectors_files_read_as_written(FOLDER, "", "perf", "data");
@@ -116,9 +118,9 @@ static void folders_are_one_trace_in_order_of_time(void **state)
     "u32le 1 u32le 64 u64le 0 u64le 1000 u64le 0x06 u64le 0 u64le 0x140000 u32le 0 u32le 0 u64le " \
     "0  u64le 0 u64le 0\n"
 
-/* The recorder's threads write a file each, and so the name of a thread and its samples may be in
- * different ones. */
-static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(void **state)
+/* Each thread of the recorder writes its own file, so a COMM and the samples of the named thread
+ * may be in different files. */
+static void name_in_one_file_applies_to_all_from_its_time(void **state)
 {
     static const char *const names[] = {"data", "data.0", "data.1"};
     static const char *const texts[] = {
@@ -156,8 +158,8 @@ static void names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told(vo
         hexa_free(&hexa[i]);
 }
 
-/* Kernels set the bit that announces a build id also where another session asks for ids, and this
- * one has device and inode: a file with an id, and one with such a device. */
+/* Kernels set PERF_MISC_MMAP_BUILD_ID also if only another session asked for build ids.  Input: one
+ * mapping with a build id, and one with device and inode despite the bit. */
 #define WITH_DEVICE(major)                                                                     \
     HEAD_OF("192", "[24]=0")                                                                   \
     "u32le 10 u16le 0x4002 u16le 96 u32le 5 u32le 5 u64le 0x1000 u64le 0x1000 u64le 0  u8 20 " \
@@ -198,8 +200,8 @@ static void expect_device(const char *text)
     hexa_free(&hexa);
 }
 
-/* Numbers of devices may be as small as lengths of ids, and so may those of files be. */
-static void a_device_behind_the_bit_of_a_build_id_is_none(void **state)
+/* Major numbers may be as small as the length of a build id, and so may file numbers. */
+static void device_despite_build_id_bit_is_not_build_id(void **state)
 {
     (void)state;
     expect_device(WITH_DEVICE("254"));
@@ -210,11 +212,11 @@ static void a_device_behind_the_bit_of_a_build_id_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_in_files_kernel_and_runtimes_also_of_children),
-        cmocka_unit_test(profiles_ask_for_functions_by_file_build_id_and_place),
-        cmocka_unit_test(folders_are_one_trace_in_order_of_time),
-        cmocka_unit_test(a_device_behind_the_bit_of_a_build_id_is_none),
-        cmocka_unit_test(names_of_one_file_hold_in_all_from_the_time_on_when_they_are_told),
+        cmocka_unit_test(address_resolves_to_file_kernel_or_runtime_in_children_too),
+        cmocka_unit_test(profile_looks_up_functions_by_file_build_id_and_offset),
+        cmocka_unit_test(folder_reads_as_one_trace_by_time),
+        cmocka_unit_test(device_despite_build_id_bit_is_not_build_id),
+        cmocka_unit_test(name_in_one_file_applies_to_all_from_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

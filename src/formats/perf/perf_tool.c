@@ -1,10 +1,10 @@
-/* Records of the tool.  Those that tell of events are used; the others are passed over: what they
- * hold is for recording (maps of threads and processors), for statistics (STAT), or for processor
- * traces (AUXTRACE).  Two have data behind them, outside of their size. */
+/* Records of the tool.  Those that describe events are parsed.  The others are skipped: they serve
+ * recording (thread and CPU maps), statistics (STAT), or processor traces (AUXTRACE).  The payload
+ * of two of them, AUXTRACE and TRACING_DATA, follows outside of their size. */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 
-static ttr_status take_attr(struct perf_reader *reader, struct perf_cursor *at)
+static ttr_status parse_header_attr(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
     struct cursor size = at->c;
@@ -16,72 +16,72 @@ static ttr_status take_attr(struct perf_reader *reader, struct perf_cursor *at)
     struct perf_kind *kind = perf_kind_add(trace, cursor_part(&at->c, n));
     bool is_fine = kind != NULL;
     while (is_fine && cursor_left(&at->c) >= 8)
-        is_fine = perf_kind_add_id(trace, kind, perf_take64(at));
+        is_fine = perf_kind_add_id(trace, kind, perf_read_u64(at));
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Before Linux 3.10: u64 config, 64 bytes of name. */
-static ttr_status take_event_type(struct perf_reader *reader, struct perf_cursor *at)
+/* HEADER_EVENT_TYPE, written before Linux 3.10: u64 config, 64 bytes of name. */
+static ttr_status parse_event_type(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    uint64_t config = perf_take64(at);
+    uint64_t config = perf_read_u64(at);
     const char *p = (const char *)at->c.p;
     size_t n = strnlen(p, cursor_left(&at->c));
     for (size_t i = 0; i < trace->kinds_n; i++) {
         struct perf_kind *kind = trace->kind[i];
         if (kind->request.type == PERF_TYPE_TRACEPOINT_EVENT && kind->request.config == config &&
-            !perf_kind_name(trace, kind, (ttr_text){p, n}))
+            !perf_kind_set_name(trace, kind, (ttr_text){p, n}))
             return fail_memory(reader->error);
     }
     return TTR_OK;
 }
 
-/* u64 what, u64 id, its value: here the name. */
-static ttr_status take_update(struct perf_reader *reader, struct perf_cursor *at)
+/* EVENT_UPDATE: u64 type, u64 id, value; only a name is used. */
+static ttr_status parse_event_update(struct perf_reader *reader, struct perf_cursor *at)
 {
-    uint64_t what = perf_take64(at), id = perf_take64(at);
+    uint64_t what = perf_read_u64(at), id = perf_read_u64(at);
     struct perf_kind *kind = perf_kind_of_id(reader->trace, id);
     const char *p = (const char *)at->c.p;
     if (at->c.failed || what != PERF_UPDATE_NAME || !kind)
         return TTR_OK;
-    return perf_kind_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))})
+    return perf_kind_set_name(reader->trace, kind, (ttr_text){p, strnlen(p, cursor_left(&at->c))})
                ? TTR_OK
                : fail_memory(reader->error);
 }
 
-static ttr_status take_feature(struct perf_reader *reader, struct perf_cursor *at)
+static ttr_status parse_header_feature(struct perf_reader *reader, struct perf_cursor *at)
 {
-    uint64_t feature = perf_take64(at);
+    uint64_t feature = perf_read_u64(at);
     return feature > PERF_FEATURE_PMU_CAPS ? TTR_OK
-                                           : perf_feature_take(reader, (unsigned)feature, at);
+                                           : perf_feature_parse(reader, (unsigned)feature, at);
 }
 
-ttr_status perf_cut_data(struct perf_reader *reader, uint64_t there, uint64_t end)
+ttr_status perf_report_cut_payload(struct perf_reader *reader, uint64_t there, uint64_t end)
 {
-    const uint64_t from = reader->behind_at;
+    const uint64_t from = reader->payload_at;
     return input_damage(reader->in, from, there - from, "perf.cut", reader->error,
-                        "the records end inside the data of one: %llu of %llu bytes are there",
+                        "the records end inside the payload of one: %llu of %llu bytes are present",
                         (unsigned long long)(there - from), (unsigned long long)(end - from));
 }
 
-/* Passes over what stands behind a record.  Of a pipe nobody knows whether it is there: for a copy,
- * which is to have no record without its data, it is looked at, as far as there is room; of all
- * others the end will tell. */
-static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
+/* Skips the payload after a record.  A pipe may end within it: a copy must not have a record
+ * without its payload, so that caller gets up to PERF_DATA_MAX checked now.  For others the end of
+ * the input shows it. */
+static ttr_status skip_payload(struct perf_reader *reader, uint64_t n)
 {
     struct perf_span span;
     const bool is_looked_at = reader->in->flags & TTR_READ_DEFINITIONS && n <= PERF_DATA_MAX &&
                               source_end(reader->in->source) == UINT64_MAX;
-    ttr_status status = is_looked_at ? perf_show(reader, reader->at, n, &span) : TTR_OK;
+    ttr_status status = is_looked_at ? perf_load_span(reader, reader->at, n, &span) : TTR_OK;
     if (status != TTR_OK)
         return status;
     const uint64_t there = source_end(reader->in->source),
                    end = there < reader->end ? there : reader->end, from = reader->at;
     const uint64_t left = end > from ? end - from : 0;
-    reader->behind_at = from;
+    reader->payload_at = from;
     if (n > left) {
         reader->at += left;
-        return perf_cut_data(reader, reader->at, from + n);
+        return perf_report_cut_payload(reader, reader->at, from + n);
     }
     if (reader->in->flags & TTR_READ_DEFINITIONS) {
         reader->pass_tag = PERF_TAG_DATA;
@@ -92,67 +92,69 @@ static ttr_status pass_over(struct perf_reader *reader, uint64_t n)
     return TTR_OK;
 }
 
-/* Formats of tracepoints. */
-static ttr_status take_tracing(struct perf_reader *reader, struct perf_cursor *at)
+/* HEADER_TRACING_DATA: parses the formats of tracepoints, which follow the record. */
+static ttr_status parse_tracing_data(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_span span;
-    uint32_t n = perf_take32(at);
+    uint32_t n = perf_read_u32(at);
     uint64_t regions = reader->in->notes.damage_regions, left = reader->end - reader->at;
-    if (n > PERF_SECTION_MAX) { /* whether the input has so many is not known yet */
+    if (n > PERF_SECTION_MAX) { /* whether the input has so many bytes is still unknown */
         const uint64_t from = reader->at;
         reader->at += n < left ? n : left;
-        reader->behind_at = 0;
-        return input_damage(reader->in, from, 0, "perf.bad-tracing", reader->error,
-                            "formats of tracepoints of %u bytes, more than the 256 MiB that are "
-                            "looked at; passed over",
-                            n);
+        reader->payload_at = 0;
+        return input_damage(
+            reader->in, from, 0, "perf.bad-tracing", reader->error,
+            "formats of tracepoints of %u bytes, more than the limit of 256 MiB; they are skipped",
+            n);
     }
-    ttr_status status = perf_show(reader, reader->at, n, &span);
+    ttr_status status = perf_load_span(reader, reader->at, n, &span);
     if (status == TTR_OK && span.n < n) {
         status = input_damage(
             reader->in, reader->at, span.n, "perf.bad-tracing", reader->error,
-            "the trace ends inside formats of tracepoints: %zu of %u bytes are there", span.n, n);
+            "the trace ends inside formats of tracepoints: %zu of %u bytes are present", span.n, n);
     } else if (status == TTR_OK) {
         struct perf_cursor bytes = {cursor_over(span.p, n, reader->at), at->is_big};
-        status = perf_feature_take(reader, PERF_FEATURE_TRACING_DATA, &bytes);
+        status = perf_feature_parse(reader, PERF_FEATURE_TRACING_DATA, &bytes);
     }
     if (status == TTR_OK && reader->in->notes.damage_regions > regions)
         reader->at += n < left ? n : left;
     else if (status == TTR_OK)
-        status = pass_over(reader, n);
+        status = skip_payload(reader, n);
     return status;
 }
 
-static ttr_status take_unknown(struct perf_reader *reader, const struct perf_view *record)
+static ttr_status skip_unknown_tool_record(struct perf_reader *reader,
+                                           const struct perf_view *record)
 {
     input_note(reader->in, TTR_NOTE_REMARK, record->offset, "perf.unknown-record",
-               "a record of type %u, which is not known; passed over", record->type);
+               "a record of the unknown type %u; it is skipped", record->type);
     return TTR_OK;
 }
 
-ttr_status perf_tool_take(struct perf_reader *reader, const struct perf_view *record)
+ttr_status perf_handle_tool_record(struct perf_reader *reader, const struct perf_view *record)
 {
     struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
                              reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     switch (record->type) {
     case PERF_HEADER_ATTR:
-        return take_attr(reader, &at);
+        return parse_header_attr(reader, &at);
     case PERF_HEADER_EVENT_TYPE:
-        return take_event_type(reader, &at);
+        return parse_event_type(reader, &at);
     case PERF_HEADER_TRACING_DATA:
-        return take_tracing(reader, &at);
+        return parse_tracing_data(reader, &at);
     case PERF_HEADER_BUILD_ID:
-        if (!(reader->in->flags & TTR_READ_SYMBOLS) || perf_build_id_take(reader->trace, record))
+        if (!(reader->in->flags & TTR_READ_SYMBOLS) ||
+            perf_build_id_add_record(reader->trace, record))
             return TTR_OK;
         return fail_memory(reader->error);
     case PERF_AUXTRACE:
-        return pass_over(reader, perf_take64(&at));
+        return skip_payload(reader, perf_read_u64(&at));
     case PERF_EVENT_UPDATE:
-        return take_update(reader, &at);
+        return parse_event_update(reader, &at);
     case PERF_HEADER_FEATURE:
-        return take_feature(reader, &at);
+        return parse_header_feature(reader, &at);
     default:
-        return perf_is_known(record->type) ? TTR_OK : take_unknown(reader, record);
+        return perf_is_known_type(record->type) ? TTR_OK : skip_unknown_tool_record(reader, record);
     }
 }

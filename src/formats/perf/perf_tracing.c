@@ -1,10 +1,10 @@
-/* Tracepoints: TRACING_DATA tells how their records are laid out; samples hold these as RAW, and
- * everything else they have stands before it. */
+/* Tracepoints: TRACING_DATA describes their fields; samples hold the record of a tracepoint as RAW,
+ * after all other parts. */
 #include "base/status.h"
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
-static struct tracepoint_raw raw(const void *own, const ttr_event *event)
+static struct tracepoint_raw tracepoint_raw_of(const void *own, const ttr_event *event)
 {
     const struct perf_trace *trace = own;
     const uint8_t *p = event->payload + event->body;
@@ -12,27 +12,30 @@ static struct tracepoint_raw raw(const void *own, const ttr_event *event)
     return (struct tracepoint_raw){p, n < left ? n : left};
 }
 
-static bool extra(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool tracepoint_common_field(const void *own, const ttr_event *event, uint32_t i,
+                                    ttr_field *field)
 {
     const struct perf_trace *trace = own;
     return perf_common_field(trace->kind[event->part], event, i, field);
 }
 
-static uint32_t frames(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room)
+static uint32_t tracepoint_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+                                  uint32_t room)
 {
     const struct perf_trace *trace = own;
     return perf_frames(trace->kind[event->part], event, addresses, room);
 }
 
-static const struct tracepoint_container container = {.raw = raw, .extra = extra, .frames = frames};
+static const struct tracepoint_container container = {
+    .raw = tracepoint_raw_of, .extra = tracepoint_common_field, .frames = tracepoint_frames};
 
-static void tell_odd(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *own, uint64_t offset, const char *what)
 {
     const struct perf_reader *reader = own;
     input_note(reader->in, TTR_NOTE_ODD, offset, "perf.bad-tracepoint", "%s", what);
 }
 
-void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
+void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 {
     bool has_raw = kind->request.type == PERF_TYPE_TRACEPOINT_EVENT &&
                    kind->request.sample_type & PERF_SAMPLE_HAS_RAW;
@@ -40,15 +43,15 @@ void perf_tracing_find(struct perf_trace *trace, struct perf_kind *kind)
         kind->tracepoint = tracepoints_find(trace->tracepoints, (uint32_t)kind->request.config);
 }
 
-ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
+ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = tell_odd, .own = reader};
+    struct tracing_data data = {.odd = note_odd_format, .own = reader};
     uint64_t offset = at->c.offset;
     if (!tracing_data_head(&data, &at->c))
         return input_damage(reader->in, offset, 0, "perf.bad-tracing", reader->error,
-                            "what should tell the formats of tracepoints begins with something "
-                            "else; their events have raw bytes");
+                            "expected the magic of tracing data before the formats of tracepoints; "
+                            "their events have raw bytes");
     if (!trace->tracepoints)
         trace->tracepoints =
             tracepoints_new(&(struct tracepoints_spec){.t = trace->t,
@@ -63,15 +66,15 @@ ttr_status perf_tracing_take(struct perf_reader *reader, struct perf_cursor *at)
     data.all = trace->tracepoints;
     ttr_status status = tracing_data_take(&data, &at->c, reader->error);
     for (size_t i = 0; i < trace->kinds_n; i++)
-        perf_tracing_find(trace, trace->kind[i]);
+        perf_kind_find_tracepoint(trace, trace->kind[i]);
     if (status == TTR_OK && at->c.failed)
         status = input_damage(reader->in, at->c.offset, 0, "perf.bad-tracing", reader->error,
                               "the formats of tracepoints end too early");
     return status;
 }
 
-bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *kind,
-                          ttr_event *event)
+bool perf_decode_tracepoint(struct perf_reader *reader, const struct perf_kind *kind,
+                            ttr_event *event)
 {
     const char *why;
     if (kind->raw_at) {
@@ -81,13 +84,14 @@ bool perf_tracepoint_take(struct perf_reader *reader, const struct perf_kind *ki
         perf_parts_find(kind, event->payload, event->payload_size, &parts);
         event->body = parts.raw.p ? (uint32_t)(parts.raw.p - event->payload) : event->payload_size;
     }
-    if (PERF_UNLIKELY(event->body >= event->payload_size)) { /* damaged: there is no RAW */
+    /* damage: the sample has no RAW part */
+    if (PERF_UNLIKELY(event->body >= event->payload_size)) {
         event->body = kind->parts_at;
         event->flags |= TTR_EVENT_PARTIAL;
         return true;
     }
-    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint, raw(reader->trace, event),
-                         event, &why))
+    if (!tracepoint_take(reader->trace->tracepoints, kind->tracepoint,
+                         tracepoint_raw_of(reader->trace, event), event, &why))
         return false;
     if (PERF_UNLIKELY(why != NULL))
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "perf.bad-tracepoint-event",

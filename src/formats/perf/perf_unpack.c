@@ -1,42 +1,42 @@
-/* Compressed records: pieces of one stream of zstd, in which records follow each other across the
- * pieces.
+/* Decompression of records: the payloads of COMPRESSED records form one zstd stream, in which
+ * records may span payloads (PERF-PACK-1).
  *
- *   COMPRESSED    the rest of the record
- *   COMPRESSED2   u64 bytes, so many, zeros up to a multiple of 8
+ *   COMPRESSED    | header 8 | payload to the end of the record      |
+ *   COMPRESSED2   | header 8 | u64 bytes | payload | zeros to 8       |
  *
- * What was unpacked waits with the other records; where a piece came from is kept, for messages.  A
- * stream that is broken stays so. */
+ * Unpacked records are queued with the others.  The file offset of each payload is kept for
+ * diagnostics.  After a decompression error the stream is not used again (PERF-BAD-4). */
 #include "base/status.h"
 #include "formats/perf/perf.h"
 #include "io/decoder.h"
 
 #define ROOM ((size_t)128 * 1024)
 
-/* A decoder and its state. */
+/* The decoder of the stream and its state; owned by perf_unpacked.decoder. */
 struct unpacker {
     const struct decoder *decoder;
     void *state;
 };
 
-static ttr_status broken(struct perf_reader *reader, const struct perf_view *record,
-                         const char *why)
+static ttr_status fail_stream(struct perf_reader *reader, const struct perf_view *record,
+                              const char *why)
 {
     reader->unpacked.is_broken = true;
     return input_damage(reader->in, record->offset, record->size, "perf.bad-compression",
                         reader->error,
-                        "a compressed record cannot be unpacked (%s), and so none behind it",
+                        "a compressed record cannot be decompressed (%s); all later ones are lost",
                         why ? why : "damaged");
 }
 
-/* Makes the decoder by what the first piece begins with. */
-static ttr_status begin(struct perf_reader *reader, const struct perf_view *record,
-                        const struct cursor *piece)
+/* Creates the decoder that recognizes the first payload. */
+static ttr_status open_unpacker(struct perf_reader *reader, const struct perf_view *record,
+                                const struct cursor *piece)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     enum decoder_match match;
     const struct decoder *decoder = decoder_find(piece->p, cursor_left(piece), &match);
     if (!decoder)
-        return broken(reader, record, "expected a frame of zstd");
+        return fail_stream(reader, record, "expected a frame of zstd");
     struct unpacker *unpacker = alloc_zero(alloc, 1, sizeof *unpacker);
     reader->unpacked.decoder = unpacker;
     if (!unpacker)
@@ -46,9 +46,9 @@ static ttr_status begin(struct perf_reader *reader, const struct perf_view *reco
     return unpacker->state && decoder->begin(unpacker->state) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Unpacks so much as there is room for at once. */
-static ttr_status unpack(struct perf_reader *reader, const struct perf_view *record,
-                         const struct cursor *piece, bool *is_done)
+/* Decompresses the next chunk of at most ROOM bytes. */
+static ttr_status unpack_some(struct perf_reader *reader, const struct perf_view *record,
+                              const struct cursor *piece, bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     const struct unpacker *unpacker = unpacked->decoder;
@@ -74,11 +74,11 @@ static ttr_status unpack(struct perf_reader *reader, const struct perf_view *rec
     if (result == DECODE_NO_MEMORY)
         return fail_memory(reader->error);
     return result == DECODE_DAMAGED || result == DECODE_TOO_LARGE
-               ? broken(reader, record, io.reason)
+               ? fail_stream(reader, record, io.reason)
                : TTR_OK;
 }
 
-static bool add_piece(struct perf_reader *reader, uint64_t offset)
+static bool add_unpacked_piece(struct perf_reader *reader, uint64_t offset)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&unpacked->pieces,
@@ -90,14 +90,15 @@ static bool add_piece(struct perf_reader *reader, uint64_t offset)
     return true;
 }
 
-ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *record, bool *is_done)
+ttr_status perf_unpack_chunk(struct perf_reader *reader, const struct perf_view *record,
+                             bool *is_done)
 {
     struct perf_unpacked *unpacked = &reader->unpacked;
     struct perf_cursor at = {cursor_over(record->p, record->size, record->offset),
                              reader->trace->is_big};
     (void)cursor_skip(&at.c, PERF_RECORD_HEADER);
     if (record->type == PERF_COMPRESSED2) {
-        uint64_t n = perf_take64(&at), left = cursor_left(&at.c);
+        uint64_t n = perf_read_u64(&at), left = cursor_left(&at.c);
         at.c = cursor_part(&at.c, n < left ? n : left);
     }
     *is_done = true;
@@ -106,12 +107,12 @@ ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *recor
     if (has_begun)
         (void)cursor_skip(&at.c, (uint64_t)(record->p + unpacked->done - at.c.p));
     else if (!unpacked->is_broken && cursor_left(&at.c) > 0 && !unpacked->decoder)
-        status = begin(reader, record, &at.c);
+        status = open_unpacker(reader, record, &at.c);
     if (status != TTR_OK || unpacked->is_broken || (!has_begun && cursor_left(&at.c) == 0))
         return status;
-    if (!has_begun && !add_piece(reader, record->offset))
+    if (!has_begun && !add_unpacked_piece(reader, record->offset))
         return fail_memory(reader->error);
-    status = unpack(reader, record, &at.c, is_done);
+    status = unpack_some(reader, record, &at.c, is_done);
     if (*is_done || unpacked->is_broken) {
         *is_done = true;
         unpacked->done = 0;
@@ -119,7 +120,7 @@ ttr_status perf_unpack(struct perf_reader *reader, const struct perf_view *recor
     return status;
 }
 
-uint64_t perf_unpacked_offset(const struct perf_unpacked *unpacked, uint64_t at)
+uint64_t perf_unpacked_file_offset(const struct perf_unpacked *unpacked, uint64_t at)
 {
     size_t low = 0, n = unpacked->pieces_n;
     while (n > 1) {

@@ -1,6 +1,7 @@
-/* Golden vectors of the format, from the sources of Linux (README.md).  vectors-whole holds those
- * of which a prefix gives other events: what stands behind their records, or is out of order, tells
- * of those before; vectors-packed holds compressed ones, whose bytes are given unpacked. */
+/* Golden vectors of perf.data, derived from the sources of Linux (README.md).  vectors-whole holds
+ * those of which a prefix reads differently, since features after the records, or records out of
+ * order, change earlier events.  vectors-packed holds compressed ones, which are copied
+ * uncompressed. */
 #include "support/support.h"
 #include "support/vectors.h"
 

@@ -1,4 +1,4 @@
-/* Writing perf.data; see perf_write.h. */
+/* The perf.data writer: options, choice between copying and encoding, losses (see perf_write.h). */
 #include "formats/perf/perf_write.h"
 
 #include "base/number.h"
@@ -26,7 +26,7 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
                         .rule = "keep the time they were given, and lose the mark that says so"},
     [PERF_LOSS_THREAD] =
         {.code = "thread.number",
-         .what = "processes and threads that are unknown, or whose number has more than 32 bits",
+         .what = "unknown processes and threads, and those with numbers of more than 32 bits",
          .rule = "have 0, or the number of the process, or their low 32 bits"},
     [PERF_LOSS_NAME] = {.code = "thread.name",
                         .what = "names of threads and processes",
@@ -57,14 +57,13 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
 
 #define LEVEL_MAX 19u
 
-static ttr_status read_options(struct ttr_writer *out, ttr_error *error)
+static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
     const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
     uint64_t number = 0;
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: there are little and big",
-                    order);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: expected little or big", order);
     if (level &&
         (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level,
@@ -86,8 +85,8 @@ ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
     keymap_init(&writer->kinds, alloc);
     keymap_init(&writer->names, alloc);
     keymap_init(&writer->tracepoints, alloc);
-    pairmap_init(&writer->told, alloc);
-    return read_options(out, error);
+    pairmap_init(&writer->written_names, alloc);
+    return read_write_options(out, error);
 }
 
 void perf_write_drop(struct ttr_writer *out)
@@ -103,7 +102,7 @@ void perf_write_drop(struct ttr_writer *out)
     keymap_free(&writer->kinds);
     keymap_free(&writer->names);
     keymap_free(&writer->tracepoints);
-    pairmap_free(&writer->told);
+    pairmap_free(&writer->written_names);
     alloc_free(alloc, writer->kind, writer->kinds_capacity, sizeof *writer->kind);
     alloc_free(alloc, writer->chain, writer->chain_capacity, sizeof *writer->chain);
 }
@@ -115,7 +114,7 @@ static bool is_out_of_memory(const struct ttr_writer *out)
            (writer->is_encoding && perf_put_failed(&writer->put));
 }
 
-static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status write_perf_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct perf_writer *writer = out->own;
     if (!writer->is_copying && !writer->is_encoding) {
@@ -130,14 +129,14 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     if (writer->is_copying)
         return perf_copy_event(out, event, error);
     if (event->kind != TTR_KIND_DEFINITION)
-        perf_encode(out, event);
+        perf_encode_event(out, event);
     return TTR_OK;
 }
 
 ttr_status perf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     for (uint32_t i = 0; i < batch->n; i++) {
-        ttr_status status = write_event(out, ttr_batch_at(batch, i), error);
+        ttr_status status = write_perf_event(out, ttr_batch_at(batch, i), error);
         if (status == TTR_OK)
             status = output_drain(out, error);
         if (status != TTR_OK)

@@ -1,14 +1,13 @@
 /* The parts of the perf.data writer.
  *
- *   perf_write.c    which of both ways an event goes; options, begin and end, losses
- *   perf_copy.c     records of a perf.data as they are, and its head again if records are missing
- *   perf_encode.c   all other events: samples of user_events that hold EventHeader, threads and
- *                   mappings
+ *   perf_write.c    options, choice of copy or encoding per output, losses
+ *   perf_copy.c     copies records of a perf.data, and corrects its header if records are missing
+ *   perf_encode_event.c   encodes all other events as samples of user_events
  *
- * The first event decides: where the head of a perf.data comes first, the output is a copy of that
- * file or pipe.  Else it is made: as a file where the head can be written anew in the end; for a
- * pipe where it cannot, whose records are held until the formats of all tracepoints are known,
- * since perf takes those only once. */
+ * The first event decides.  If it is the header of a perf.data, the output is a copy of that trace.
+ * Otherwise events are encoded: as a file if the header can be overwritten at the end, else in the
+ * form for pipes.  perf accepts the formats of tracepoints only once, before the first record, so
+ * records of a pipe are held back until the end. */
 #ifndef TRACETTA_PERF_WRITE_H
 #define TRACETTA_PERF_WRITE_H
 
@@ -37,15 +36,16 @@ enum perf_loss {
 };
 extern const ttr_loss perf_losses[PERF_LOSSES];
 
-/* A copy of a perf.data under way. */
+/* State of copying a perf.data. */
 struct perf_copy {
     uint16_t source;
     bool is_big, is_file, is_killed;
-    bool is_open;                 /* not ended, but with what a reader needs before the records
-                                     (encodings/perf_data/perf_data_write.h) */
-    struct buffer head, tail;     /* as they came */
-    uint64_t data_at, data_bytes; /* as the head says */
-    uint64_t written;             /* bytes of records */
+    /* the recorder did not close the file, but wrote all that a reader needs before its records
+     * (encodings/perf_data/perf_data_write.h) */
+    bool is_open;
+    struct buffer head, tail;     /* bytes before and after the records, as read */
+    uint64_t data_at, data_bytes; /* offset and size of the records by the header that was read */
+    uint64_t written;             /* bytes of records written so far */
 };
 
 struct perf_writer {
@@ -57,34 +57,34 @@ struct perf_writer {
     struct tracing_put tracing;
     struct tracing_machine machine;
     struct event_header_put header;
-    struct keymap kinds;       /* hash of what tells kinds apart, to index */
-    struct keymap names;       /* hash of a tracepoint's name and what its samples have, to index */
-    struct keymap tracepoints; /* hash of a tracepoint's name, to its number */
+    /* hash of (provider, level, keyword, sample_type) to index in `kind` */
+    struct keymap kinds;
+    struct keymap names;       /* hash of (tracepoint name, sample_type) to index in `kind` */
+    struct keymap tracepoints; /* hash of a tracepoint name to its number */
     uint32_t tracepoints_n;
-    uint64_t *kind; /* by index: sample_type, tracepoint << 32 */
+    uint64_t *kind; /* by index: sample_type | tracepoint number << 32 */
     size_t kinds_n, kinds_capacity;
-    struct pairmap
-        told; /* (thread, 0) to the string that it was told to be called, (process, 1) the same */
-    struct buffer event; /* of EventHeader */
+    struct pairmap written_names; /* last name written: (thread, 0) and (process, 1) to text id */
+    struct buffer event;          /* encoded EventHeader of the current event */
     uint64_t *chain;
     size_t chain_capacity;
-    int64_t base; /* the time that is stored as 0 */
+    int64_t base; /* source time that is stored as 0, in ns */
     uint64_t newest, round_bytes;
     bool is_disordered;
 };
 
 /* --- perf_copy.c --- */
 
-/* True where the event begins a copy. */
+/* Returns whether the first event starts a copy, and prepares for it. */
 bool perf_copy_begins(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error);
 ttr_status perf_copy_end(struct ttr_writer *out, ttr_error *error);
 
-/* --- perf_encode.c --- */
+/* --- perf_encode_event.c --- */
 
 TTR_MUST ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first,
                                       ttr_error *error);
-void perf_encode(struct ttr_writer *out, const ttr_event *event);
+void perf_encode_event(struct ttr_writer *out, const ttr_event *event);
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error);
 
 /* --- perf_write.c --- */

@@ -1,4 +1,5 @@
-/* What is written is read again, as pipes say it and as files do; copies are what they are of. */
+/* The perf.data writer: encoded events read back from files and pipes; copies equal their source.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,14 +15,14 @@
 
 #define DAY INT64_C(1700000000000000000)
 
-static void begin(struct writing *w, ttr_kind kind, int64_t time, const char *name)
+static void build_event(struct writing *w, ttr_kind kind, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, kind, time, NULL, name);
     ttr_on_thread(w->builder, 7, 9);
     ttr_on_provider(w->builder, "Shop");
 }
 
-/* What a trace reads as, and that nothing in it is odd. */
+/* Checks how a trace reads, and that reading adds no note. */
 static void expect_bytes(const void *bytes, size_t n, const char *text)
 {
     struct dump dump;
@@ -47,7 +48,7 @@ static void expect_read(struct writing *w, const char *text)
     writing_close(w);
 }
 
-static void put_sale(ttr_builder *b)
+static void add_sale_fields(ttr_builder *b)
 {
     ttr_event *event = ttr_event_edit(b);
     event->level = TTR_LEVEL_WARNING;
@@ -62,15 +63,15 @@ static void put_sale(ttr_builder *b)
     "instant time=1700000000000000000 ticks=3600000000000 provider=Shop name=sold thread=7/9 " \
     "cpu=3 level=4 keyword=0x1f {what=\"tea\", count=-5}\n"
 
-static void an_event_is_a_sample_of_its_providers_tracepoint(void **state)
+static void event_becomes_sample_of_provider_tracepoint(void **state)
 {
     struct writing w;
     (void)state;
     for (int big = 0; big < 2; big++) {
         writing_open(&w, "perf", 0,
                      (const char *const[]){big ? "byte-order=big" : "byte-order=little", NULL});
-        begin(&w, TTR_KIND_INSTANT, DAY, "sold");
-        put_sale(w.builder);
+        build_event(&w, TTR_KIND_INSTANT, DAY, "sold");
+        add_sale_fields(w.builder);
         writing_end(&w);
         writing_finish(&w);
         assert_memory_equal(w.text,
@@ -81,12 +82,12 @@ static void an_event_is_a_sample_of_its_providers_tracepoint(void **state)
     }
 }
 
-static void what_is_no_instant_says_what_it_is(void **state)
+static void other_kinds_store_their_kind_as_field(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "perf", 0, (const char *const[]){"zstd=3", NULL});
-    begin(&w, TTR_KIND_SPAN, 1000, "work");
+    build_event(&w, TTR_KIND_SPAN, 1000, "work");
     ttr_event_edit(w.builder)->duration = 50;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.kind"), 1);
@@ -94,7 +95,7 @@ static void what_is_no_instant_says_what_it_is(void **state)
                     "{ttr.kind=\"span\", ttr.duration_ns=50u}\n");
 }
 
-static void a_trace_without_events_is_a_whole_file(void **state)
+static void empty_trace_is_valid_file(void **state)
 {
     struct writing w;
     (void)state;
@@ -104,27 +105,27 @@ static void a_trace_without_events_is_a_whole_file(void **state)
     }
 }
 
-static void a_gap_is_a_lost_record(void **state)
+static void gap_becomes_lost_record(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "perf", 0, NULL);
-    begin(&w, TTR_KIND_GAP, 1000, "");
+    build_event(&w, TTR_KIND_GAP, 1000, "");
     ttr_event_edit(w.builder)->link = 12;
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "event.gap"), 1);
     expect_read(&w, "gap time=1000 id=12 name=lost thread=7/9 {id=1u, lost=12u}\nlost 12 in 1\n");
 }
 
-static void names_of_threads_come_before_their_events(void **state)
+static void thread_name_precedes_first_event(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "perf", 0, NULL);
     assert_true(ttr_thread_name(w.t, 7, 9, "shop", "cashier"));
-    begin(&w, TTR_KIND_INSTANT, 1000, "open");
+    build_event(&w, TTR_KIND_INSTANT, 1000, "open");
     writing_end(&w);
-    begin(&w, TTR_KIND_INSTANT, 2000, "close");
+    build_event(&w, TTR_KIND_INSTANT, 2000, "close");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "thread.name"), 1);
     expect_read(&w, "object time=1000 id=7 name=shop thread=7/7 tag=2 {pid=7i32, tid=7i32, "
@@ -135,7 +136,7 @@ static void names_of_threads_come_before_their_events(void **state)
                     "instant time=2000 provider=Shop name=close thread=7/9 level=3 {}\n");
 }
 
-static void a_thread_that_gets_its_name_is_a_comm_record(void **state)
+static void thread_name_becomes_comm_record(void **state)
 {
     struct writing w;
     (void)state;
@@ -159,12 +160,12 @@ static void a_thread_that_gets_its_name_is_a_comm_record(void **state)
                     "tid=9i32, comm=\"the name of the\", is_exec=false}\n");
 }
 
-static void a_mapping_is_an_mmap2_record(void **state)
+static void mapping_becomes_mmap2_record(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "perf", 0, NULL);
-    begin(&w, TTR_KIND_OBJECT, 1000, "/bin/shop");
+    build_event(&w, TTR_KIND_OBJECT, 1000, "/bin/shop");
     ttr_event_edit(w.builder)->tag = TTR_OBJECT_MAPPING;
     ttr_put_uint(w.builder, "start", 0x4000);
     ttr_put_uint(w.builder, "size", 0x1000);
@@ -184,7 +185,7 @@ static void a_mapping_is_an_mmap2_record(void **state)
     writing_close(&w);
 }
 
-static void what_the_format_cannot_hold_is_counted(void **state)
+static void unsupported_content_is_counted_as_loss(void **state)
 {
     struct writing w;
     (void)state;
@@ -203,7 +204,7 @@ static void what_the_format_cannot_hold_is_counted(void **state)
     expect_read(&w, "instant time=1 provider=My_Shop name=x thread=0/5 level=3 {}\n");
 }
 
-static void options_that_are_none_are_refused(void **state)
+static void invalid_option_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"byte-order=middle", "zstd=0", "zstd=20", "zstd=x"};
@@ -235,7 +236,7 @@ static struct bytes read_file(const char *path)
     return bytes;
 }
 
-/* Writes many sales to a file, with an option of the writer; gives it. */
+/* Returns the bytes of a file with n encoded events, written with a writer option. */
 static struct bytes write_file_with(const char *option, unsigned n)
 {
     char path[] = "/tmp/perf_write_test.XXXXXX";
@@ -250,7 +251,7 @@ static struct bytes write_file_with(const char *option, unsigned n)
         ttr_event_begin(b, TTR_KIND_INSTANT, DAY + i, NULL, "sold");
         ttr_on_thread(b, 7, 9);
         ttr_on_provider(b, "Shop");
-        put_sale(b);
+        add_sale_fields(b);
         assert_int_equal(ttr_event_end(b, out, NULL), TTR_OK);
     }
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
@@ -266,7 +267,7 @@ static struct bytes write_file(unsigned n)
     return write_file_with(NULL, n);
 }
 
-static void a_file_has_its_head_in_the_end(void **state)
+static void written_file_has_final_header(void **state)
 {
     struct bytes file = write_file(1);
     (void)state;
@@ -278,7 +279,7 @@ static void a_file_has_its_head_in_the_end(void **state)
     free(file.p);
 }
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t append_bytes(void *own, const void *bytes, size_t n)
 {
     struct bytes *to = own;
     if (to->n + n > to->capacity) {
@@ -292,15 +293,15 @@ static int64_t push(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-/* Copies the events at or behind a time, with all that is no event. */
-static struct bytes copy(const struct bytes *from, int64_t begin_time)
+/* Returns a copy of the events from begin_time on, definitions included. */
+static struct bytes copy_trace(const struct bytes *from, int64_t begin_time)
 {
     struct bytes to = {0};
     ttr *t = ttr_new(NULL);
     ttr_error error = {.text = ""};
     const ttr_read_options options = {.size = sizeof options, .flags = TTR_READ_DEFINITIONS};
     ttr_reader *in = ttr_open_memory(t, from->p, from->n, "original", &options, &error);
-    ttr_writer *out = ttr_create_push(t, push, &to, "perf", NULL, &error);
+    ttr_writer *out = ttr_create_push(t, append_bytes, &to, "perf", NULL, &error);
     ttr_batch batch;
     assert_true(in && out);
     while (ttr_read(in, &batch, &error) == TTR_OK)
@@ -318,9 +319,9 @@ static struct bytes copy(const struct bytes *from, int64_t begin_time)
     return to;
 }
 
-static void a_copy_is_the_same_byte_by_byte(void **state)
+static void copy_of_file_is_byte_identical(void **state)
 {
-    struct bytes file = write_file(2000), copied = copy(&file, INT64_MIN);
+    struct bytes file = write_file(2000), copied = copy_trace(&file, INT64_MIN);
     (void)state;
     assert_int_equal(copied.n, file.n);
     assert_memory_equal(copied.p, file.p, file.n);
@@ -328,9 +329,9 @@ static void a_copy_is_the_same_byte_by_byte(void **state)
     free(copied.p);
 }
 
-static void a_part_of_a_file_is_a_whole_file(void **state)
+static void copy_of_time_range_is_valid_file(void **state)
 {
-    struct bytes file = write_file(2000), part = copy(&file, DAY + 1999);
+    struct bytes file = write_file(2000), part = copy_trace(&file, DAY + 1999);
     (void)state;
     assert_true(part.n < 4096);
     assert_int_equal(load_u64le(part.p + PERF_AT_ATTRS) + 2 * 144, part.n);
@@ -351,8 +352,8 @@ static unsigned count_records(const struct bytes *file, uint32_t type)
     return n;
 }
 
-/* Reads a trace to the end; gives how many events it has, and how many damaged places. */
-static uint64_t count(const struct bytes *trace, uint64_t *damaged)
+/* Returns the number of events of a trace; *damaged is set to the number of damaged regions. */
+static uint64_t count_events(const struct bytes *trace, uint64_t *damaged)
 {
     ttr *t = ttr_new(NULL);
     ttr_report report = {.size = sizeof report};
@@ -368,16 +369,15 @@ static uint64_t count(const struct bytes *trace, uint64_t *damaged)
     return report.events;
 }
 
-/* What is looked at before any of it is given ends within a compressed record, here the last one
- * and others. */
-static void a_copy_has_all_that_was_compressed(void **state)
+/* The last record of the scan window may end within a compressed record. */
+static void copy_of_compressed_file_has_all_events(void **state)
 {
     (void)state;
     for (unsigned n = 4200; n < 60000; n *= 11) {
-        struct bytes file = write_file_with("zstd=3", n), copied = copy(&file, INT64_MIN);
+        struct bytes file = write_file_with("zstd=3", n), copied = copy_trace(&file, INT64_MIN);
         uint64_t damaged;
-        assert_int_equal(count(&copied, &damaged), n);
-        assert_int_equal(count(&file, &damaged), n);
+        assert_int_equal(count_events(&copied, &damaged), n);
+        assert_int_equal(count_events(&file, &damaged), n);
         assert_int_equal(count_records(&copied, PERF_FINISHED_ROUND),
                          count_records(&file, PERF_FINISHED_ROUND));
         assert_true(count_records(&file, PERF_COMPRESSED) > 0);
@@ -386,8 +386,8 @@ static void a_copy_has_all_that_was_compressed(void **state)
     }
 }
 
-/* Numbers are set to what cannot be: the copy is whole, and has the same events. */
-static void what_is_damaged_is_left_out_of_a_copy(void **state)
+/* Each damaged number makes the copy leave out its part; all events remain. */
+static void damaged_part_is_dropped_from_copy(void **state)
 {
     uint64_t damaged, before;
     (void)state;
@@ -397,24 +397,24 @@ static void what_is_damaged_is_left_out_of_a_copy(void **state)
             load_u64le(file.p + PERF_AT_DATA) + load_u64le(file.p + PERF_AT_DATA + 8);
         const uint64_t places[] = {PERF_AT_ATTR_SIZE, PERF_AT_ATTRS,
                                    load_u64le(file.p + PERF_AT_ATTRS) + 144 -
-                                       PERF_SECTION_BYTES /* of ids */,
-                                   features + 8 /* the size of the first */};
+                                       PERF_SECTION_BYTES /* `size` of the ids */,
+                                   features + 8 /* `size` of the first feature */};
         store_u64le(file.p + places[i], i == 0 ? 7 : 1u << 20);
-        before = count(&file, &damaged);
+        before = count_events(&file, &damaged);
         assert_true(damaged > 0);
-        struct bytes copied = copy(&file, INT64_MIN);
-        assert_int_equal(count(&copied, &damaged), before);
+        struct bytes copied = copy_trace(&file, INT64_MIN);
+        assert_int_equal(count_events(&copied, &damaged), before);
         assert_int_equal(damaged, 0);
         free(file.p);
         free(copied.p);
     }
 }
 
-/* Whole vectors come out as they went in, but for compressed ones, whose records come unpacked. */
+/* Checks that a vector is copied byte by byte; compressed ones become uncompressed. */
 static void expect_copied(const char *path, const struct hexa *hexa, const char *format)
 {
     const struct bytes original = {hexa->bytes, hexa->n, 0};
-    struct bytes copied = copy(&original, INT64_MIN);
+    struct bytes copied = copy_trace(&original, INT64_MIN);
     bool is_packed = memmem(hexa->bytes, hexa->n, "\x28\xb5\x2f\xfd", 4) != NULL;
     (void)format;
     if (!is_packed && (copied.n != hexa->n || memcmp(copied.p, hexa->bytes, hexa->n) != 0))
@@ -422,21 +422,21 @@ static void expect_copied(const char *path, const struct hexa *hexa, const char 
     free(copied.p);
 }
 
-static void each_vector_is_copied(void **state)
+static void vector_copy_is_byte_identical(void **state)
 {
     (void)state;
     vectors_each("src/formats/perf/vectors", "perf", expect_copied);
 }
 
-/* The recorder was killed: the copy has what was recorded behind what its head told of, and a table
- * of features behind that; so has a part of it. */
-static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
+/* The recorder was killed: the copy has also the records after the end by the header, and a table
+ * of features after them.  So has a copy of a part. */
+static void copy_of_killed_recording_is_closed(void **state)
 {
     struct hexa hexa;
     (void)state;
     vectors_load(&hexa, "src/formats/perf/vectors-whole/killed-live.hexa");
     const struct bytes original = {hexa.bytes, hexa.n, 0};
-    struct bytes copied = copy(&original, INT64_MIN), part = copy(&original, 101);
+    struct bytes copied = copy_trace(&original, INT64_MIN), part = copy_trace(&original, 101);
     assert_int_equal(copied.n, hexa.n + 2 * PERF_SECTION_BYTES);
     expect_bytes(copied.p, copied.n,
                  "sample time=100 name=my-clock thread=5/5 {period=1000u}\nsample time=101 "
@@ -447,15 +447,15 @@ static void a_copy_of_a_file_that_was_not_ended_is_ended(void **state)
     hexa_free(&hexa);
 }
 
-static void failures_are_told_and_nothing_leaks(void **state)
+static void writer_failure_is_returned_without_leak(void **state)
 {
     (void)state;
     writing_fails_cleanly("perf");
 }
 
-/* Where records come as they are stored, the earliest one may stand behind others; what has no time
- * is to stand before it. */
-static void names_without_time_are_as_early_as_the_earliest_record(void **state)
+/* If records are read as stored, the earliest one may follow others; records without a time get the
+ * time of the earliest. */
+static void record_without_time_gets_earliest_time(void **state)
 {
     struct hexa hexa;
     ttr *t = ttr_new(NULL);
@@ -477,7 +477,7 @@ static void names_without_time_are_as_early_as_the_earliest_record(void **state)
     hexa_free(&hexa);
 }
 
-static void random_events_are_written_whole(void **state)
+static void random_events_are_written_completely(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -509,25 +509,25 @@ static void random_events_are_written_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_is_a_sample_of_its_providers_tracepoint),
-        cmocka_unit_test(what_is_no_instant_says_what_it_is),
-        cmocka_unit_test(a_trace_without_events_is_a_whole_file),
-        cmocka_unit_test(a_gap_is_a_lost_record),
-        cmocka_unit_test(names_of_threads_come_before_their_events),
-        cmocka_unit_test(a_thread_that_gets_its_name_is_a_comm_record),
-        cmocka_unit_test(a_mapping_is_an_mmap2_record),
-        cmocka_unit_test(what_the_format_cannot_hold_is_counted),
-        cmocka_unit_test(options_that_are_none_are_refused),
-        cmocka_unit_test(a_file_has_its_head_in_the_end),
-        cmocka_unit_test(a_copy_is_the_same_byte_by_byte),
-        cmocka_unit_test(a_part_of_a_file_is_a_whole_file),
-        cmocka_unit_test(a_copy_has_all_that_was_compressed),
-        cmocka_unit_test(what_is_damaged_is_left_out_of_a_copy),
-        cmocka_unit_test(each_vector_is_copied),
-        cmocka_unit_test(a_copy_of_a_file_that_was_not_ended_is_ended),
-        cmocka_unit_test(names_without_time_are_as_early_as_the_earliest_record),
-        cmocka_unit_test(random_events_are_written_whole),
-        cmocka_unit_test(failures_are_told_and_nothing_leaks),
+        cmocka_unit_test(event_becomes_sample_of_provider_tracepoint),
+        cmocka_unit_test(other_kinds_store_their_kind_as_field),
+        cmocka_unit_test(empty_trace_is_valid_file),
+        cmocka_unit_test(gap_becomes_lost_record),
+        cmocka_unit_test(thread_name_precedes_first_event),
+        cmocka_unit_test(thread_name_becomes_comm_record),
+        cmocka_unit_test(mapping_becomes_mmap2_record),
+        cmocka_unit_test(unsupported_content_is_counted_as_loss),
+        cmocka_unit_test(invalid_option_is_refused),
+        cmocka_unit_test(written_file_has_final_header),
+        cmocka_unit_test(copy_of_file_is_byte_identical),
+        cmocka_unit_test(copy_of_time_range_is_valid_file),
+        cmocka_unit_test(copy_of_compressed_file_has_all_events),
+        cmocka_unit_test(damaged_part_is_dropped_from_copy),
+        cmocka_unit_test(vector_copy_is_byte_identical),
+        cmocka_unit_test(copy_of_killed_recording_is_closed),
+        cmocka_unit_test(record_without_time_gets_earliest_time),
+        cmocka_unit_test(random_events_are_written_completely),
+        cmocka_unit_test(writer_failure_is_returned_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,19 +1,19 @@
-/* Perfetto protobuf as a format: what it may lose, how a file begins, and the order of spans within
- * a batch.
+/* Registers the Perfetto protobuf format: its losses, the first packets, and the order of spans
+ * within a batch.
  *
- * Times are told on the boot time clock.  Where they are Unix times the file begins with a snapshot
- * that says which Unix time the boot clock's zero was, one hour before the first event: so numbers
- * stay small and readers can show the wall clock. Left out: reading, compression, the other data
- * sources of Perfetto. */
+ * Times are on Perfetto's boot time clock.  If the source has Unix times, the file starts with a
+ * clock snapshot that maps boot time 0 to one hour before the first event. So numbers stay small,
+ * and readers can show wall-clock time. Left out: reading, compression, and Perfetto's other data
+ * sources. */
 #include "base/status.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Times from here on are Unix times: 1970-04-15 in nanoseconds.  No machine counts that long from
- * its start. */
-#define UNIX_FROM INT64_C(9000000000000000)
+/* ns; later times (1970-04-15) count as Unix times, because no machine counts that long from its
+ * boot */
+#define UNIX_TIME_MIN INT64_C(9000000000000000)
 #define SECOND INT64_C(1000000000)
 #define CHUNK 256
-/* Names of threads are looked at again after so many events: readers take descriptors from anywhere
+/* Number of events after which thread names are checked again; readers accept descriptors anywhere
  * in the file. */
 #define ROUND_EVENTS 4096
 
@@ -41,10 +41,10 @@ static const ttr_loss losses[LOSS_COUNT] = {
     [LOSS_THREAD_ID] = {.code = "thread.id",
                         .what = "process and thread ids that are 0, taken, or above 2^31-1",
                         .rule = "become other numbers, with the real one in the name"},
-    [LOSS_SPAN] =
-        {.code = "span.overlap",
-         .what = "spans that overlap others of their thread, or come too late to be told from such",
-         .rule = "go on a track beside their thread"},
+    [LOSS_SPAN] = {.code = "span.overlap",
+                   .what = "spans that overlap others of their thread, or come too late to be "
+                           "distinguished from those",
+                   .rule = "go on a track beside their thread"},
     [LOSS_FLOW] = {.code = "flow.instant",
                    .what = "flow events",
                    .rule = "become instants with the id of the flow"},
@@ -106,10 +106,10 @@ static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&p->interned, alloc);
     buffer_init(&p->scratch, alloc);
     keymap_init(&p->often, alloc);
-    p->base = INT64_MAX; /* until there is a time */
+    p->base = INT64_MAX; /* unset until an event has a time */
     perfetto_init_tracks(p);
     perfetto_init_kernel(p);
-    return perfetto_make_keys(p) ? TTR_OK : fail_memory(error);
+    return perfetto_intern_attribute_keys(p) ? TTR_OK : fail_memory(error);
 }
 
 /* --- The first packets --- */
@@ -127,26 +127,26 @@ static void begin_sequence(struct perfetto *p)
     if (p->is_begun)
         return;
     p->is_begun = true;
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     protobuf_bool(p->to, PACKET_FIRST_ON_SEQUENCE, true);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-/* Chooses the zero of the trace by the first time there is. */
+/* Chooses the Unix time of the trace's time 0 by the first time of an event. */
 static void choose_base(struct perfetto *p, int64_t first)
 {
     p->has_base = true;
     p->base = 0;
-    if (first < UNIX_FROM)
+    if (first < UNIX_TIME_MIN)
         return;
     p->base = first - first % SECOND - 3600 * SECOND;
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t snapshot = protobuf_begin(p->to, PACKET_CLOCK_SNAPSHOT);
     add_clock(p, CLOCK_BOOTTIME_NUMBER, 0);
     add_clock(p, CLOCK_REALTIME_NUMBER, p->base);
     protobuf_u64(p->to, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_NUMBER);
     protobuf_end(p->to, snapshot);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
 static bool has_time(const ttr_event *event)
@@ -156,74 +156,74 @@ static bool has_time(const ttr_event *event)
 
 /* --- Order within a batch --- */
 
-/* What the events of a chunk are ordered by. */
+/* Sort key of an event in a chunk. */
 struct place {
     int64_t time;
     uint32_t index;
 };
 
-static bool is_ordered(const struct place *places, uint32_t n)
+static bool is_ordered(const struct place *sort_keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        if (places[i].time < places[i - 1].time)
+        if (sort_keys[i].time < sort_keys[i - 1].time)
             return false;
     return true;
 }
 
-/* Merges [from, middle) and [middle, to); equal times keep their order. */
-static void merge(const struct place *in, struct place *out, uint32_t middle, uint32_t to)
+/* Merges the sorted ranges [0, middle) and [middle, to); stable. */
+static void merge_sorted(const struct place *in, struct place *out, uint32_t middle, uint32_t to)
 {
     uint32_t a = 0, b = middle;
     for (uint32_t i = 0; i < to; i++)
         out[i] = a < middle && (b >= to || in[a].time <= in[b].time) ? in[a++] : in[b++];
 }
 
-static void order_by_time(struct place *places, uint32_t n)
+static void order_by_time(struct place *sort_keys, uint32_t n)
 {
     struct place other[CHUNK];
     for (uint32_t width = 1; width < n; width *= 2) {
         for (uint32_t from = 0; from < n; from += 2 * width) {
             uint32_t left = n - from;
             uint32_t middle = width < left ? width : left, to = 2 * width < left ? 2 * width : left;
-            merge(places + from, other + from, middle, to);
+            merge_sorted(sort_keys + from, other + from, middle, to);
         }
-        memcpy(places, other, n * sizeof *places);
+        memcpy(sort_keys, other, n * sizeof *sort_keys);
     }
 }
 
-/* Among spans that begin together the longest goes first: an inner one that came first would
- * enclose it in Perfetto. */
-static void order_equal_spans(const ttr_batch *batch, struct place *places, uint32_t n)
+/* Orders spans with equal start by descending end: Perfetto would nest a longer one inside a
+ * shorter one that came first. */
+static void order_equal_spans(const ttr_batch *batch, struct place *sort_keys, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++) {
-        struct place place = places[i];
+        struct place place = sort_keys[i];
         const ttr_event *event = ttr_batch_at(batch, place.index);
         uint32_t to = i;
-        for (; event->kind == TTR_KIND_SPAN && to && places[to - 1].time == place.time; to--) {
-            const ttr_event *before = ttr_batch_at(batch, places[to - 1].index);
+        for (; event->kind == TTR_KIND_SPAN && to && sort_keys[to - 1].time == place.time; to--) {
+            const ttr_event *before = ttr_batch_at(batch, sort_keys[to - 1].index);
             if (before->kind != TTR_KIND_SPAN || before->duration >= event->duration)
                 break;
-            places[to] = places[to - 1];
+            sort_keys[to] = sort_keys[to - 1];
         }
-        places[to] = place;
+        sort_keys[to] = place;
     }
 }
 
 static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32_t from,
                               ttr_error *error)
 {
-    struct place places[CHUNK];
+    struct place sort_keys[CHUNK];
     uint32_t n = batch->n - from < CHUNK ? batch->n - from : CHUNK;
     for (uint32_t i = 0; i < n; i++)
-        places[i] = (struct place){ttr_batch_at(batch, from + i)->time, from + i};
-    if (!is_ordered(places, n))
-        order_by_time(places, n);
-    order_equal_spans(batch, places, n);
+        sort_keys[i] = (struct place){ttr_batch_at(batch, from + i)->time, from + i};
+    if (!is_ordered(sort_keys, n))
+        order_by_time(sort_keys, n);
+    order_equal_spans(batch, sort_keys, n);
     for (uint32_t i = 0; i < n; i++) {
-        const ttr_event *event = ttr_batch_at(batch, places[i].index);
+        const ttr_event *event = ttr_batch_at(batch, sort_keys[i].index);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        perfetto_event(p, event);
+        perfetto_write_event(p, event);
         output_wrote(p->out, event);
         ttr_status status = output_drain(p->out, error);
         if (status != TTR_OK)
@@ -250,7 +250,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct perfetto *p = out->own;
     begin_sequence(p);
-    perfetto_finish_tracks(p);
+    perfetto_describe_renamed_tracks(p);
     return output_drain(out, error);
 }
 

@@ -1,16 +1,16 @@
-/* The Perfetto writer's state and what its parts offer each other.
+/* The Perfetto writer: its state and the internal functions of its files.
  *
- *   perfetto.c         the format, its losses; batches, put in the order Perfetto needs
- *   perfetto_write.c   one event of each kind
+ *   perfetto.c         format and losses; batches, sorted as Perfetto requires
+ *   perfetto_write.c   writes one event of each kind
  *   perfetto_fields.c  fields and attributes as debug annotations
- *   perfetto_tracks.c  processes, threads, counters, async ids: which track an event goes on
+ *   perfetto_tracks.c  chooses the track of an event: process, thread, counter, async id
  *   perfetto_kernel.c  scheduling and stack samples
  *   perfetto_packet.c  packets, interned strings, texts
- *   perfetto_nest.c    whether a span can go on the track of its thread
+ *   perfetto_nest.c    decides whether a span can be on the track of its thread
  *
- * Everything is written to out->buffer; a failed allocation sets its `failed`, which output_drain
- * tells.  Tables grow with the number of distinct strings, threads, counters, open async ids and
- * mappings, never with the number of events. */
+ * All output goes to out->buffer; a failed allocation sets its `failed` flag, which output_drain
+ * reports.  Tables grow with the number of distinct strings, threads, counters, open async ids and
+ * mappings, not with the number of events. */
 #ifndef TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 #define TRACETTA_FORMATS_PERFETTO_PERFETTO_H
 
@@ -49,7 +49,7 @@ enum perfetto_loss {
     LOSS_COUNT
 };
 
-/* Dictionaries of strings; bits of string_use.in. */
+/* Dictionaries of interned strings: bit numbers in string_use.in. */
 enum dictionary {
     IN_CATEGORIES,
     IN_NAMES,
@@ -62,37 +62,40 @@ enum dictionary {
 };
 
 struct string_use {
-    uint32_t iid; /* the same in every dictionary; 0 = none yet */
-    uint8_t in;   /* bit set of dictionaries that have it since the state was cleared */
-    bool is_known, has_comma, is_broken; /* looked at; holds categories; is no UTF-8 */
+    uint32_t iid; /* interning id, the same in every dictionary; 0 if none yet */
+    uint8_t in;   /* bit set of dictionaries that contain it since the last clearing */
+    /* is_known: the next two are valid; has_comma: a list of categories; is_broken: invalid UTF-8
+     */
+    bool is_known, has_comma, is_broken;
 };
 
 /* A track of slices. */
-struct lane {
-    uint64_t uuid;     /* 0 = not described yet */
-    ttr_id provider;   /* of its events unless they say otherwise */
-    bool has_provider; /* decided */
+struct slice_track {
+    uint64_t uuid;     /* 0 until described */
+    ttr_id provider;   /* provider of its events unless they have another */
+    bool has_provider; /* `provider` is valid */
     struct perfetto_nest nest;
-    uint64_t aside_uuid; /* a track beside it for spans that clash, free from aside_end on */
+    /* additional track for spans that do not nest; free from time aside_end on */
+    uint64_t aside_uuid;
     int64_t aside_end;
 };
 
 struct process_state {
-    uint64_t uuid;   /* 0 = not described yet */
-    int32_t pid;     /* as written */
-    bool is_known;   /* pid is decided */
-    ttr_id name;     /* as described last */
-    ttr_id provider; /* of its tracks unless they say otherwise */
+    uint64_t uuid;   /* 0 until described */
+    int32_t pid;     /* pid in the output */
+    bool is_known;   /* `pid` is valid */
+    ttr_id name;     /* name in the last descriptor */
+    ttr_id provider; /* provider of its tracks unless they have another */
 };
 
 struct thread_state {
-    struct lane lane;
-    uint64_t round; /* names were looked at in this one */
-    uint64_t tid;   /* as written */
+    struct slice_track slice_track;
+    uint64_t round; /* perfetto.round when the names were last checked */
+    uint64_t tid;   /* tid in the output */
     uint32_t process;
     bool is_known, is_in_tree;
-    ttr_id name;      /* as described last */
-    ttr_id tree_name; /* as told to the kernel's tree last */
+    ttr_id name;      /* name in the last descriptor */
+    ttr_id tree_name; /* name last written to the kernel process tree */
 };
 
 struct counter_track {
@@ -101,10 +104,10 @@ struct counter_track {
 };
 
 struct async_track {
-    int64_t end; /* latest time on it */
+    int64_t end; /* latest time of its events */
     uint32_t uuid;
-    int32_t depth; /* begins minus ends */
-    uint32_t next; /* free track of the same process and name */
+    int32_t depth; /* number of begins minus ends */
+    uint32_t next; /* next free track of the same process and name */
     ttr_id provider, thread;
 };
 
@@ -112,14 +115,14 @@ struct mapping_state {
     uint64_t start, size, offset;
     uint32_t process;
     ttr_id path, build_id;
-    uint32_t iid; /* 0 = not told since the state was cleared */
+    uint32_t iid; /* 0 if not written since the last clearing */
 };
 
 struct module_state {
     ttr_id name, build_id;
 };
 
-/* A growing table of zeroed items. */
+/* A growing array of zeroed items. */
 struct table {
     void *items;
     size_t n;
@@ -127,29 +130,29 @@ struct table {
 
 struct perfetto {
     struct ttr_writer *out;
-    struct buffer *to;      /* out->buffer */
-    struct buffer interned; /* entries for the packet under way */
+    struct buffer *to;      /* equals &out->buffer */
+    struct buffer interned; /* interned entries for the open packet */
     struct buffer scratch;
-    uint64_t offset;         /* of the event under way */
-    int64_t base;            /* subtracted from times */
-    bool is_begun, has_base; /* the first packet is written; the clock is chosen */
-    bool has_time;           /* the event under way has one */
+    uint64_t offset;         /* file offset of the current event */
+    int64_t base;            /* ns, subtracted from all times */
+    bool is_begun, has_base; /* is_begun: the first packet is written; has_base: `base` is valid */
+    bool has_time;           /* the current event has a time */
     uint64_t round;
     uint32_t next_uuid;
-    uint32_t next_iid, entries; /* interned since the state was cleared */
-    uint8_t flags;              /* of the packet under way */
+    uint32_t next_iid, entries; /* entries: number interned since the last clearing */
+    uint8_t flags;              /* sequence flags of the open packet */
     int32_t next_pid;
 
-    struct table strings;   /* struct string_use by ttr_id */
-    struct table threads;   /* struct thread_state by ttr_id */
-    struct table processes; /* struct process_state by index in the context */
-    struct pairmap pids;    /* pid as written to process index */
+    struct table strings;   /* items of struct string_use by ttr_id */
+    struct table threads;   /* items of struct thread_state by ttr_id */
+    struct table processes; /* items of struct process_state by process index of the context */
+    struct pairmap pids;    /* maps a pid in the output to its process index */
 
     struct counter_track *counters;
     size_t counters_n, counters_capacity;
     struct keymap counter_index;
     struct async_track *asyncs;
-    size_t asyncs_n, asyncs_capacity; /* [0] is none */
+    size_t asyncs_n, asyncs_capacity; /* [0] means none */
     struct keymap async_index;
     struct pairmap async_free;
 
@@ -159,29 +162,30 @@ struct perfetto {
     size_t modules_n;
     struct pairmap module_index, frames, callstacks;
     uint32_t mapping_round, empty_mapping;
-    struct lane nowhere, objects, gaps;
+    struct slice_track nowhere, objects, gaps;
 
-    uint64_t *seen; /* names of the open objects, for fields of one name */
+    uint64_t *seen; /* names used so far in the open objects, to number duplicates */
     size_t seen_n, seen_capacity;
-    struct keymap often; /* of objects with many fields: (object, name) to how often it is there */
-    uint32_t objects_n;  /* in the event, so far */
-    ttr_id keys[21];     /* of attributes, enum attribute_key */
+    /* for objects with many fields: maps (object, name) to the number of its uses */
+    struct keymap often;
+    uint32_t objects_n; /* number of objects in the current event */
+    ttr_id keys[21];    /* names of attributes, by enum attribute_key */
     ttr_id null_text;
 };
 
-/* Marks of an open packet with a track event. */
+/* Positions of the open packet and of the track event in it. */
 struct open_event {
     size_t packet, event;
 };
 
 /* --- perfetto_packet.c --- */
 
-/* Begins and ends a packet; the end adds what was interned meanwhile. */
-size_t perfetto_begin(struct perfetto *p);
-size_t perfetto_begin_at(struct perfetto *p, int64_t time);
-void perfetto_end(struct perfetto *p, size_t mark);
+/* Begin and end a packet.  The end adds the entries that were interned since the begin. */
+size_t perfetto_begin_packet(struct perfetto *p);
+size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time);
+void perfetto_end_packet(struct perfetto *p, size_t mark);
 
-/* Begins a packet with a track event on a track, without a name. */
+/* Begins a packet with a track event on track `uuid`.  The caller adds the name. */
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid);
 void perfetto_end_event(struct perfetto *p, struct open_event open);
@@ -189,7 +193,8 @@ void perfetto_end_event(struct perfetto *p, struct open_event open);
 /* Slow path of perfetto_intern. */
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary);
 
-/* The iid of a known string in a dictionary, told to the reader when it is new; never 0. */
+/* Returns the interning id of a known string in a dictionary, never 0. Adds the string to the
+ * packet if it is new. */
 static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
     const struct string_use *uses = p->strings.items;
@@ -199,65 +204,69 @@ static inline uint32_t perfetto_intern(struct perfetto *p, ttr_id id, enum dicti
     return uses[id].iid;
 }
 
-/* A number for an interned thing that is no string. */
+/* Returns an unused interning id for something other than a string. */
 uint32_t perfetto_new_iid(struct perfetto *p);
 
-/* Adds a text as a string field; bytes that are no UTF-8 become U+FFFD and count as a loss. */
-void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
+/* Appends a text as a string field.  Bytes that are not UTF-8 become U+FFFD and count as a loss. */
+void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text);
 
-/* What is known of a string; NULL when memory is out. */
-struct string_use *perfetto_string(struct perfetto *p, ttr_id id);
+/* Returns the properties of a string, NULL if out of memory. */
+struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id);
 
-/* Gives item `index`, growing the table; NULL (and the buffer failed) when memory is out. */
-void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size);
+/* Returns item `index` and grows the table if needed.  Returns NULL, with the buffer failed, if out
+ * of memory. */
+void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size);
 
-static inline void perfetto_lost(struct perfetto *p, enum perfetto_loss loss)
+static inline void perfetto_count_loss(struct perfetto *p, enum perfetto_loss loss)
 {
     output_lost(p->out, loss, p->offset);
 }
 
 /* --- perfetto_tracks.c --- */
 
-/* A number that could not be written as it is. */
+/* A process or thread id that the format cannot hold. */
 struct renumbered {
-    const char *what; /* "pid", "tid" */
+    const char *what; /* "pid" or "tid" */
     uint64_t real, written;
 };
 
-/* Adds a name as a string field, with the real number where that is not the one written: "worker
- * (tid 9223372036854775817)". */
+/* Appends a name as a string field, followed by the real id if the output has another: "worker (tid
+ * 9223372036854775817)". */
 void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                        const struct renumbered *number);
 
-/* The process or thread, its track described with the names known by now; NULL when memory is out.
- */
-struct process_state *perfetto_process(struct perfetto *p, uint32_t index);
-struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id);
+/* Return a process or thread whose track is described with its current names, NULL if out of
+ * memory. */
+struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index);
+struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id);
 
-/* The thread without a track: its tid and pid as written. */
-struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id);
+/* Returns a thread with its tid and pid for the output, without describing its track. */
+struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id);
 
-/* The track for slices of an event's thread, described; NULL when memory is out. */
-struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event);
+/* Returns the described slice track of an event's thread, NULL if out of memory. */
+struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event);
 
-/* A track of its own for what belongs to no thread. */
-struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name);
+/* Returns a named track for events without a thread. */
+struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                          const char *name);
 
-/* The track of a span of the lane: the lane's, or one beside it. */
-uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end);
+/* Returns the track for a span: that of the thread, or the additional one if the span does not
+ * nest. */
+uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
+                                    int64_t begin, int64_t end);
 
-/* The track of one series of a counter. */
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
-                                       const ttr_field *field);
+/* Returns the track of one series of a counter. */
+struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
+                                             const ttr_field *field);
 
-/* The track of an async event; `change` is +1 for a begin, -1 for an end. */
-struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change);
+/* Returns the track of an async event; `change` is +1 for a begin and -1 for an end. */
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change);
 
-/* What the tables start from. */
+/* Initializes the track tables. */
 void perfetto_init_tracks(struct perfetto *p);
 
-/* Describes anew what got a name since it was described. */
-void perfetto_finish_tracks(struct perfetto *p);
+/* Describes all tracks again that received a name after their last descriptor. */
+void perfetto_describe_renamed_tracks(struct perfetto *p);
 void perfetto_free_tracks(struct perfetto *p);
 
 /* --- perfetto_fields.c --- */
@@ -286,39 +295,42 @@ enum attribute_key {
     KEY_EVENT_VERSION
 };
 
-/* Adds all fields as annotations; `skip` names a top-level field that is told otherwise, or NULL.
- * `most` is the most bytes of a byte field that are kept. */
+/* Appends all fields as debug annotations.  `skip` is a top-level field that is written elsewhere,
+ * or NULL. Byte fields are cut to `most` bytes. */
 void perfetto_add_fields(struct perfetto *p, const ttr_event *event, const char *skip, size_t most);
 
-/* Adds attributes of an event that its track does not imply; afterwards names start anew. */
-void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane);
+/* Appends the attributes of an event that its track does not imply, and forgets the names used in
+ * the event. */
+void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
+                                   const struct slice_track *slice_track);
 void perfetto_add_u64(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t value);
 void perfetto_add_thread(struct perfetto *p, ttr_id thread);
 
-/* How many attributes an event has that a packet without annotations loses: name and category too
- * where asked. */
-unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event);
+/* Returns how many attributes a packet without annotations loses, not counting name and category.
+ */
+unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event);
 
-/* Makes the keys; false when memory is out. */
-bool perfetto_make_keys(struct perfetto *p);
+/* Interns the names of attributes.  Returns false if out of memory. */
+bool perfetto_intern_attribute_keys(struct perfetto *p);
 
 /* --- perfetto_kernel.c --- */
 
-/* These give false for an event that must become an instant. */
-bool perfetto_switch(struct perfetto *p, const ttr_event *event);
-bool perfetto_wake(struct perfetto *p, const ttr_event *event);
-bool perfetto_sample(struct perfetto *p, const ttr_event *event);
+/* Write scheduling and sample packets.  Return false if the event must be written as an instant
+ * instead. */
+bool perfetto_write_switch(struct perfetto *p, const ttr_event *event);
+bool perfetto_write_wake(struct perfetto *p, const ttr_event *event);
+bool perfetto_write_sample(struct perfetto *p, const ttr_event *event);
 
-/* Remembers a module or mapping for samples. */
-void perfetto_module(struct perfetto *p, const ttr_event *event);
-void perfetto_mapping(struct perfetto *p, const ttr_event *event);
+/* Store a module or mapping, so that frames of later samples can refer to it. */
+void perfetto_store_module(struct perfetto *p, const ttr_event *event);
+void perfetto_store_mapping(struct perfetto *p, const ttr_event *event);
 
 void perfetto_init_kernel(struct perfetto *p);
 void perfetto_free_kernel(struct perfetto *p);
 
 /* --- perfetto_write.c --- */
 
-void perfetto_event(struct perfetto *p, const ttr_event *event);
+void perfetto_write_event(struct perfetto *p, const ttr_event *event);
 
 #endif

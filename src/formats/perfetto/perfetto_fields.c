@@ -1,20 +1,23 @@
 /* Fields and attributes as debug annotations: bool, uint, int, double, text, pointer, dictionary
- * and array, all nested by length.
+ * and array. Nested messages have length prefixes.
  *
- *   bytes become "0x" and hexadecimal digits | null becomes the text "null" | a thread (hint) its
- * tid an enumerated value is a dictionary {value, label}, with an array "labels" where it has
- * several names; flags {value, labels} a name used again in one object becomes "name#2"; what nests
- * deeper than DEPTH_MOST is left out
+ *   bytes             "0x" and hexadecimal digits
+ *   null              the text "null"
+ *   thread (hint)     its tid
+ *   enumerated value  a dictionary {value, label}; {value, labels} if it has several names
+ *   flags             a dictionary {value, labels}
+ *   a duplicate name  "name#2" within one object
+ *   deep nesting      dropped beyond DEPTH_MAX levels
  *
  * Texts and names that are known strings are interned. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "formats/perfetto/perfetto.h"
 
-#define DEPTH_MOST 32
-/* Names of an object that are compared one by one; with more of them a table finds them, so that
- * many fields cost no square of them. */
-#define COMPARED_MOST 32
+#define DEPTH_MAX 32
+/* Number of names in an object up to which duplicates are found by linear search; a hash table
+ * avoids quadratic time beyond. */
+#define LINEAR_SEARCH_MAX 32
 
 static const char *const key_texts[21] = {
     [KEY_PROVIDER] = "provider", [KEY_LEVEL] = "level",       [KEY_KEYWORD] = "keyword",
@@ -26,22 +29,22 @@ static const char *const key_texts[21] = {
     [KEY_LABELS] = "labels",     [KEY_EVENT_ID] = "event_id", [KEY_EVENT_VERSION] = "event_version",
 };
 
-/* An object or array whose fields are being added. */
+/* An open object or array. */
 struct level {
-    size_t mark;       /* of its message */
-    size_t seen_begin; /* its names in p->seen */
-    uint32_t object;   /* its number in the event; that of the event itself is 0 */
+    size_t mark;       /* position of its message in the buffer */
+    size_t seen_begin; /* index of its first name in p->seen */
+    uint32_t object;   /* its number in the event; 0 is the event itself */
     bool is_array;
 };
 
 struct walk {
     struct perfetto *p;
-    struct level levels[DEPTH_MOST + 1];
+    struct level levels[DEPTH_MAX + 1];
     unsigned depth;
     size_t most;
 };
 
-bool perfetto_make_keys(struct perfetto *p)
+bool perfetto_intern_attribute_keys(struct perfetto *p)
 {
     for (size_t i = 0; i < sizeof key_texts / sizeof *key_texts; i++) {
         p->keys[i] = ttr_text_add(p->out->t, key_texts[i], strlen(key_texts[i]));
@@ -54,8 +57,8 @@ bool perfetto_make_keys(struct perfetto *p)
 
 /* --- Names --- */
 
-/* Counts a name in the table; how often it was there before. */
-static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t name)
+/* Counts a use of a name in the hash table.  Returns the number of earlier uses. */
+static uint32_t count_name_use_in_table(struct perfetto *p, uint32_t object, uint64_t name)
 {
     uint64_t key = hash_pair(name, object);
     uint32_t *there = keymap_get(&p->often, key);
@@ -65,18 +68,18 @@ static uint32_t count_in_table(struct perfetto *p, uint32_t object, uint64_t nam
     return 0;
 }
 
-/* How often a name was there in the object whose names begin at `begin` of the seen ones; it is
- * noted. */
-static unsigned count_seen(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
+/* Counts a use of a name in the object whose names start at p->seen[begin].  Returns the number of
+ * earlier uses. */
+static unsigned count_name_use(struct perfetto *p, size_t begin, uint32_t object, uint64_t name)
 {
     unsigned n = 0;
-    if (p->seen_n - begin < COMPARED_MOST) {
+    if (p->seen_n - begin < LINEAR_SEARCH_MAX) {
         for (size_t i = begin; i < p->seen_n; i++)
             n += p->seen[i] == name;
     } else {
-        for (size_t i = begin; p->seen_n - begin == COMPARED_MOST && i < p->seen_n; i++)
-            (void)count_in_table(p, object, p->seen[i]);
-        n = count_in_table(p, object, name);
+        for (size_t i = begin; p->seen_n - begin == LINEAR_SEARCH_MAX && i < p->seen_n; i++)
+            (void)count_name_use_in_table(p, object, p->seen[i]);
+        n = count_name_use_in_table(p, object, name);
     }
     if (!alloc_reserve(&p->out->t->counted, (void **)&p->seen, &p->seen_capacity, p->seen_n + 1,
                        sizeof *p->seen))
@@ -96,7 +99,8 @@ static void add_numbered_name(struct perfetto *p, ttr_text name, unsigned number
     buffer_add(&whole, digits, number_put_u64(digits, number));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, ANNOTATION_KEY, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, ANNOTATION_KEY,
+                             (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -104,14 +108,14 @@ static void add_name(struct perfetto *p, size_t seen_begin, uint32_t object, con
 {
     uint64_t name = field->name_id ? field->name_id
                                    : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    unsigned before = count_seen(p, seen_begin, object, name);
+    unsigned before = count_name_use(p, seen_begin, object, name);
     if (before) {
-        perfetto_lost(p, LOSS_DUPLICATE);
+        perfetto_count_loss(p, LOSS_DUPLICATE);
         add_numbered_name(p, field->name, before + 1);
     } else if (field->name_id) {
         protobuf_u64(p->to, ANNOTATION_KEY_IID, perfetto_intern(p, field->name_id, IN_KEYS));
     } else {
-        perfetto_text(p, p->to, ANNOTATION_KEY, field->name);
+        perfetto_append_text(p, p->to, ANNOTATION_KEY, field->name);
     }
 }
 
@@ -135,10 +139,10 @@ static void add_hex(struct perfetto *p, const uint8_t *bytes, size_t n)
 static void add_bytes(struct walk *walk, const ttr_value *value)
 {
     size_t n = value->text.n;
-    perfetto_lost(walk->p, LOSS_BYTES);
+    perfetto_count_loss(walk->p, LOSS_BYTES);
     if (n > walk->most) {
         n = walk->most;
-        perfetto_lost(walk->p, LOSS_BLOB);
+        perfetto_count_loss(walk->p, LOSS_BLOB);
     }
     add_hex(walk->p, (const uint8_t *)value->text.p, n);
 }
@@ -160,10 +164,10 @@ static void add_text(struct perfetto *p, const ttr_value *value)
     if (value->text_id)
         protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, value->text_id, IN_VALUES));
     else
-        perfetto_text(p, p->to, ANNOTATION_TEXT, value->text);
+        perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
 }
 
-static void add_value(struct walk *walk, const ttr_value *value)
+static void append_value(struct walk *walk, const ttr_value *value)
 {
     struct perfetto *p = walk->p;
     switch (value->type) {
@@ -186,7 +190,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
         add_bytes(walk, value);
         break;
     default:
-        perfetto_lost(p, LOSS_NULL);
+        perfetto_count_loss(p, LOSS_NULL);
         protobuf_u64(p->to, ANNOTATION_TEXT_IID, perfetto_intern(p, p->null_text, IN_VALUES));
     }
 }
@@ -204,22 +208,23 @@ static void add_label_list(struct perfetto *p, const ttr_fields *fields, const t
     ttr_text label;
     for (uint32_t i = 0; i < value->count && ttr_fields_label(fields, value, i, &label); i++) {
         size_t mark = protobuf_begin(p->to, ANNOTATION_ARRAY);
-        perfetto_text(p, p->to, ANNOTATION_TEXT, label);
+        perfetto_append_text(p, p->to, ANNOTATION_TEXT, label);
         protobuf_end(p->to, mark);
     }
     protobuf_end(p->to, list);
 }
 
-/* A number with names, which stays a number beside them. */
-static void add_labelled(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
+/* Appends a number with its labels as a dictionary. */
+static void append_labelled_number(struct walk *walk, const ttr_fields *fields,
+                                   const ttr_value *value)
 {
     struct perfetto *p = walk->p;
     size_t mark = begin_entry(p, KEY_VALUE);
-    add_value(walk, value);
+    append_value(walk, value);
     protobuf_end(p->to, mark);
     if (value->hint == TTR_HINT_ENUM && value->count > 0) {
         mark = begin_entry(p, KEY_LABEL);
-        perfetto_text(p, p->to, ANNOTATION_TEXT, value->text);
+        perfetto_append_text(p, p->to, ANNOTATION_TEXT, value->text);
         protobuf_end(p->to, mark);
     }
     if (value->hint == TTR_HINT_FLAGS || value->count > 1)
@@ -232,7 +237,7 @@ static bool is_labelled(const ttr_value *value)
     return is_number && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
 }
 
-/* --- The walk --- */
+/* --- Iteration over the fields --- */
 
 static void close_level(struct walk *walk)
 {
@@ -248,13 +253,13 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         close_level(walk);
     struct level *level = &walk->levels[walk->depth];
     bool is_nested = field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT;
-    if (field->depth > DEPTH_MOST || (is_nested && walk->depth == DEPTH_MOST)) {
-        perfetto_lost(p, LOSS_DEEP);
+    if (field->depth > DEPTH_MAX || (is_nested && walk->depth == DEPTH_MAX)) {
+        perfetto_count_loss(p, LOSS_DEEP);
         return;
     }
     if (field->depth == 0 &&
         (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
-        perfetto_lost(p, LOSS_CONTEXT);
+        perfetto_count_loss(p, LOSS_CONTEXT);
     uint32_t number = walk->depth == 0  ? EVENT_ANNOTATIONS
                       : level->is_array ? ANNOTATION_ARRAY
                                         : ANNOTATION_DICT;
@@ -263,9 +268,9 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         add_name(p, level->seen_begin, level->object, field);
     if (!is_nested || field->value.count == 0) {
         if (is_labelled(&field->value))
-            add_labelled(walk, fields, &field->value);
+            append_labelled_number(walk, fields, &field->value);
         else if (!is_nested)
-            add_value(walk, &field->value);
+            append_value(walk, &field->value);
         protobuf_end(p->to, mark);
         return;
     }
@@ -330,7 +335,7 @@ void perfetto_add_pointer(struct perfetto *p, enum attribute_key key, uint64_t v
 static void add_plain_text(struct perfetto *p, enum attribute_key key, ttr_text text)
 {
     size_t mark = begin_attribute(p, key);
-    perfetto_text(p, p->to, ANNOTATION_TEXT, text);
+    perfetto_append_text(p, p->to, ANNOTATION_TEXT, text);
     protobuf_end(p->to, mark);
 }
 
@@ -392,11 +397,12 @@ static void add_id16(struct perfetto *p, enum attribute_key key, const uint8_t *
     protobuf_end(p->to, mark);
 }
 
-void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const struct lane *lane)
+void perfetto_add_event_attributes(struct perfetto *p, const ttr_event *event,
+                                   const struct slice_track *slice_track)
 {
     ttr_id path = context_told_path(p->out->t, event->source);
     uint32_t number, version;
-    if (event->provider && (!lane->has_provider || lane->provider != event->provider))
+    if (event->provider && (!slice_track->has_provider || slice_track->provider != event->provider))
         add_string(p, KEY_PROVIDER, event->provider);
     if (path)
         add_string(p, KEY_SOURCE, path);
@@ -422,7 +428,7 @@ void perfetto_add_attributes(struct perfetto *p, const ttr_event *event, const s
     keymap_clear(&p->often);
 }
 
-unsigned perfetto_count_attributes(const struct perfetto *p, const ttr_event *event)
+unsigned perfetto_count_lost_attributes(const struct perfetto *p, const ttr_event *event)
 {
     unsigned flags = event->flags & (TTR_EVENT_CLAMPED | TTR_EVENT_BACKWARD | TTR_EVENT_PARTIAL |
                                      TTR_EVENT_NO_TIME);

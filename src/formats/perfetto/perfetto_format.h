@@ -1,17 +1,17 @@
-/* The Perfetto trace format as far as we write it: field numbers of its protobuf messages.
+/* Field numbers of the Perfetto trace format's protobuf messages, as far as the writer uses them
+ * (public schema, 2026).
  *
- * A file is a `Trace`: packets one after another, each a field 1 with a TracePacket.  A packet
- * carries one thing (an event, a track, a clock snapshot, ...), the number of the sequence it
- * belongs to, and perhaps interned data: strings, frames and call stacks that later packets of the
- * sequence name by a number (iid, never 0) until a packet clears them.
+ * A file is a `Trace`: a sequence of packets, each a field 1 with a TracePacket.  A packet contains
+ * one item (an event, a track, a clock snapshot), the id of its sequence, and possibly interned
+ * data: strings, frames and call stacks. Later packets of the sequence refer to them by a number
+ * (iid, never 0) until a packet clears them.
  *
  *   Trace          [0a] length  TracePacket
- *   TracePacket    [50] 1  [68] flags  [40] time  [5a] length  TrackEvent  [62] length InternedData
- *   TrackEvent     [48] type  [58] track  [18] category  [50] name  [22] length  DebugAnnotation
- * ...
+ *   TracePacket    [50] 1  [68] flags  [40] time  [5a] length TrackEvent  [62] length InternedData
+ *   TrackEvent     [48] type  [58] track  [18] category  [50] name  [22] length DebugAnnotation
  *
- * Integers are varints; flow ids and doubles are eight bytes.  Message by message as in the public
- * schema (2026). */
+ * The byte in brackets is the tag: field number << 3 | wire type. Integers are varints; flow ids
+ * and doubles have eight bytes. */
 #ifndef TRACETTA_FORMATS_PERFETTO_FORMAT_H
 #define TRACETTA_FORMATS_PERFETTO_FORMAT_H
 
@@ -19,15 +19,15 @@ enum { TRACE_PACKET = 1 };
 
 enum trace_packet {
     PACKET_CLOCK_SNAPSHOT = 6,
-    PACKET_TIMESTAMP = 8, /* ns of the boot time clock */
+    PACKET_TIMESTAMP = 8, /* ns on the boot time clock */
     PACKET_SEQUENCE_ID = 10,
     PACKET_TRACK_EVENT = 11,
     PACKET_INTERNED_DATA = 12,
     PACKET_SEQUENCE_FLAGS = 13,
     PACKET_TRACK_DESCRIPTOR = 60,
     PACKET_FIRST_ON_SEQUENCE = 87,
-    PACKET_TASK_STATE = 117,   /* GenericKernelTaskStateEvent */
-    PACKET_PROCESS_TREE = 122, /* GenericKernelProcessTree */
+    PACKET_TASK_STATE = 117,   /* a GenericKernelTaskStateEvent */
+    PACKET_PROCESS_TREE = 122, /* a GenericKernelProcessTree */
     PACKET_STACK_SAMPLE = 135
 };
 
@@ -48,7 +48,7 @@ enum interned_data {
     INTERNED_MAPPING_PATHS = 17,
     INTERNED_MAPPINGS = 19,
     INTERNED_LOG_BODIES = 20,
-    INTERNED_VALUES = 29 /* texts of debug annotations */
+    INTERNED_VALUES = 29 /* text values of debug annotations */
 };
 
 enum interned_string { STRING_IID = 1, STRING_TEXT = 2 };
@@ -110,8 +110,8 @@ enum task_state_event {
 enum task_state {
     STATE_RUNNABLE = 2,
     STATE_RUNNING = 3,
-    STATE_SLEEPING = 4, /* interruptible */
-    STATE_WAITING = 5,  /* uninterruptible */
+    STATE_SLEEPING = 4, /* interruptible sleep */
+    STATE_WAITING = 5,  /* uninterruptible sleep */
     STATE_STOPPED = 6,
     STATE_DESTROYED = 8
 };
@@ -123,7 +123,7 @@ enum stack_sample { SAMPLE_TASK = 1, SAMPLE_EXECUTION = 3, SAMPLE_CALLSTACK_IID 
 enum sample_task { SAMPLE_PID = 2, SAMPLE_TID = 3 };
 enum sample_execution { SAMPLE_CPU = 2 };
 
-enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* frames: outermost first */
+enum callstack { CALLSTACK_IID = 1, CALLSTACK_FRAMES = 2 }; /* frames are ordered outermost first */
 enum frame { FRAME_IID = 1, FRAME_MAPPING = 3, FRAME_RELATIVE_PC = 4 };
 enum mapping {
     MAPPING_IID = 1,

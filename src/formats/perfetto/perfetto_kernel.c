@@ -1,24 +1,25 @@
-/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels that are not Linux,
- * and stack samples as StackSample.
+/* Scheduling as GenericKernelTaskStateEvent, the stable interface for kernels other than Linux, and
+ * stack samples as StackSample.
  *
- *   switch   the outgoing thread gets the state it is left in, then the incoming one runs on the
- * cpu wake     the thread is runnable sample   a call stack of interned frames; a frame is an
- * address inside a mapping, of which modules tell path and build id
+ *   switch   the outgoing thread gets its new state, then the incoming thread runs on the CPU
+ *   wake     the thread becomes runnable
+ *   sample   a call stack of interned frames; a frame is an address in a mapping, with path and
+ * build id of its module
  *
- * Threads are told to the kernel's thread tree when scheduling names them first, because these
- * packets know tids only. Left out: symbols, cpu frequency, counters of a sample. */
+ * These packets contain only tids, so a thread is added to the kernel process tree at its first
+ * scheduling event. Left out: symbols, CPU frequency, and counters of a sample. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 
-/* Mappings remembered at most; frames in later ones are told without a mapping. */
-#define MAPPINGS_MOST 16384
+/* Maximum number of stored mappings; frames in later ones have no mapping. */
+#define MAPPINGS_MAX 16384
 
 /* --- Scheduling --- */
 
 struct task {
     ttr_id thread;
     unsigned state;
-    int32_t priority; /* 0 = not told */
+    int32_t priority; /* 0 if unknown */
 };
 
 static void add_comm(struct perfetto *p, uint32_t field, const struct thread_state *state,
@@ -28,17 +29,18 @@ static void add_comm(struct perfetto *p, uint32_t field, const struct thread_sta
                       &(struct renumbered){"tid", thread->tid, state->tid});
 }
 
-/* Tells the kernel's tree of a thread that is new or has another name. */
-static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_thread *thread)
+/* Adds a thread to the kernel process tree if it is new or has another name. */
+static void add_to_process_tree(struct perfetto *p, struct thread_state *state,
+                                const ttr_thread *thread)
 {
     const struct process_state *process =
-        thread->pid_known ? perfetto_process(p, state->process) : NULL;
+        thread->pid_known ? perfetto_describe_process(p, state->process) : NULL;
     bool is_idle = !thread->pid_known && state->tid == 0;
     if ((!process && !is_idle) || (state->is_in_tree && state->tree_name == thread->thread_name))
         return;
     state->is_in_tree = true;
     state->tree_name = thread->thread_name;
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t tree = protobuf_begin(p->to, PACKET_PROCESS_TREE);
     size_t entry = protobuf_begin(p->to, TREE_THREADS);
     protobuf_u64(p->to, TREE_TID, state->tid);
@@ -48,19 +50,19 @@ static void tell_tree(struct perfetto *p, struct thread_state *state, const ttr_
         protobuf_bool(p->to, TREE_IS_IDLE, true);
     protobuf_end(p->to, entry);
     protobuf_end(p->to, tree);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-static void tell_state(struct perfetto *p, const ttr_event *event, const struct task *task)
+static void write_task_state(struct perfetto *p, const ttr_event *event, const struct task *task)
 {
     ttr_thread thread;
     struct thread_state *state = ttr_thread_get(p->out->t, task->thread, &thread)
-                                     ? perfetto_thread_numbers(p, task->thread)
+                                     ? perfetto_assign_thread_ids(p, task->thread)
                                      : NULL;
     if (!state)
         return;
-    tell_tree(p, state, &thread);
-    size_t packet = perfetto_begin_at(p, event->time);
+    add_to_process_tree(p, state, &thread);
+    size_t packet = perfetto_begin_packet_at(p, event->time);
     size_t body = protobuf_begin(p->to, PACKET_TASK_STATE);
     protobuf_u64(p->to, TASK_CPU, event->cpu);
     add_comm(p, TASK_NAME, state, &thread);
@@ -69,7 +71,7 @@ static void tell_state(struct perfetto *p, const ttr_event *event, const struct 
     if (task->priority)
         protobuf_i64(p->to, TASK_PRIORITY, task->priority);
     protobuf_end(p->to, body);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
 static unsigned state_of(struct perfetto *p, unsigned tag)
@@ -79,14 +81,14 @@ static unsigned state_of(struct perfetto *p, unsigned tag)
         [TTR_THREAD_SUSPENDED] = STATE_STOPPED, [TTR_THREAD_BLOCKED] = STATE_SLEEPING,
         [TTR_THREAD_DYING] = STATE_WAITING,     [TTR_THREAD_DEAD] = STATE_DESTROYED,
     };
-    /* A "created" thread may not have been seen before, and after "dead" readers take nothing but
-     * "destroyed". */
+    /* Approximations: a "created" thread may be unknown to the reader, and after "dead" readers
+     * accept only "destroyed". */
     if (tag == TTR_THREAD_NEW || tag == TTR_THREAD_DYING || tag >= sizeof states)
-        perfetto_lost(p, LOSS_SCHED_STATE);
+        perfetto_count_loss(p, LOSS_SCHED_STATE);
     return tag < sizeof states ? states[tag] : STATE_WAITING;
 }
 
-static bool take_priority(const ttr_field *field, const char *name, int32_t *priority)
+static bool read_priority_field(const ttr_field *field, const char *name, int32_t *priority)
 {
     if (field->name.n != strlen(name) || memcmp(field->name.p, name, field->name.n) != 0)
         return false;
@@ -97,14 +99,14 @@ static bool take_priority(const ttr_field *field, const char *name, int32_t *pri
     return true;
 }
 
-/* Counts what these packets have no place for. */
-static void count_lost(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
-                       unsigned fields)
+/* Counts the attributes and fields that these packets cannot hold as lost. */
+static void count_lost_parts(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss,
+                             unsigned fields)
 {
-    unsigned n = fields + perfetto_count_attributes(p, event) + (event->name != 0) +
+    unsigned n = fields + perfetto_count_lost_attributes(p, event) + (event->name != 0) +
                  (event->category != 0) + (event->provider != 0);
     for (unsigned i = 0; i < n; i++)
-        perfetto_lost(p, loss);
+        perfetto_count_loss(p, loss);
 }
 
 static bool has_usable_cpu(const ttr_event *event)
@@ -112,7 +114,7 @@ static bool has_usable_cpu(const ttr_event *event)
     return (event->flags & TTR_EVENT_HAS_CPU) && event->cpu <= INT32_MAX;
 }
 
-bool perfetto_switch(struct perfetto *p, const ttr_event *event)
+bool perfetto_write_switch(struct perfetto *p, const ttr_event *event)
 {
     struct task out = {.thread = event->link <= UINT32_MAX ? (ttr_id)event->link : 0};
     struct task in = {.thread = event->thread, .state = STATE_RUNNING};
@@ -123,14 +125,15 @@ bool perfetto_switch(struct perfetto *p, const ttr_event *event)
         return false;
     ttr_fields_begin(p->out->t, event, &fields);
     while (ttr_fields_next(&fields, &field))
-        others += field.depth == 0 && !take_priority(&field, "outgoing_priority", &out.priority) &&
-                  !take_priority(&field, "incoming_priority", &in.priority);
-    count_lost(p, event, LOSS_SCHED_ATTRIBUTE, others);
+        others += field.depth == 0 &&
+                  !read_priority_field(&field, "outgoing_priority", &out.priority) &&
+                  !read_priority_field(&field, "incoming_priority", &in.priority);
+    count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, others);
     if (out.thread) {
         out.state = state_of(p, event->tag);
-        tell_state(p, event, &out);
+        write_task_state(p, event, &out);
     }
-    tell_state(p, event, &in);
+    write_task_state(p, event, &in);
     return true;
 }
 
@@ -145,18 +148,18 @@ static unsigned count_fields(const struct perfetto *p, const ttr_event *event)
     return n;
 }
 
-bool perfetto_wake(struct perfetto *p, const ttr_event *event)
+bool perfetto_write_wake(struct perfetto *p, const ttr_event *event)
 {
     if (!has_usable_cpu(event))
         return false;
-    count_lost(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
-    tell_state(p, event, &(struct task){.thread = event->thread, .state = STATE_RUNNABLE});
+    count_lost_parts(p, event, LOSS_SCHED_ATTRIBUTE, count_fields(p, event));
+    write_task_state(p, event, &(struct task){.thread = event->thread, .state = STATE_RUNNABLE});
     return true;
 }
 
 /* --- Modules and mappings --- */
 
-static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
+static uint32_t event_process_index(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
     return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
@@ -171,19 +174,19 @@ static uint64_t number_field(const struct perfetto *p, const ttr_event *event, c
     return is_there ? field.value.v.u : 0;
 }
 
-void perfetto_module(struct perfetto *p, const ttr_event *event)
+void perfetto_store_module(struct perfetto *p, const ttr_event *event)
 {
     ttr_field field;
-    uint64_t process = process_of(p, event);
+    uint64_t process = event_process_index(p, event);
     ttr_id build_id = 0;
-    if (p->modules_n >= MAPPINGS_MOST)
+    if (p->modules_n >= MAPPINGS_MAX)
         return;
     if (ttr_field_find(p->out->t, event, "build_id", &field) &&
         field.value.type == TTR_TYPE_BYTES && field.value.text.n) {
         build_id = ttr_text_add(p->out->t, field.value.text.p, field.value.text.n);
         p->to->failed |= build_id == 0;
     }
-    struct module_state *module = perfetto_item(p, &p->modules, p->modules_n, sizeof *module);
+    struct module_state *module = perfetto_table_item(p, &p->modules, p->modules_n, sizeof *module);
     if (!module || !pairmap_put(&p->module_index, process, event->link, (uint32_t)p->modules_n)) {
         p->to->failed = true;
         return;
@@ -192,12 +195,13 @@ void perfetto_module(struct perfetto *p, const ttr_event *event)
     *module = (struct module_state){.name = event->name, .build_id = build_id};
 }
 
-void perfetto_mapping(struct perfetto *p, const ttr_event *event)
+void perfetto_store_mapping(struct perfetto *p, const ttr_event *event)
 {
-    uint32_t process = process_of(p, event);
-    if (p->mappings_n >= MAPPINGS_MOST)
+    uint32_t process = event_process_index(p, event);
+    if (p->mappings_n >= MAPPINGS_MAX)
         return;
-    struct mapping_state *mapping = perfetto_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
+    struct mapping_state *mapping =
+        perfetto_table_item(p, &p->mappings, p->mappings_n, sizeof *mapping);
     if (!mapping)
         return;
     *mapping = (struct mapping_state){.process = process,
@@ -214,7 +218,7 @@ void perfetto_mapping(struct perfetto *p, const ttr_event *event)
     p->mapping_round++;
 }
 
-/* The mapping an address is in: the one told last. */
+/* Returns the last added mapping that contains an address, NULL if none. */
 static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, uint64_t address)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -224,7 +228,7 @@ static struct mapping_state *find_mapping(struct perfetto *p, uint32_t process, 
     return NULL;
 }
 
-static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
+static uint32_t intern_mapping(struct perfetto *p, struct mapping_state *mapping)
 {
     if (mapping->iid)
         return mapping->iid;
@@ -244,9 +248,9 @@ static uint32_t tell_mapping(struct perfetto *p, struct mapping_state *mapping)
     return mapping->iid;
 }
 
-/* What frames outside of every mapping name: one without range, whose relative addresses are
+/* Returns the iid of an empty mapping for frames outside of all mappings; their addresses are
  * absolute. */
-static uint32_t tell_empty_mapping(struct perfetto *p)
+static uint32_t intern_empty_mapping(struct perfetto *p)
 {
     if (p->empty_mapping)
         return p->empty_mapping;
@@ -259,14 +263,14 @@ static uint32_t tell_empty_mapping(struct perfetto *p)
 
 /* --- Samples --- */
 
-static uint32_t tell_frame(struct perfetto *p, uint32_t process, uint64_t address)
+static uint32_t intern_frame(struct perfetto *p, uint32_t process, uint64_t address)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round;
     const uint32_t *known = pairmap_get(&p->frames, address, scope);
     if (known)
         return *known;
     struct mapping_state *mapping = find_mapping(p, process, address);
-    uint32_t in = mapping ? tell_mapping(p, mapping) : tell_empty_mapping(p);
+    uint32_t in = mapping ? intern_mapping(p, mapping) : intern_empty_mapping(p);
     uint64_t relative = mapping ? address - mapping->start + mapping->offset : address;
     uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_FRAMES);
@@ -278,8 +282,8 @@ static uint32_t tell_frame(struct perfetto *p, uint32_t process, uint64_t addres
     return iid;
 }
 
-/* The stack's addresses are in p->seen, innermost first. */
-static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
+/* Interns the call stack whose addresses are in p->seen, innermost first. */
+static uint32_t intern_callstack(struct perfetto *p, uint32_t process)
 {
     uint64_t scope = (uint64_t)process << 32 | p->mapping_round, second = p->seen_n;
     for (size_t i = 0; i < p->seen_n; i++)
@@ -290,7 +294,7 @@ static uint32_t tell_callstack(struct perfetto *p, uint32_t process)
     if (known)
         return *known;
     for (size_t i = 0; i < p->seen_n; i++)
-        p->seen[i] = tell_frame(p, process, p->seen[i]);
+        p->seen[i] = intern_frame(p, process, p->seen[i]);
     uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_CALLSTACKS);
     protobuf_u64(&p->interned, CALLSTACK_IID, iid);
@@ -310,8 +314,8 @@ static void push_address(struct perfetto *p, uint64_t address)
         p->seen[p->seen_n++] = address;
 }
 
-/* Puts the addresses of field "frames" into p->seen and gives how many other fields there are. */
-static unsigned gather_frames(struct perfetto *p, const ttr_event *event)
+/* Collects the addresses of field "frames" in p->seen.  Returns the number of other fields. */
+static unsigned collect_frames(struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
@@ -350,24 +354,24 @@ static void add_task(struct perfetto *p, const ttr_event *event,
     }
 }
 
-bool perfetto_sample(struct perfetto *p, const ttr_event *event)
+bool perfetto_write_sample(struct perfetto *p, const ttr_event *event)
 {
     const struct thread_state *thread = NULL;
     const struct process_state *process = NULL;
-    unsigned others = gather_frames(p, event);
+    unsigned others = collect_frames(p, event);
     if (p->seen_n == 0)
         return false;
-    count_lost(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
+    count_lost_parts(p, event, LOSS_SAMPLE_ATTRIBUTE, others);
     if (event->thread)
-        thread = perfetto_thread(p, event->thread);
+        thread = perfetto_describe_thread(p, event->thread);
     if (thread)
-        process = perfetto_process(p, thread->process);
-    size_t packet = perfetto_begin_at(p, event->time);
+        process = perfetto_describe_process(p, thread->process);
+    size_t packet = perfetto_begin_packet_at(p, event->time);
     size_t sample = protobuf_begin(p->to, PACKET_STACK_SAMPLE);
     add_task(p, event, process, thread ? thread->tid : 0);
-    protobuf_u64(p->to, SAMPLE_CALLSTACK_IID, tell_callstack(p, process_of(p, event)));
+    protobuf_u64(p->to, SAMPLE_CALLSTACK_IID, intern_callstack(p, event_process_index(p, event)));
     protobuf_end(p->to, sample);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
     p->seen_n = 0;
     return true;
 }

@@ -1,7 +1,35 @@
-/* Spans of a track, as a list ordered by begin where each knows the span around it: the walk from
- * the end of the list outwards is short for spans that come in the order of their begins (the usual
- * sorted trace) and in the order of their ends (spans written when they are over).  Spans inside a
- * newly taken one leave the list; how far they reached is kept with it. */
+/* Nesting of spans on a track: an online check that spans can be written as nested begins and ends.
+ *
+ * Purpose: Perfetto stores a span as a begin and an end. An end closes the innermost open slice of
+ * its track. So a span reads back unchanged only if it nests with the other spans of the track, and
+ * if an outer span precedes an inner one of equal start in the file. perfetto_nest_add decides this
+ * for each span as it arrives; a span that does not fit goes to an additional track.
+ *
+ * Order of calls: perfetto_nest_add per span, in any order of time; perfetto_nest_free.
+ *
+ * Data structure: a list sorted by start, with a parent link to the enclosing span. It holds the
+ * spans that may still enclose or clash with a new one.
+ *
+ *   time  ---------------------------------------------->
+ *   0     |==========================================|     parent -1
+ *   1        |===========|                                 parent 0
+ *   2                        |=================|           parent 0
+ *   3                          |=====|                     parent 2, the newest
+ *
+ * Algorithm: for a new span [begin, end),
+ *   1. Remove list entries inside it from the end of the list (spans written at their ends arrive
+ * after their children). Keep how far they reached in `inner_end`.
+ *   2. Follow parent links outwards to the span around `begin`.
+ *   3. The new span clashes if it exceeds that span, or overlaps removed inner spans.
+ *
+ * Forgetting: at NEST_USUAL spans, or NEST_MAX if some arrive out of order, the list is reduced to
+ * the chain around the newest span. Removed top-level spans are remembered as one time range. A
+ * later span that touches the range but does not contain it is refused.
+ *
+ * Invariants: a span that is accepted always reads back unchanged. A span may be refused although
+ * it would fit. Cost: amortized O(1) per span for traces sorted by start or by end. Memory is at
+ * most NEST_MAX spans per track. Left out: moving spans that were already accepted, and more than
+ * one additional track. */
 #include "formats/perfetto/perfetto_nest.h"
 
 #define NEST_FIRST 8
@@ -11,19 +39,20 @@ static bool is_inside(const struct perfetto_nest_span *span, int64_t begin, int6
     return span->begin >= begin && span->end <= end && (span->begin != begin || span->end != end);
 }
 
-/* A span that begins with the new one but ends before it was written first: its begin would enclose
- * the new one. */
-static bool is_early_child(const struct perfetto_nest_span *span, int64_t begin)
+/* Returns whether a listed span starts with the new one but ends first. It was written first, so
+ * Perfetto would nest the new one inside it. */
+static bool is_shorter_with_same_begin(const struct perfetto_nest_span *span, int64_t begin)
 {
     return span->begin == begin && span->end > begin;
 }
 
-/* Shortens the list to spans that may still enclose something; the others count as forgotten. */
-static void forget(struct perfetto_nest *nest)
+/* Reduces the list to the chain around the newest span; the others are merged into the forgotten
+ * range. */
+static void forget_finished_spans(struct perfetto_nest *nest)
 {
     size_t kept = nest->n;
-    /* The chain around the newest span survives, moved to the front; walk it inwards by reversing
-     * the parent links in place. */
+    /* Reverse the parent links of the chain in place, so that it can be followed inwards while the
+     * list is compacted. */
     int32_t at = (int32_t)nest->n - 1, behind = -1;
     while (at >= 0) {
         int32_t outer = nest->spans[at].parent;
@@ -55,23 +84,23 @@ static void forget(struct perfetto_nest *nest)
     nest->n = to;
 }
 
-/* Whether a span that no listed one encloses may be taken, though some are no longer listed. */
-static bool is_clear_of_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
+/* Returns whether a span without an enclosing span clashes with no forgotten span. */
+static bool avoids_forgotten(const struct perfetto_nest *nest, int64_t begin, int64_t end)
 {
     return !nest->has_forgotten || begin >= nest->forgotten_end ||
            (begin < nest->forgotten_begin && end >= nest->forgotten_end);
 }
 
-static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
+static bool reserve_span(struct perfetto_nest *nest, const struct alloc *alloc)
 {
     size_t before = nest->capacity;
     if (nest->n < before)
         return true;
-    if (before >= (nest->reaches_back ? NEST_MOST : NEST_USUAL))
-        forget(nest);
+    if (before >= (nest->reaches_back ? NEST_MAX : NEST_USUAL))
+        forget_finished_spans(nest);
     if (nest->n <= before / 2 && before)
         return true;
-    if (before < NEST_MOST) {
+    if (before < NEST_MAX) {
         size_t grown = before ? before * 2 : NEST_FIRST;
         struct perfetto_nest_span *spans =
             alloc_resize(alloc, nest->spans, before, grown, sizeof *spans);
@@ -81,20 +110,20 @@ static bool make_room(struct perfetto_nest *nest, const struct alloc *alloc)
         nest->capacity = grown;
         return true;
     }
-    /* A chain that fills the list: no trace nests like that.  Only its outer half is remembered. */
-    nest->n = NEST_MOST / 2;
+    /* The chain itself fills the list, which no real trace does.  Keep its outer half. */
+    nest->n = NEST_MAX / 2;
     struct perfetto_nest_span *last = &nest->spans[nest->n - 1];
     last->inner_end = last->end;
     return true;
 }
 
-enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc,
-                                    int64_t begin, int64_t end)
+enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
+                                   int64_t begin, int64_t end)
 {
     size_t n = nest->n;
     int64_t inner_end = INT64_MIN;
     for (; n && is_inside(&nest->spans[n - 1], begin, end); n--) {
-        if (is_early_child(&nest->spans[n - 1], begin))
+        if (is_shorter_with_same_begin(&nest->spans[n - 1], begin))
             return NEST_CLASHES;
         inner_end = nest->spans[n - 1].end > inner_end ? nest->spans[n - 1].end : inner_end;
     }
@@ -106,20 +135,20 @@ enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct all
            (nest->spans[around].begin != begin || nest->spans[around].end != end))
         around = nest->spans[around].parent;
     if (around >= 0 && nest->spans[around].begin == begin && nest->spans[around].end == end)
-        /* The same once more: what is inside one is inside the other. */
+        /* Equal to a listed span: the inner spans of one are inside the other too. */
         inner_end =
             nest->spans[around].inner_end > inner_end ? nest->spans[around].inner_end : inner_end;
     else if (around >= 0 &&
              (end > nest->spans[around].end || begin < nest->spans[around].inner_end))
         return NEST_CLASHES;
-    if (around < 0 && !is_clear_of_forgotten(nest, begin, end))
+    if (around < 0 && !avoids_forgotten(nest, begin, end))
         return NEST_CLASHES;
     nest->n = n;
     if (n == nest->capacity) {
-        if (!make_room(nest, alloc))
+        if (!reserve_span(nest, alloc))
             return NEST_NO_MEMORY;
-        /* Forgetting keeps exactly the spans around the newest; the one around this span is among
-         * them or ended before it. */
+        /* reserve_span keeps the spans around the newest. The span around this one is among them,
+         * or ended before it. */
         for (around = (int32_t)nest->n - 1; around >= 0 && nest->spans[around].end <= begin;)
             around--;
     }

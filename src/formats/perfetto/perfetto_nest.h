@@ -1,13 +1,12 @@
-/* Decides whether a whole span can go on the track of its thread.
+/* Decides whether a complete span can be on the track of its thread.
  *
- * Perfetto has no whole spans: a span is a begin and an end, all packets are sorted by time
- * (packets of one time stay in the order of the file), and an end closes the innermost open slice
- * of its track.  So a span comes out as it was only if it nests with the others of the track, and
- * among spans that begin together the outer one is written first.  A nest remembers the spans of a
- * track as far as that takes and refuses a span that would come out wrong or might.
- * Memory: NEST_MOST spans at most, NEST_USUAL while spans come in the order of their begins, as
- * they mostly do; the oldest are forgotten, and spans that reach back over them are judged by their
- * range. */
+ * Perfetto has no complete spans: a span is a begin and an end. Readers sort all packets by time,
+ * keep the file order of equal times, and let an end close the innermost open slice of its track.
+ * So a span reads back unchanged only if it nests with the others of the track, and if the outer
+ * one of two spans with equal start is written first.  perfetto_nest.c describes the algorithm.
+ *
+ * Memory per track: at most NEST_USUAL spans if they arrive in the order of their starts, else at
+ * most NEST_MAX. Older spans are remembered only as a time range. */
 #ifndef TRACETTA_FORMATS_PERFETTO_NEST_H
 #define TRACETTA_FORMATS_PERFETTO_NEST_H
 
@@ -16,29 +15,29 @@
 
 #include "base/alloc.h"
 
-#define NEST_MOST 4096
+#define NEST_MAX 4096
 #define NEST_USUAL 512
 
 struct perfetto_nest_span {
     int64_t begin, end;
-    int64_t inner_end; /* spans inside that are no longer listed end no later than this */
-    int32_t parent;    /* index, -1 = none */
+    int64_t inner_end; /* latest end of spans inside it that left the list */
+    int32_t parent;    /* index of the enclosing span, -1 if none */
 };
 
-/* Zeroed is empty. */
+/* Zero-initialized means empty. */
 struct perfetto_nest {
-    struct perfetto_nest_span *spans; /* by begin; inner ones behind outer ones */
+    struct perfetto_nest_span *spans; /* sorted by start; outer before inner */
     size_t n, capacity;
     bool has_forgotten;
-    bool reaches_back; /* a span came that begins before an earlier one */
+    bool reaches_back; /* some span started before an earlier one */
     int64_t forgotten_begin, forgotten_end;
 };
 
-enum nest_answer { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
+enum nest_result { NEST_FITS, NEST_CLASHES, NEST_NO_MEMORY };
 
-/* Takes a span into the nest unless it clashes with what was taken before. */
-enum nest_answer perfetto_nest_take(struct perfetto_nest *nest, const struct alloc *alloc,
-                                    int64_t begin, int64_t end);
+/* Adds a span, unless it clashes with those that were added before. */
+enum nest_result perfetto_nest_add(struct perfetto_nest *nest, const struct alloc *alloc,
+                                   int64_t begin, int64_t end);
 
 void perfetto_nest_free(struct perfetto_nest *nest, const struct alloc *alloc);
 

@@ -1,5 +1,5 @@
-/* A nest may refuse what would have fitted, but what it takes must come out of Perfetto's pairing
- * as it went in. */
+/* Nesting check: every accepted span must survive Perfetto's pairing. The check may refuse spans
+ * that would fit. */
 #include "formats/perfetto/perfetto_nest.h"
 
 #include <stdlib.h>
@@ -24,8 +24,7 @@ static int by_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Pairs begins and ends as Perfetto does; fails the test when a span gets another end than its own.
- */
+/* Pairs begins and ends as Perfetto does. Fails the test if a span gets the end of another. */
 static void replay(const struct span *spans, size_t n)
 {
     struct packet *packets = test_malloc(2 * n * sizeof *packets + 1);
@@ -47,27 +46,27 @@ static void replay(const struct span *spans, size_t n)
     test_free(packets);
 }
 
-/* Offers spans in their order and gives how many were taken; these are replayed. */
+/* Adds spans in order and replays the accepted ones.  Returns the number of accepted spans. */
 static size_t offer(const struct span *spans, size_t n)
 {
     struct perfetto_nest nest = {0};
     struct span *taken = test_malloc(n * sizeof *taken + 1);
     size_t taken_n = 0;
     for (size_t i = 0; i < n; i++) {
-        enum nest_answer answer =
-            perfetto_nest_take(&nest, alloc_default(), spans[i].begin, spans[i].end);
+        enum nest_result answer =
+            perfetto_nest_add(&nest, alloc_default(), spans[i].begin, spans[i].end);
         assert_int_not_equal(answer, NEST_NO_MEMORY);
         if (answer == NEST_FITS)
             taken[taken_n++] = spans[i];
     }
-    assert_true(nest.n <= NEST_MOST);
+    assert_true(nest.n <= NEST_MAX);
     replay(taken, taken_n);
     test_free(taken);
     perfetto_nest_free(&nest, alloc_default());
     return taken_n;
 }
 
-static void nested_spans_fit_in_the_order_of_their_begins(void **state)
+static void nested_spans_ordered_by_begin_fit(void **state)
 {
     (void)state;
     const struct span spans[] = {{0, 100}, {0, 50},  {0, 50},   {10, 20}, {20, 30},
@@ -75,7 +74,7 @@ static void nested_spans_fit_in_the_order_of_their_begins(void **state)
     assert_int_equal(offer(spans, 10), 10);
 }
 
-static void nested_spans_fit_in_the_order_of_their_ends(void **state)
+static void nested_spans_ordered_by_end_fit(void **state)
 {
     (void)state;
     const struct span spans[] = {{10, 20}, {20, 30}, {5, 30}, {5, 30},  {31, 40},
@@ -83,7 +82,7 @@ static void nested_spans_fit_in_the_order_of_their_ends(void **state)
     assert_int_equal(offer(spans, 10), 10);
 }
 
-static void spans_that_overlap_are_refused(void **state)
+static void overlapping_spans_are_refused(void **state)
 {
     (void)state;
     const struct span forward[] = {{0, 10}, {5, 15}}, backward[] = {{5, 15}, {0, 10}};
@@ -91,7 +90,7 @@ static void spans_that_overlap_are_refused(void **state)
     assert_int_equal(offer(backward, 2), 1);
 }
 
-static void an_outer_span_after_an_inner_one_of_the_same_begin_is_refused(void **state)
+static void late_outer_span_of_equal_begin_is_refused(void **state)
 {
     (void)state;
     const struct span late[] = {{0, 5}, {0, 10}}, early[] = {{0, 10}, {0, 5}},
@@ -101,56 +100,56 @@ static void an_outer_span_after_an_inner_one_of_the_same_begin_is_refused(void *
     assert_int_equal(offer(empty, 2), 2);
 }
 
-static void a_span_among_those_inside_another_is_refused(void **state)
+static void overlapping_inner_span_is_refused(void **state)
 {
     (void)state;
     const struct span spans[] = {{10, 20}, {0, 100}, {15, 50}, {20, 50}};
     assert_int_equal(offer(spans, 4), 3);
 }
 
-static void a_long_trace_keeps_fitting_when_the_oldest_are_forgotten(void **state)
+static void long_trace_fits_after_oldest_are_forgotten(void **state)
 {
-    enum { SPANS = 3 * NEST_MOST };
+    enum { SPANS = 3 * NEST_MAX };
     struct span *spans = test_malloc((SPANS + 2) * sizeof *spans);
     (void)state;
     spans[0] = (struct span){-1, 10 * SPANS};
     for (int64_t i = 0; i < SPANS; i++)
         spans[i + 1] = (struct span){10 * i, 10 * i + 5};
     assert_int_equal(offer(spans, SPANS + 1), SPANS + 1);
-    /* in the order of ends: the one around all comes last */
+    /* in the order of ends: the enclosing span comes last */
     spans[SPANS + 1] = spans[0];
     assert_int_equal(offer(spans + 1, SPANS + 1), SPANS + 1);
-    /* one that begins among the forgotten */
+    /* a span that starts among the forgotten ones */
     spans[SPANS + 1].begin = 50;
     assert_int_equal(offer(spans + 1, SPANS + 1), SPANS);
     test_free(spans);
 }
 
-static void spans_in_order_take_little_memory(void **state)
+static void spans_in_order_use_little_memory(void **state)
 {
     struct perfetto_nest nest = {0};
     (void)state;
-    for (int64_t i = 0; i < 10 * NEST_MOST; i++)
-        assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+    for (int64_t i = 0; i < 10 * NEST_MAX; i++)
+        assert_int_equal(perfetto_nest_add(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
     assert_true(nest.capacity <= NEST_USUAL);
-    /* Once they come by their ends, more is remembered. */
+    /* After one span out of order, more are remembered. */
     assert_int_equal(
-        perfetto_nest_take(&nest, alloc_default(), 10 * (10 * NEST_MOST - 3) - 1, 100 * NEST_MOST),
+        perfetto_nest_add(&nest, alloc_default(), 10 * (10 * NEST_MAX - 3) - 1, 100 * NEST_MAX),
         NEST_FITS);
-    for (int64_t i = 10 * NEST_MOST; i < 20 * NEST_MOST; i++)
-        assert_int_equal(perfetto_nest_take(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
-    assert_true(nest.capacity > NEST_USUAL && nest.capacity <= NEST_MOST);
+    for (int64_t i = 10 * NEST_MAX; i < 20 * NEST_MAX; i++)
+        assert_int_equal(perfetto_nest_add(&nest, alloc_default(), 10 * i, 10 * i + 5), NEST_FITS);
+    assert_true(nest.capacity > NEST_USUAL && nest.capacity <= NEST_MAX);
     perfetto_nest_free(&nest, alloc_default());
 }
 
-static void deep_nesting_is_bounded(void **state)
+static void deep_nesting_is_truncated(void **state)
 {
-    enum { SPANS = 2 * NEST_MOST };
+    enum { SPANS = 2 * NEST_MAX };
     struct span *spans = test_malloc(SPANS * sizeof *spans);
     (void)state;
     for (int64_t i = 0; i < SPANS; i++)
         spans[i] = (struct span){i, 2 * SPANS - i};
-    assert_true(offer(spans, SPANS) >= NEST_MOST);
+    assert_true(offer(spans, SPANS) >= NEST_MAX);
     test_free(spans);
 }
 
@@ -168,7 +167,7 @@ static int by_end(const void *a, const void *b)
                             : (x->begin > y->begin ? -1 : x->begin < y->begin);
 }
 
-static void what_is_taken_comes_out_as_it_was(void **state)
+static void accepted_spans_read_back_unchanged(void **state)
 {
     uint64_t seed = 1;
     (void)state;
@@ -190,14 +189,14 @@ static void what_is_taken_comes_out_as_it_was(void **state)
 static bool take_many(const struct alloc *alloc)
 {
     struct perfetto_nest nest = {0};
-    enum nest_answer answer = NEST_FITS;
+    enum nest_result answer = NEST_FITS;
     for (int64_t i = 0; i < 100 && answer == NEST_FITS; i++)
-        answer = perfetto_nest_take(&nest, alloc, i, i);
+        answer = perfetto_nest_add(&nest, alloc, i, i);
     perfetto_nest_free(&nest, alloc);
     return answer == NEST_FITS;
 }
 
-static void every_failing_request_is_told(void **state)
+static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(take_many);
@@ -206,16 +205,16 @@ static void every_failing_request_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_spans_fit_in_the_order_of_their_begins),
-        cmocka_unit_test(nested_spans_fit_in_the_order_of_their_ends),
-        cmocka_unit_test(spans_that_overlap_are_refused),
-        cmocka_unit_test(an_outer_span_after_an_inner_one_of_the_same_begin_is_refused),
-        cmocka_unit_test(a_span_among_those_inside_another_is_refused),
-        cmocka_unit_test(a_long_trace_keeps_fitting_when_the_oldest_are_forgotten),
-        cmocka_unit_test(spans_in_order_take_little_memory),
-        cmocka_unit_test(deep_nesting_is_bounded),
-        cmocka_unit_test(what_is_taken_comes_out_as_it_was),
-        cmocka_unit_test(every_failing_request_is_told),
+        cmocka_unit_test(nested_spans_ordered_by_begin_fit),
+        cmocka_unit_test(nested_spans_ordered_by_end_fit),
+        cmocka_unit_test(overlapping_spans_are_refused),
+        cmocka_unit_test(late_outer_span_of_equal_begin_is_refused),
+        cmocka_unit_test(overlapping_inner_span_is_refused),
+        cmocka_unit_test(long_trace_fits_after_oldest_are_forgotten),
+        cmocka_unit_test(spans_in_order_use_little_memory),
+        cmocka_unit_test(deep_nesting_is_truncated),
+        cmocka_unit_test(accepted_spans_read_back_unchanged),
+        cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,33 @@
-/* Packets and what they intern.  Every packet names the sequence; the first after a clearing says
- * so, and strings used by a packet for the first time travel in that packet, behind its event:
- * readers take interned data in before they look at the event. Flags come last in a packet, and
- * only where it uses what is interned. Left out: default values of a sequence, compressed packets,
- * incremental clocks (events may go back in time). */
+/* Packets of a single sequence, and interning of strings.
+ *
+ * Purpose: a string is stored once, and later packets refer to it by its iid. Interned entries are
+ * part of a packet, and a reader adds them to its tables before it reads the event of that packet.
+ *
+ * Order of calls: perfetto_begin_packet or perfetto_begin_packet_at opens a packet. perfetto_intern
+ * returns an iid for the event, and appends new strings to p->interned. perfetto_end_packet appends
+ * p->interned and the flags after the event:
+ *
+ *   [0a] length
+ *     [50] 01               sequence id
+ *     [40] time             boot time in ns
+ *     [5a] length event     refers to iids
+ *     [62] length interned  entries used for the first time; absent if none
+ *     [68] flags            1 clears the state, 2 needs the state; absent if 0
+ *
+ * Algorithm: string interning by id. p->strings is indexed by ttr_id and holds the iid and a bit
+ * per dictionary. An iid is shared by all dictionaries, which number their entries independently.
+ *
+ * Invariants: an entry is in the same packet as its first use, or in an earlier one. The first
+ * packet of the sequence, and the next one after a clearing, has flag 1. Every packet that uses an
+ * iid has flag 2, so readers skip it if they missed the clearing. Cost: O(1) per use of a known
+ * string. After ENTRIES_MAX entries the state is cleared, so tables of reader and writer stay
+ * small; strings in use are then written again. Left out: default values of a sequence, compressed
+ * packets, and incremental clocks (event times may decrease). */
 #include "base/utf.h"
 #include "formats/perfetto/perfetto.h"
 
-/* More than that and the state is cleared: a reader's tables, and ours, stay small. */
-#define ENTRIES_MOST 65536
+/* Number of interned entries that causes a clearing. */
+#define ENTRIES_MAX 65536
 
 static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_CATEGORIES] = INTERNED_CATEGORIES,
@@ -19,7 +39,7 @@ static const uint8_t dictionary_fields[DICTIONARIES] = {
     [IN_BUILD_IDS] = INTERNED_BUILD_IDS,
 };
 
-void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_t size)
+void *perfetto_table_item(struct perfetto *p, struct table *table, size_t index, size_t size)
 {
     size_t before = table->n;
     if (index >= before) {
@@ -34,8 +54,8 @@ void *perfetto_item(struct perfetto *p, struct table *table, size_t index, size_
 
 /* --- Texts --- */
 
-/* Appends a text with U+FFFD for each byte that is no character. */
-static void add_repaired(struct buffer *to, ttr_text text)
+/* Appends a text with U+FFFD for each byte that is not part of a valid character. */
+static void append_repaired_utf8(struct buffer *to, ttr_text text)
 {
     const uint8_t *at = (const uint8_t *)text.p;
     for (size_t left = text.n; left;) {
@@ -53,18 +73,18 @@ static void add_repaired(struct buffer *to, ttr_text text)
 static void add_any_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
 {
     buffer_clear(&p->scratch);
-    add_repaired(&p->scratch, text);
+    append_repaired_utf8(&p->scratch, text);
     to->failed |= p->scratch.failed;
     protobuf_bytes(to, field, p->scratch.bytes, p->scratch.n);
 }
 
-void perfetto_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
+void perfetto_append_text(struct perfetto *p, struct buffer *to, uint32_t field, ttr_text text)
 {
     if (utf8_valid(text.p, text.n)) {
         protobuf_bytes(to, field, text.p, text.n);
         return;
     }
-    perfetto_lost(p, LOSS_TEXT);
+    perfetto_count_loss(p, LOSS_TEXT);
     add_any_text(p, to, field, text);
 }
 
@@ -77,7 +97,7 @@ uint32_t perfetto_new_iid(struct perfetto *p)
     return ++p->next_iid;
 }
 
-static void look_at(struct perfetto *p, struct string_use *use, ttr_id id)
+static void examine_string(struct perfetto *p, struct string_use *use, ttr_id id)
 {
     ttr_text text = ttr_text_get(p->out->t, id);
     use->is_known = true;
@@ -85,16 +105,16 @@ static void look_at(struct perfetto *p, struct string_use *use, ttr_id id)
     use->has_comma = memchr(text.p, ',', text.n) != NULL;
 }
 
-struct string_use *perfetto_string(struct perfetto *p, ttr_id id)
+struct string_use *perfetto_string_properties(struct perfetto *p, ttr_id id)
 {
-    struct string_use *use = perfetto_item(p, &p->strings, id, sizeof *use);
+    struct string_use *use = perfetto_table_item(p, &p->strings, id, sizeof *use);
     if (use && !use->is_known)
-        look_at(p, use, id);
+        examine_string(p, use, id);
     return use;
 }
 
-static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id id,
-                        enum dictionary dictionary)
+static void append_interned_string(struct perfetto *p, const struct string_use *use, ttr_id id,
+                                   enum dictionary dictionary)
 {
     struct buffer *to = &p->interned;
     ttr_text text = ttr_text_get(p->out->t, id);
@@ -109,22 +129,22 @@ static void tell_string(struct perfetto *p, const struct string_use *use, ttr_id
 
 uint32_t perfetto_intern_new(struct perfetto *p, ttr_id id, enum dictionary dictionary)
 {
-    struct string_use *use = perfetto_string(p, id);
+    struct string_use *use = perfetto_string_properties(p, id);
     if (!use)
         return 1;
     if (!(use->in & 1u << dictionary)) {
         p->entries++;
         use->iid = use->iid ? use->iid : ++p->next_iid;
         use->in |= (uint8_t)(1u << dictionary);
-        tell_string(p, use, id, dictionary);
+        append_interned_string(p, use, id, dictionary);
     }
     p->flags |= SEQUENCE_NEEDED;
     if (use->is_broken && dictionary != IN_BUILD_IDS)
-        perfetto_lost(p, LOSS_TEXT);
+        perfetto_count_loss(p, LOSS_TEXT);
     return use->iid;
 }
 
-/* Mappings, frames and call stacks have to be written again. */
+/* Marks mappings, frames and call stacks as not written. */
 static void clear_frames(struct perfetto *p)
 {
     struct mapping_state *mappings = p->mappings.items;
@@ -151,12 +171,13 @@ static void clear_state(struct perfetto *p)
 
 /* --- Packets --- */
 
-#define PACKET_HEAD_MOST (4 + 1 + PROTOBUF_VARINT_MAX)
+#define PACKET_HEAD_SIZE_MAX (4 + 1 + PROTOBUF_VARINT_MAX)
 
-/* Tag, room for the length, sequence. */
-static uint8_t *put_head(struct perfetto *p, uint8_t *at)
+/* Stores the tag, one byte for the length, and the sequence id.  Returns the position after them.
+ */
+static uint8_t *store_packet_head(struct perfetto *p, uint8_t *at)
 {
-    if (p->entries > ENTRIES_MOST)
+    if (p->entries > ENTRIES_MAX)
         clear_state(p);
     *at++ = TRACE_PACKET << 3 | 2;
     at++;
@@ -165,44 +186,44 @@ static uint8_t *put_head(struct perfetto *p, uint8_t *at)
     return at;
 }
 
-size_t perfetto_begin(struct perfetto *p)
+size_t perfetto_begin_packet(struct perfetto *p)
 {
-    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_SIZE_MAX);
     if (!at)
         return 0;
     size_t mark = p->to->n + 1;
-    p->to->n = (size_t)(put_head(p, at) - p->to->bytes);
+    p->to->n = (size_t)(store_packet_head(p, at) - p->to->bytes);
     return mark;
 }
 
-/* Time on the trace's own clock. */
-static uint64_t stamp(struct perfetto *p, int64_t time)
+/* Converts a time to ns since the base; earlier times become 0 and count as lost. */
+static uint64_t time_since_base(struct perfetto *p, int64_t time)
 {
     if (time >= p->base)
         return (uint64_t)time - (uint64_t)p->base;
     if (p->has_time)
-        perfetto_lost(p, LOSS_TIME);
+        perfetto_count_loss(p, LOSS_TIME);
     return 0;
 }
 
-static uint8_t *put_time(struct perfetto *p, uint8_t *at, int64_t time)
+static uint8_t *store_packet_time(struct perfetto *p, uint8_t *at, int64_t time)
 {
     *at++ = PACKET_TIMESTAMP << 3;
-    return protobuf_varint(at, stamp(p, time));
+    return protobuf_varint(at, time_since_base(p, time));
 }
 
-size_t perfetto_begin_at(struct perfetto *p, int64_t time)
+size_t perfetto_begin_packet_at(struct perfetto *p, int64_t time)
 {
-    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST);
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_SIZE_MAX);
     if (!at)
         return 0;
     size_t mark = p->to->n + 1;
-    p->to->n = (size_t)(put_time(p, put_head(p, at), time) - p->to->bytes);
+    p->to->n = (size_t)(store_packet_time(p, store_packet_head(p, at), time) - p->to->bytes);
     return mark;
 }
 
-/* What a packet needs besides its event. */
-static void add_state(struct perfetto *p)
+/* Appends the interned entries and the flags of the open packet. */
+static void append_interned_state(struct perfetto *p)
 {
     p->to->failed |= p->interned.failed;
     if (p->interned.n) {
@@ -218,21 +239,21 @@ static void add_state(struct perfetto *p)
     p->flags = 0;
 }
 
-void perfetto_end(struct perfetto *p, size_t mark)
+void perfetto_end_packet(struct perfetto *p, size_t mark)
 {
     if (p->flags)
-        add_state(p);
+        append_interned_state(p);
     protobuf_end(p->to, mark);
 }
 
 struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigned type,
                                        uint64_t uuid)
 {
-    uint8_t *at = buffer_room(p->to, PACKET_HEAD_MOST + 5 + PROTOBUF_VARINT_MAX);
+    uint8_t *at = buffer_room(p->to, PACKET_HEAD_SIZE_MAX + 5 + PROTOBUF_VARINT_MAX);
     if (!at)
         return (struct open_event){0, 0};
     struct open_event open = {.packet = p->to->n + 1};
-    at = put_time(p, put_head(p, at), time);
+    at = store_packet_time(p, store_packet_head(p, at), time);
     *at++ = PACKET_TRACK_EVENT << 3 | 2;
     open.event = (size_t)(at++ - p->to->bytes);
     *at++ = EVENT_TYPE << 3;
@@ -245,5 +266,5 @@ struct open_event perfetto_begin_event(struct perfetto *p, int64_t time, unsigne
 void perfetto_end_event(struct perfetto *p, struct open_event open)
 {
     protobuf_end(p->to, open.event);
-    perfetto_end(p, open.packet);
+    perfetto_end_packet(p, open.packet);
 }

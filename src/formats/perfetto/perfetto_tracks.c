@@ -1,17 +1,18 @@
-/* Which track an event goes on, and the descriptors of tracks.
+/* Chooses the track of an event, and writes the descriptors of tracks.
  *
- *   process   one track each; pid 1 .. 2^31-1 as it is where no other process has it, else a number
- * from FIRST_PID on thread    one track each, tid likewise; the real numbers are then part of the
- * name counter   one track for each (process, name, id, field), child of the process async     one
- * track for each open (process, name, id), child of the process; tracks of one name look like one
- * to people, and an ended one is used again for the next id that begins no earlier others    one
- * track for each of: no thread, objects, lost events
+ *   process  one track each; a pid from 1 to 2^31-1 is kept unless another process has it; others
+ * get a number from FIRST_PID on thread   one track each; likewise for the tid. A replaced number
+ * is part of the name counter  one track per (process, name, id, field), child of the process async
+ * one track per open (process, name, id), child of the process; viewers merge tracks of one name; a
+ * track is reused by the next id that starts after its end global   one track each for events
+ * without a thread, for objects, and for lost events
  *
- * The descriptor of a process says of which provider its first event is; other tracks say it where
- * it is another one, and events where it is not that of their track.  A thread that gets or changes
- * its name is described again: readers take the last. Counters and async ids are known again by a
- * hash of what they are called (keymap.h), of which there may be very many. Left out: kernel and
- * user parts of a process, unit and share of counters, the order of tracks. */
+ * The descriptor of a process contains the provider of its first event. Another track contains a
+ * provider only if it differs from that of the process, and an event only if it differs from that
+ * of its track.  A thread is described again when its name changes, because readers use the last
+ * descriptor. There may be very many counters and async ids, so they are looked up by a 64-bit hash
+ * of their keys (keymap.h). Left out: kernel and user parts of a process, unit and scale of
+ * counters, and the order of tracks. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,8 +20,8 @@
 #include "formats/perfetto/perfetto.h"
 
 #define FIRST_PID 1000000000
-/* A name no thread has: its descriptor is due. */
-#define NAME_NOT_TOLD UINT32_MAX
+/* A name that no thread has: the descriptor is not written yet. */
+#define NAME_NOT_WRITTEN UINT32_MAX
 
 static void add_description(struct perfetto *p, ttr_id provider)
 {
@@ -33,7 +34,8 @@ static void add_description(struct perfetto *p, ttr_id provider)
     buffer_add(&whole, text.p, text.n);
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, TRACK_DESCRIPTION, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, TRACK_DESCRIPTION,
+                             (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -45,7 +47,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
     ttr_text plain = ttr_text_get(p->out->t, name);
     if (number->real == number->written) {
         if (plain.n)
-            perfetto_text(p, p->to, field, plain);
+            perfetto_append_text(p, p->to, field, plain);
         return;
     }
     buffer_init(&whole, &p->out->t->counted);
@@ -55,7 +57,7 @@ void perfetto_add_name(struct perfetto *p, uint32_t field, ttr_id name,
                (size_t)snprintf(text, sizeof text, "(%s %" PRIu64 ")", number->what, number->real));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, field, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
@@ -75,21 +77,21 @@ static int32_t choose_pid(struct perfetto *p, uint64_t pid, uint32_t index)
 
 static struct process_state *process_numbers(struct perfetto *p, uint32_t index)
 {
-    struct process_state *state = perfetto_item(p, &p->processes, index, sizeof *state);
+    struct process_state *state = perfetto_table_item(p, &p->processes, index, sizeof *state);
     if (!state || state->is_known)
         return state;
     uint64_t pid = p->out->t->processes[index].pid;
     state->is_known = true;
     state->pid = choose_pid(p, pid, index);
     if ((uint64_t)state->pid != pid)
-        perfetto_lost(p, LOSS_THREAD_ID);
+        perfetto_count_loss(p, LOSS_THREAD_ID);
     return state;
 }
 
 static void describe_process(struct perfetto *p, const struct process_state *state, uint32_t index)
 {
     struct renumbered number = {"pid", p->out->t->processes[index].pid, (uint64_t)state->pid};
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, state->uuid);
     size_t process = protobuf_begin(p->to, TRACK_PROCESS);
@@ -98,10 +100,10 @@ static void describe_process(struct perfetto *p, const struct process_state *sta
     protobuf_end(p->to, process);
     add_description(p, state->provider);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
+struct process_state *perfetto_describe_process(struct perfetto *p, uint32_t index)
 {
     struct process_state *state = process_numbers(p, index);
     if (!state)
@@ -115,8 +117,8 @@ struct process_state *perfetto_process(struct perfetto *p, uint32_t index)
     return state;
 }
 
-/* The process of an event, described; the provider is the event's where it is the first.  NULL
- * where there is none. */
+/* Returns the described process of an event, NULL if it has none.  The provider of the process is
+ * that of its first event. */
 static const struct process_state *process_of_event(struct perfetto *p, uint32_t index,
                                                     const ttr_event *event)
 {
@@ -125,10 +127,10 @@ static const struct process_state *process_of_event(struct perfetto *p, uint32_t
         return NULL;
     if (!state->uuid)
         state->provider = event->provider;
-    return perfetto_process(p, index);
+    return perfetto_describe_process(p, index);
 }
 
-/* Says of which provider a track is, where its process does not say so. */
+/* Adds the provider to a track descriptor unless the process has the same one. */
 static void add_provider(struct perfetto *p, const struct process_state *process, ttr_id provider)
 {
     if (!process || process->provider != provider)
@@ -139,26 +141,26 @@ static void add_provider(struct perfetto *p, const struct process_state *process
 
 static uint64_t choose_tid(struct perfetto *p, const struct thread *thread, ttr_id id)
 {
-    /* 0 is the idle thread to readers: right for a thread without a process in scheduling, wrong
-     * for one of a process. */
+    /* Readers treat tid 0 as the idle thread. That is right for a thread of scheduling without a
+     * process, but not for one of a process. */
     if (thread->tid <= INT32_MAX && (thread->tid || !thread->pid_known))
         return thread->tid;
-    perfetto_lost(p, LOSS_THREAD_ID);
+    perfetto_count_loss(p, LOSS_THREAD_ID);
     return (uint64_t)FIRST_PID + id;
 }
 
-struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_assign_thread_ids(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_item(p, &p->threads, id, sizeof *state);
+    struct thread_state *state = perfetto_table_item(p, &p->threads, id, sizeof *state);
     if (!state)
         return NULL;
     const struct thread *thread = &p->out->t->threads[id];
     if (!state->is_known)
         state->tid = thread->tid_known ? choose_tid(p, thread, id) : 0;
     if (state->is_known && state->process != thread->process) {
-        /* The process was learned: what is to come is another thread to readers. */
-        state->lane.uuid = 0;
-        state->lane.nest.n = 0;
+        /* The process became known: for readers this is another thread from now on. */
+        state->slice_track.uuid = 0;
+        state->slice_track.nest.n = 0;
         state->is_in_tree = false;
     }
     state->is_known = true;
@@ -168,34 +170,34 @@ struct thread_state *perfetto_thread_numbers(struct perfetto *p, ttr_id id)
 
 static void describe_thread(struct perfetto *p, const struct thread_state *state, uint64_t tid)
 {
-    const struct process_state *process = perfetto_process(p, state->process);
+    const struct process_state *process = perfetto_describe_process(p, state->process);
     struct renumbered number = {"tid", tid, state->tid};
     if (!process)
         return;
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
-    protobuf_u64(p->to, TRACK_UUID, state->lane.uuid);
+    protobuf_u64(p->to, TRACK_UUID, state->slice_track.uuid);
     size_t thread = protobuf_begin(p->to, TRACK_THREAD);
     protobuf_i64(p->to, THREAD_PID, process->pid);
     protobuf_u64(p->to, THREAD_TID, state->tid);
     perfetto_add_name(p, THREAD_NAME, state->name, &number);
     protobuf_end(p->to, thread);
-    add_provider(p, process, state->lane.provider);
+    add_provider(p, process, state->slice_track.provider);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-/* A "thread" that stands for its process shares the track of the process. */
+/* A pseudo thread that represents its process uses the track of the process. */
 static void use_process_track(struct perfetto *p, struct thread_state *state)
 {
-    const struct process_state *process = perfetto_process(p, state->process);
-    state->lane.uuid = process ? process->uuid : 0;
-    state->lane.has_provider = true;
+    const struct process_state *process = perfetto_describe_process(p, state->process);
+    state->slice_track.uuid = process ? process->uuid : 0;
+    state->slice_track.has_provider = true;
 }
 
-struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
+struct thread_state *perfetto_describe_thread(struct perfetto *p, ttr_id id)
 {
-    struct thread_state *state = perfetto_thread_numbers(p, id);
+    struct thread_state *state = perfetto_assign_thread_ids(p, id);
     ttr_thread thread;
     if (!state || !ttr_thread_get(p->out->t, id, &thread))
         return NULL;
@@ -204,10 +206,10 @@ struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
         use_process_track(p, state);
         return state;
     }
-    (void)perfetto_process(p, state->process);
-    if (state->lane.uuid && state->name == thread.thread_name)
+    (void)perfetto_describe_process(p, state->process);
+    if (state->slice_track.uuid && state->name == thread.thread_name)
         return state;
-    state->lane.uuid = state->lane.uuid ? state->lane.uuid : p->next_uuid++;
+    state->slice_track.uuid = state->slice_track.uuid ? state->slice_track.uuid : p->next_uuid++;
     state->name = thread.thread_name;
     describe_thread(p, state, thread.tid);
     return state;
@@ -215,73 +217,77 @@ struct thread_state *perfetto_thread(struct perfetto *p, ttr_id id)
 
 static void describe_child(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name)
 {
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t track = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, uuid);
     protobuf_string(p->to, TRACK_NAME, name);
     if (parent)
         protobuf_u64(p->to, TRACK_PARENT, parent);
     protobuf_end(p->to, track);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct lane *perfetto_global(struct perfetto *p, struct lane *lane, const char *name)
+struct slice_track *perfetto_global_track(struct perfetto *p, struct slice_track *slice_track,
+                                          const char *name)
 {
-    if (!lane->uuid) {
-        lane->uuid = p->next_uuid++;
-        describe_child(p, lane->uuid, 0, name);
+    if (!slice_track->uuid) {
+        slice_track->uuid = p->next_uuid++;
+        describe_child(p, slice_track->uuid, 0, name);
     }
-    return lane;
+    return slice_track;
 }
 
-struct lane *perfetto_lane(struct perfetto *p, const ttr_event *event)
+struct slice_track *perfetto_slice_track(struct perfetto *p, const ttr_event *event)
 {
     if (event->thread == 0 || event->thread >= p->out->t->threads_n)
-        return perfetto_global(p, &p->nowhere, "no thread");
+        return perfetto_global_track(p, &p->nowhere, "no thread");
     struct thread_state *state = NULL;
     if (event->thread < p->threads.n)
         state = (struct thread_state *)p->threads.items + event->thread;
-    if (state && state->round == p->round && state->lane.has_provider)
-        return &state->lane;
-    state = perfetto_thread_numbers(p, event->thread);
+    if (state && state->round == p->round && state->slice_track.has_provider)
+        return &state->slice_track;
+    state = perfetto_assign_thread_ids(p, event->thread);
     if (!state)
         return NULL;
-    if (!state->lane.has_provider) {
+    if (!state->slice_track.has_provider) {
         (void)process_of_event(p, state->process, event);
-        state->lane.has_provider = true;
-        state->lane.provider = p->out->t->threads[event->thread].tid_known ? event->provider : 0;
-        state->name = NAME_NOT_TOLD;
+        state->slice_track.has_provider = true;
+        state->slice_track.provider =
+            p->out->t->threads[event->thread].tid_known ? event->provider : 0;
+        state->name = NAME_NOT_WRITTEN;
     }
-    state = perfetto_thread(p, event->thread);
-    return state ? &state->lane : NULL;
+    state = perfetto_describe_thread(p, event->thread);
+    return state ? &state->slice_track : NULL;
 }
 
-uint64_t perfetto_span_track(struct perfetto *p, struct lane *lane, int64_t begin, int64_t end)
+uint64_t perfetto_choose_span_track(struct perfetto *p, struct slice_track *slice_track,
+                                    int64_t begin, int64_t end)
 {
-    enum nest_answer answer = perfetto_nest_take(&lane->nest, &p->out->t->counted, begin, end);
+    enum nest_result answer =
+        perfetto_nest_add(&slice_track->nest, &p->out->t->counted, begin, end);
     p->to->failed |= answer == NEST_NO_MEMORY;
     if (answer != NEST_CLASHES)
-        return lane->uuid;
-    perfetto_lost(p, LOSS_SPAN);
-    if (!lane->aside_uuid || begin < lane->aside_end) {
-        lane->aside_uuid = p->next_uuid++;
-        describe_child(p, lane->aside_uuid, lane->uuid, "spans that do not nest");
+        return slice_track->uuid;
+    perfetto_count_loss(p, LOSS_SPAN);
+    if (!slice_track->aside_uuid || begin < slice_track->aside_end) {
+        slice_track->aside_uuid = p->next_uuid++;
+        describe_child(p, slice_track->aside_uuid, slice_track->uuid, "spans that do not nest");
     }
-    lane->aside_end = end;
-    return lane->aside_uuid;
+    slice_track->aside_end = end;
+    return slice_track->aside_uuid;
 }
 
 /* --- Counters --- */
 
-/* The process of an event's thread; UINT32_MAX where there is none. */
-static uint32_t process_of(const struct perfetto *p, const ttr_event *event)
+/* Returns the process index of an event's thread, UINT32_MAX if it has none. */
+static uint32_t event_process_index(const struct perfetto *p, const ttr_event *event)
 {
     const ttr *t = p->out->t;
     return event->thread && event->thread < t->threads_n ? t->threads[event->thread].process
                                                          : UINT32_MAX;
 }
 
-/* "name", "name:field", "name:field#id" as far as there is such a thing. */
+/* Appends "name", "name:field" or "name:field#id", depending on what the counter has. */
 static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_text field)
 {
     struct buffer whole;
@@ -295,16 +301,16 @@ static void add_counter_name(struct perfetto *p, const ttr_event *event, ttr_tex
         buffer_add(&whole, id, (size_t)snprintf(id, sizeof id, "#%" PRIu64, event->link));
     p->to->failed |= whole.failed;
     if (!whole.failed)
-        perfetto_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
+        perfetto_append_text(p, p->to, TRACK_NAME, (ttr_text){(const char *)whole.bytes, whole.n});
     buffer_free(&whole);
 }
 
 static void describe_counter(struct perfetto *p, const struct counter_track *track,
                              const ttr_event *event, ttr_text field)
 {
-    const struct process_state *process = process_of_event(p, process_of(p, event), event);
+    const struct process_state *process = process_of_event(p, event_process_index(p, event), event);
     ttr_text category = ttr_text_get(p->out->t, event->category);
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
     add_counter_name(p, event, field);
@@ -312,21 +318,21 @@ static void describe_counter(struct perfetto *p, const struct counter_track *tra
         protobuf_u64(p->to, TRACK_PARENT, process->uuid);
     size_t counter = protobuf_begin(p->to, TRACK_COUNTER);
     if (category.n)
-        perfetto_text(p, p->to, COUNTER_CATEGORIES, category);
+        perfetto_append_text(p, p->to, COUNTER_CATEGORIES, category);
     protobuf_end(p->to, counter);
     add_provider(p, process, event->provider);
     protobuf_end(p->to, descriptor);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *event,
-                                       const ttr_field *field)
+struct counter_track *perfetto_counter_track(struct perfetto *p, const ttr_event *event,
+                                             const ttr_field *field)
 {
     uint64_t field_key = field->name_id
                              ? field->name_id
                              : hash_bytes(field->name.p, field->name.n) | (uint64_t)1 << 63;
-    uint64_t key =
-        hash_pair(hash_pair(field_key, event->name), hash_pair(event->link, process_of(p, event)));
+    uint64_t key = hash_pair(hash_pair(field_key, event->name),
+                             hash_pair(event->link, event_process_index(p, event)));
     const uint32_t *known = keymap_get(&p->counter_index, key);
     if (known)
         return &p->counters[*known];
@@ -350,19 +356,19 @@ struct counter_track *perfetto_counter(struct perfetto *p, const ttr_event *even
 static void describe_async(struct perfetto *p, const struct async_track *track,
                            const struct process_state *process, ttr_id name)
 {
-    size_t packet = perfetto_begin(p);
+    size_t packet = perfetto_begin_packet(p);
     size_t descriptor = protobuf_begin(p->to, PACKET_TRACK_DESCRIPTOR);
     protobuf_u64(p->to, TRACK_UUID, track->uuid);
-    perfetto_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
+    perfetto_append_text(p, p->to, TRACK_NAME, ttr_text_get(p->out->t, name));
     if (process)
         protobuf_u64(p->to, TRACK_PARENT, process->uuid);
     add_provider(p, process, track->provider);
     protobuf_end(p->to, descriptor);
-    perfetto_end(p, packet);
+    perfetto_end_packet(p, packet);
 }
 
-/* An ended track of the same process and name that is over by then, or a new one; 0 when memory is
- * out. */
+/* Returns a reusable track of the same process and name that ended by then, or a new one; 0 if out
+ * of memory. */
 static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t process)
 {
     uint32_t *first = pairmap_get(&p->async_free, process, event->name);
@@ -384,7 +390,7 @@ static uint32_t find_async(struct perfetto *p, const ttr_event *event, uint32_t 
     return (uint32_t)p->asyncs_n;
 }
 
-/* Makes a track wait for another id of the same process and name. */
+/* Makes a track available for another id of the same process and name. */
 static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint32_t index)
 {
     const uint32_t *first = pairmap_get(&p->async_free, process, name);
@@ -393,9 +399,9 @@ static void retire_async(struct perfetto *p, uint32_t process, ttr_id name, uint
     p->to->failed |= !pairmap_put(&p->async_free, process, name, index);
 }
 
-struct async_track *perfetto_async(struct perfetto *p, const ttr_event *event, int change)
+struct async_track *perfetto_async_track(struct perfetto *p, const ttr_event *event, int change)
 {
-    uint32_t process = process_of(p, event);
+    uint32_t process = event_process_index(p, event);
     uint64_t key = hash_pair(hash_pair((uint64_t)process << 32 | event->name, 0), event->link);
     const uint32_t *known = keymap_get(&p->async_index, key);
     uint32_t index = known ? *known : find_async(p, event, process);
@@ -426,23 +432,23 @@ void perfetto_init_tracks(struct perfetto *p)
     p->next_pid = FIRST_PID;
 }
 
-void perfetto_finish_tracks(struct perfetto *p)
+void perfetto_describe_renamed_tracks(struct perfetto *p)
 {
     p->round = UINT64_MAX;
     struct process_state *processes = p->processes.items;
     for (size_t i = 0; i < p->processes.n; i++)
         if (processes[i].uuid)
-            (void)perfetto_process(p, (uint32_t)i);
+            (void)perfetto_describe_process(p, (uint32_t)i);
     for (size_t i = 1; i < p->threads.n; i++)
-        if (((struct thread_state *)p->threads.items)[i].lane.uuid)
-            (void)perfetto_thread(p, (ttr_id)i);
+        if (((struct thread_state *)p->threads.items)[i].slice_track.uuid)
+            (void)perfetto_describe_thread(p, (ttr_id)i);
 }
 
 void perfetto_free_tracks(struct perfetto *p)
 {
     const struct alloc *alloc = &p->out->t->counted;
     for (size_t i = 0; i < p->threads.n; i++)
-        perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].lane.nest, alloc);
+        perfetto_nest_free(&((struct thread_state *)p->threads.items)[i].slice_track.nest, alloc);
     perfetto_nest_free(&p->nowhere.nest, alloc);
     pairmap_free(&p->pids);
     keymap_free(&p->counter_index);

@@ -1,21 +1,22 @@
-/* One event of each kind as Perfetto packets.
+/* Writes one event of each kind as Perfetto packets.
  *
- *   instant, log, blob        a slice without length on the track of the thread
- *   begin, end, span          slices; a span is a begin and an end
- *   async                     slices on a track of the id; steps are instants there
- *   flow                      an instant with the flow's id: Perfetto ties flows to slices of their
- * own counter                   a value on a track for each field object                    names a
- * process or thread; anything more is an instant on track "objects" gap                       an
- * instant on track "lost events" switch, wake, sample      perfetto_kernel.c
+ *   instant, log, blob    a slice of duration 0 on the track of the thread
+ *   begin, end, span      slices; a span is a begin and an end
+ *   async                 slices on the track of the id; steps are instants on it
+ *   flow                  an instant with the flow id, since Perfetto ties flows to slices
+ *   counter               a value on a track per field
+ *   object                names a process or thread; others are instants on track "objects"
+ *   gap                   an instant on track "lost events"
+ *   switch, wake, sample  see perfetto_kernel.c
  *
- * Left out: previous_packet_dropped for gaps: it says that packets of this sequence are missing,
- * and readers would refuse what follows until the interned state is cleared. */
+ * Left out: previous_packet_dropped for gaps. It means that packets of this sequence are missing,
+ * and readers would then reject packets until the interned state is cleared. */
 #include "base/hash.h"
 #include "formats/perfetto/perfetto.h"
 #include "model/activity.h"
 
-/* Bytes of a blob that are kept, as hexadecimal digits. */
-#define BLOB_MOST 4096
+/* bytes of a blob that are kept, as hexadecimal digits */
+#define BLOB_BYTES_MAX 4096
 
 /* --- Parts of an event --- */
 
@@ -28,7 +29,7 @@ static void add_iid(struct perfetto *p, unsigned field, uint32_t iid)
     p->to->n = (size_t)(protobuf_varint(at, iid) - p->to->bytes);
 }
 
-/* "a,b" is two categories. */
+/* Appends the categories of a comma-separated list. */
 static void add_category_list(struct perfetto *p, ttr_text list)
 {
     while (list.n) {
@@ -46,7 +47,7 @@ static void add_category_list(struct perfetto *p, ttr_text list)
 
 static void add_category(struct perfetto *p, ttr_id id)
 {
-    const struct string_use *use = id ? perfetto_string(p, id) : NULL;
+    const struct string_use *use = id ? perfetto_string_properties(p, id) : NULL;
     if (!use)
         return;
     if (use->has_comma)
@@ -63,17 +64,19 @@ static void add_name(struct perfetto *p, ttr_id id, const char *otherwise)
         protobuf_string(p->to, EVENT_NAME, otherwise);
 }
 
-static void add_rest(struct perfetto *p, const ttr_event *event, const struct lane *lane)
+static void add_rest(struct perfetto *p, const ttr_event *event,
+                     const struct slice_track *slice_track)
 {
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
 }
 
 static struct open_event begin_named(struct perfetto *p, const ttr_event *event, unsigned type,
                                      const char *otherwise)
 {
-    const struct lane *lane = perfetto_lane(p, event);
-    struct open_event open = perfetto_begin_event(p, event->time, type, lane ? lane->uuid : 0);
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    struct open_event open =
+        perfetto_begin_event(p, event->time, type, slice_track ? slice_track->uuid : 0);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
     return open;
@@ -84,24 +87,25 @@ static struct open_event begin_named(struct perfetto *p, const ttr_event *event,
 static void write_plain(struct perfetto *p, const ttr_event *event, unsigned type,
                         const char *otherwise)
 {
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
-    struct open_event open = perfetto_begin_event(p, event->time, type, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, type, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, otherwise);
-    add_rest(p, event, lane);
+    add_rest(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
-/* An end closes the innermost slice; a name here would have to match. */
+/* Writes an end, which closes the innermost slice.  It has no name, because a name would have to
+ * match. */
 static void write_end(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
-    struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, lane->uuid);
-    add_rest(p, event, lane);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_END, slice_track->uuid);
+    add_rest(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
@@ -114,15 +118,15 @@ static int64_t end_of(const ttr_event *event)
 
 static void write_span(struct perfetto *p, const ttr_event *event)
 {
-    struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
     int64_t end = end_of(event);
-    uint64_t uuid = perfetto_span_track(p, lane, event->time, end);
+    uint64_t uuid = perfetto_choose_span_track(p, slice_track, event->time, end);
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_BEGIN, uuid);
     add_category(p, event->category);
     add_name(p, event->name, NULL);
-    add_rest(p, event, lane);
+    add_rest(p, event, slice_track);
     perfetto_end_event(p, open);
     perfetto_end_event(p, perfetto_begin_event(p, end, TYPE_END, uuid));
 }
@@ -133,11 +137,11 @@ static void write_async(struct perfetto *p, const ttr_event *event)
 {
     static const uint8_t types[] = {TYPE_BEGIN, TYPE_INSTANT, TYPE_END};
     unsigned part = event->kind - TTR_KIND_ASYNC_BEGIN;
-    struct async_track *track = perfetto_async(p, event, 1 - (int)part);
+    struct async_track *track = perfetto_async_track(p, event, 1 - (int)part);
     if (!track)
         return;
     bool is_end = part == 2, is_new_thread = track->thread != event->thread;
-    struct lane lane = {.provider = track->provider, .has_provider = true};
+    struct slice_track slice_track = {.provider = track->provider, .has_provider = true};
     ttr_thread thread;
     track->thread = event->thread;
     struct open_event open = perfetto_begin_event(p, event->time, types[part], track->uuid);
@@ -149,12 +153,13 @@ static void write_async(struct perfetto *p, const ttr_event *event)
     if (!is_end)
         perfetto_add_u64(p, KEY_ID, event->link);
     if (is_new_thread && ttr_thread_get(p->out->t, event->thread, &thread) && thread.tid_known)
-        perfetto_add_u64(p, KEY_TID, thread.tid); /* its process has the track */
-    perfetto_add_attributes(p, event, &lane);
+        perfetto_add_u64(p, KEY_TID, thread.tid); /* the track belongs to the process */
+    perfetto_add_event_attributes(p, event, &slice_track);
     perfetto_end_event(p, open);
 }
 
-/* Flow ids are global in Perfetto; here they belong to an input, a category and a name. */
+/* Returns a flow id.  Perfetto's flow ids are global, those of the model belong to an input, a
+ * category and a name. */
 static uint64_t flow_id(const ttr_event *event)
 {
     uint64_t scope = hash_pair((uint64_t)event->category << 32 | event->name, event->source);
@@ -164,18 +169,18 @@ static uint64_t flow_id(const ttr_event *event)
 
 static void write_flow(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
-    perfetto_lost(p, LOSS_FLOW);
-    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
+    perfetto_count_loss(p, LOSS_FLOW);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, "flow");
     protobuf_fixed64(p->to, event->kind == TTR_KIND_FLOW_END ? EVENT_FLOW_LAST_IDS : EVENT_FLOW_IDS,
                      flow_id(event));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     perfetto_add_u64(p, KEY_ID, event->link);
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
@@ -190,7 +195,7 @@ static bool is_number(const ttr_value *value)
 static void write_value(struct perfetto *p, const ttr_event *event, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
-    const struct counter_track *track = perfetto_counter(p, event, field);
+    const struct counter_track *track = perfetto_counter_track(p, event, field);
     if (!track)
         return;
     struct open_event open = perfetto_begin_event(p, event->time, TYPE_COUNTER, track->uuid);
@@ -203,12 +208,12 @@ static void write_value(struct perfetto *p, const ttr_event *event, const ttr_fi
         protobuf_i64(p->to, EVENT_COUNTER, value->v.s);
     perfetto_end_event(p, open);
     if (is_big || value->type == TTR_TYPE_BOOL)
-        perfetto_lost(p, LOSS_COUNTER_VALUE);
+        perfetto_count_loss(p, LOSS_COUNTER_VALUE);
     unsigned others = (track->provider != event->provider ? 1u : 0) +
                       (track->category != event->category ? 1u : 0) +
                       (track->thread != event->thread ? 1u : 0);
-    for (others += perfetto_count_attributes(p, event); others; others--)
-        perfetto_lost(p, LOSS_COUNTER_ATTRIBUTE);
+    for (others += perfetto_count_lost_attributes(p, event); others; others--)
+        perfetto_count_loss(p, LOSS_COUNTER_ATTRIBUTE);
 }
 
 static void write_counter(struct perfetto *p, const ttr_event *event)
@@ -225,17 +230,17 @@ static void write_counter(struct perfetto *p, const ttr_event *event)
         others += field.depth == 0 && !is_series;
     }
     if (written == 0) {
-        perfetto_lost(p, LOSS_COUNTER_EMPTY);
+        perfetto_count_loss(p, LOSS_COUNTER_EMPTY);
         write_plain(p, event, TYPE_INSTANT, "counter");
         return;
     }
     for (; others; others--)
-        perfetto_lost(p, LOSS_COUNTER_FIELD);
+        perfetto_count_loss(p, LOSS_COUNTER_FIELD);
 }
 
 /* --- Log and blob --- */
 
-/* A text that is no known string is not kept: its number is used once. */
+/* Interns a message. A text that is not a known string gets an id that is used only once. */
 static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
 {
     if (value->text_id)
@@ -243,7 +248,7 @@ static uint32_t intern_body(struct perfetto *p, const ttr_value *value)
     uint32_t iid = perfetto_new_iid(p);
     size_t mark = protobuf_begin(&p->interned, INTERNED_LOG_BODIES);
     protobuf_u64(&p->interned, STRING_IID, iid);
-    perfetto_text(p, &p->interned, STRING_TEXT, value->text);
+    perfetto_append_text(p, &p->interned, STRING_TEXT, value->text);
     protobuf_end(&p->interned, mark);
     return iid;
 }
@@ -265,35 +270,35 @@ static void write_log(struct perfetto *p, const ttr_event *event)
     ttr_field field;
     bool has_message =
         ttr_field_find(p->out->t, event, "message", &field) && field.value.type == TTR_TYPE_TEXT;
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
     struct open_event open = begin_named(p, event, TYPE_INSTANT, "log");
     if (has_message)
         add_log_message(p, event, &field.value);
     perfetto_add_fields(p, event, has_message ? "message" : NULL, SIZE_MAX);
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
 static void write_blob(struct perfetto *p, const ttr_event *event)
 {
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
     struct open_event open = begin_named(p, event, TYPE_INSTANT, "blob");
-    perfetto_add_fields(p, event, NULL, BLOB_MOST);
+    perfetto_add_fields(p, event, NULL, BLOB_BYTES_MAX);
     perfetto_add_u64(p, KEY_TYPE, event->tag);
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
 /* --- What belongs to no thread --- */
 
-static void write_global(struct perfetto *p, const ttr_event *event, struct lane *lane,
-                         const char *name)
+static void write_global(struct perfetto *p, const ttr_event *event,
+                         struct slice_track *slice_track, const char *name)
 {
-    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, lane->uuid);
+    struct open_event open = perfetto_begin_event(p, event->time, TYPE_INSTANT, slice_track->uuid);
     add_category(p, event->category);
     add_name(p, event->name, name);
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
@@ -306,18 +311,18 @@ static void write_global(struct perfetto *p, const ttr_event *event, struct lane
     if (event->kind == TTR_KIND_OBJECT)
         perfetto_add_u64(p, KEY_KIND, event->tag);
     perfetto_add_thread(p, event->thread);
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
 static void write_gap(struct perfetto *p, const ttr_event *event)
 {
-    perfetto_lost(p, LOSS_GAP);
-    write_global(p, event, perfetto_global(p, &p->gaps, "lost events"), "lost events");
+    perfetto_count_loss(p, LOSS_GAP);
+    write_global(p, event, perfetto_global_track(p, &p->gaps, "lost events"), "lost events");
 }
 
-/* Whether the descriptor of its process or thread says all there is. */
-static bool is_told_by_track(const struct perfetto *p, const ttr_event *event)
+/* Returns whether the descriptor of its process or thread contains the complete event. */
+static bool is_complete_in_track(const struct perfetto *p, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
@@ -334,26 +339,26 @@ static bool is_told_by_track(const struct perfetto *p, const ttr_event *event)
 static void write_object(struct perfetto *p, const ttr_event *event)
 {
     if ((event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD) && event->thread)
-        (void)perfetto_thread(p, event->thread);
-    if (is_told_by_track(p, event))
+        (void)perfetto_describe_thread(p, event->thread);
+    if (is_complete_in_track(p, event))
         return;
     if (event->tag == TTR_OBJECT_MODULE)
-        perfetto_module(p, event);
+        perfetto_store_module(p, event);
     else if (event->tag == TTR_OBJECT_MAPPING)
-        perfetto_mapping(p, event);
-    perfetto_lost(p, LOSS_OBJECT);
-    write_global(p, event, perfetto_global(p, &p->objects, "objects"), NULL);
+        perfetto_store_mapping(p, event);
+    perfetto_count_loss(p, LOSS_OBJECT);
+    write_global(p, event, perfetto_global_track(p, &p->objects, "objects"), NULL);
 }
 
-/* --- Scheduling that is not told as such --- */
+/* --- Scheduling events without a CPU --- */
 
 static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum perfetto_loss loss)
 {
     ttr_thread from;
-    const struct lane *lane = perfetto_lane(p, event);
-    if (!lane)
+    const struct slice_track *slice_track = perfetto_slice_track(p, event);
+    if (!slice_track)
         return;
-    perfetto_lost(p, loss);
+    perfetto_count_loss(p, loss);
     struct open_event open = begin_named(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     perfetto_add_fields(p, event, NULL, SIZE_MAX);
     if (event->kind == TTR_KIND_SWITCH) {
@@ -361,11 +366,11 @@ static void write_without_cpu(struct perfetto *p, const ttr_event *event, enum p
         if (event->link <= UINT32_MAX && ttr_thread_get(p->out->t, (ttr_id)event->link, &from))
             perfetto_add_u64(p, KEY_FROM, from.tid);
     }
-    perfetto_add_attributes(p, event, lane);
+    perfetto_add_event_attributes(p, event, slice_track);
     perfetto_end_event(p, open);
 }
 
-void perfetto_event(struct perfetto *p, const ttr_event *event)
+void perfetto_write_event(struct perfetto *p, const ttr_event *event)
 {
     p->offset = event->offset;
     p->has_time = !(event->flags & TTR_EVENT_NO_TIME);
@@ -396,15 +401,15 @@ void perfetto_event(struct perfetto *p, const ttr_event *event)
         write_flow(p, event);
         break;
     case TTR_KIND_SWITCH:
-        if (!perfetto_switch(p, event))
+        if (!perfetto_write_switch(p, event))
             write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_WAKE:
-        if (!perfetto_wake(p, event))
+        if (!perfetto_write_wake(p, event))
             write_without_cpu(p, event, LOSS_SCHED_NO_CPU);
         break;
     case TTR_KIND_SAMPLE:
-        if (!perfetto_sample(p, event))
+        if (!perfetto_write_sample(p, event))
             write_without_cpu(p, event, LOSS_SAMPLE_EMPTY);
         break;
     case TTR_KIND_LOG:
@@ -420,7 +425,7 @@ void perfetto_event(struct perfetto *p, const ttr_event *event)
         write_gap(p, event);
         break;
     default:
-        perfetto_lost(p, LOSS_KIND);
+        perfetto_count_loss(p, LOSS_KIND);
         write_plain(p, event, TYPE_INSTANT, ttr_kind_text(event->kind));
     }
 }

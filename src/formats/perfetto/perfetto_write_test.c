@@ -1,6 +1,8 @@
-/* What is expected here is written by hand from the public Perfetto schema: one line a packet,
- * field numbers and values as tests/support/protobuf_dump.h prints them.  The sequence id (10:1) of
- * each packet is left out, and so are the flags (13:2) of packets that use interned data. */
+/* The Perfetto writer, compared with packets derived by hand from the public schema.
+ *
+ * Each packet is one line of field numbers and values, as tests/support/protobuf_dump.h prints
+ * them. Omitted are the sequence id (10:1) and the flags (13:2) of packets that use interned data.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ static void begin(void)
     writing_open(&w, "perfetto", 0, NULL);
 }
 
-/* Takes the flags off the end of a line. */
+/* Removes the flags from the end of a line. */
 static void cut_flags(char *line)
 {
     size_t n = strlen(line);
@@ -27,7 +29,7 @@ static void cut_flags(char *line)
         line[n - 5] = '\0';
 }
 
-/* A line for each packet of the finished trace, without the first packet. */
+/* Returns a line for each packet of the finished trace except the first one. */
 static char *lines_of(const char *bytes, size_t n)
 {
     struct protobuf_item packet;
@@ -66,7 +68,7 @@ static void expect(const char *text)
     "60{1:2 4{1:7 2:9}}\n"
 #define CAT_X "12{1{1:1 2\"cat\"} 2{1:2 2\"x\"}}"
 
-static void an_instant_has_the_bytes_of_the_schema(void **state)
+static void instant_matches_schema_bytes(void **state)
 {
     (void)state;
     begin();
@@ -75,7 +77,7 @@ static void an_instant_has_the_bytes_of_the_schema(void **state)
     writing_finish(&w);
     support_assert_hex(
         w.text, w.n,
-        "0a 07  50 01 b8 05 01 68 03 "                                   /* the sequence begins */
+        "0a 07  50 01 b8 05 01 68 03 "                                   /* the sequence starts */
         "0a 12  50 01 e2 03 0d  08 01 12 09 6e 6f 20 74 68 72 65 61 64 " /* track 1: "no thread" */
         "0a 18  50 01 40 ac 02  5a 06 48 03 58 01 50 01  62 07 12 05 08 01 12 01 78 68 02"); /* time
                                                                                                 300;
@@ -84,14 +86,14 @@ static void an_instant_has_the_bytes_of_the_schema(void **state)
     writing_close(&w);
 }
 
-static void an_empty_trace_is_one_packet(void **state)
+static void empty_trace_is_one_packet(void **state)
 {
     (void)state;
     begin();
     expect("");
 }
 
-static void strings_travel_once_in_the_packet_that_uses_them_first(void **state)
+static void strings_are_interned_once_at_first_use(void **state)
 {
     (void)state;
     begin();
@@ -101,7 +103,7 @@ static void strings_travel_once_in_the_packet_that_uses_them_first(void **state)
                   "8:6 11{9:3 11:2 3:1 10:2}\n");
 }
 
-static void only_packets_that_use_interned_data_say_so(void **state)
+static void flags_mark_only_packets_with_interned_data(void **state)
 {
     static const uint32_t flags[] = {13, 0};
     struct protobuf_item packet, item;
@@ -122,7 +124,7 @@ static void only_packets_that_use_interned_data_say_so(void **state)
     writing_close(&w);
 }
 
-static void a_span_is_a_begin_and_an_end(void **state)
+static void span_becomes_begin_and_end(void **state)
 {
     (void)state;
     begin();
@@ -139,7 +141,7 @@ static void a_span_is_a_begin_and_an_end(void **state)
            "8:30 11{9:2 11:2}\n");
 }
 
-static void an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside(void **state)
+static void late_outer_span_of_equal_begin_uses_additional_track(void **state)
 {
     (void)state;
     begin();
@@ -157,7 +159,7 @@ static void an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_besi
                   "8:9 11{9:2 11:3}\n");
 }
 
-static void in_one_batch_outer_spans_go_first(void **state)
+static void spans_in_one_batch_are_sorted_outer_first(void **state)
 {
     (void)state;
     begin();
@@ -182,7 +184,7 @@ static void in_one_batch_outer_spans_go_first(void **state)
                   "8:6 11{9:2 11:2}\n");
 }
 
-static void unix_times_become_small_and_a_snapshot_says_how(void **state)
+static void unix_times_are_relative_to_clock_snapshot(void **state)
 {
     (void)state;
     begin();
@@ -200,7 +202,7 @@ static void unix_times_become_small_and_a_snapshot_says_how(void **state)
            "8:0 11{9:3 11:1 23\"lost events\" 4{1:1 3:0}}\n");
 }
 
-static void each_number_of_a_counter_is_a_track(void **state)
+static void each_counter_field_gets_a_track(void **state)
 {
     (void)state;
     begin();
@@ -238,7 +240,7 @@ static void write_async(ttr_kind kind, int64_t time, uint64_t id)
     writing_end(&w);
 }
 
-static void async_ids_share_tracks_that_are_over(void **state)
+static void async_ids_reuse_finished_tracks(void **state)
 {
     (void)state;
     begin();
@@ -259,7 +261,7 @@ static void async_ids_share_tracks_that_are_over(void **state)
            "8:5 11{9:1 11:1 3:1 10:2 4{1:3 3:102} 4{1:4 3:9}}\n");
 }
 
-static void a_flow_has_one_id_from_begin_to_end(void **state)
+static void flow_keeps_one_id_from_begin_to_end(void **state)
 {
     static const uint32_t steps[] = {11, 47, 0}, ends[] = {11, 48, 0};
     const ttr_kind kinds[] = {TTR_KIND_FLOW_BEGIN, TTR_KIND_FLOW_STEP, TTR_KIND_FLOW_END};
@@ -286,7 +288,7 @@ static void a_flow_has_one_id_from_begin_to_end(void **state)
     writing_close(&w);
 }
 
-static void a_switch_is_two_task_states(void **state)
+static void switch_becomes_two_task_states(void **state)
 {
     (void)state;
     begin();
@@ -316,7 +318,7 @@ static void a_switch_is_two_task_states(void **state)
            "8:6 117{1:0 2\"out\" 3:8 4:2}\n");
 }
 
-static void a_switch_without_a_cpu_is_an_instant(void **state)
+static void switch_without_cpu_becomes_instant(void **state)
 {
     (void)state;
     begin();
@@ -361,7 +363,7 @@ static void write_sample(int64_t time)
     writing_end(&w);
 }
 
-static void numbers_with_names_are_dictionaries(void **state)
+static void labelled_numbers_become_dictionaries(void **state)
 {
     (void)state;
     begin();
@@ -393,7 +395,7 @@ static void numbers_with_names_are_dictionaries(void **state)
            "2\"f\"} 3{1:7 2\"labels\"}}\n");
 }
 
-static void samples_name_frames_in_mappings(void **state)
+static void sample_frames_refer_to_mappings(void **state)
 {
     (void)state;
     begin();
@@ -405,7 +407,7 @@ static void samples_name_frames_in_mappings(void **state)
     char *lines = lines_of(w.text, w.n);
     const char *samples = strstr(lines, "8:5 ");
     assert_non_null(samples);
-    /* numbers 1..9 went to the objects: name, build_id, id, kind, pid, tid, start, size,
+    /* interning ids 1 to 9 belong to the objects: name, build_id, id, kind, pid, tid, start, size,
      * address_in_module */
     support_assert_text(samples, strlen(samples),
                         "8:5 135{1{2:7 3:9} 6:15} "
@@ -417,7 +419,7 @@ static void samples_name_frames_in_mappings(void **state)
     writing_close(&w);
 }
 
-static void a_log_message_has_a_body_and_a_priority(void **state)
+static void log_event_has_body_and_priority(void **state)
 {
     (void)state;
     begin();
@@ -429,7 +431,7 @@ static void a_log_message_has_a_body_and_a_priority(void **state)
                   "12{1{1:1 2\"cat\"} 20{1:2 2\"hello\"} 3{1:3 2\"level\"}}\n");
 }
 
-static void a_long_blob_is_cut(void **state)
+static void long_blob_is_truncated(void **state)
 {
     static const uint8_t bytes[5000] = {0xff};
     static const uint32_t path[] = {1, 0}, data[] = {11, 4, 6, 0};
@@ -452,7 +454,7 @@ static void a_long_blob_is_cut(void **state)
     writing_close(&w);
 }
 
-static void ids_that_do_not_fit_are_in_the_names(void **state)
+static void oversized_ids_are_written_in_names(void **state)
 {
     (void)state;
     begin();
@@ -466,7 +468,7 @@ static void ids_that_do_not_fit_are_in_the_names(void **state)
            "8:5 11{9:3 11:2 10:1} 12{2{1:1 2\"x\"}}\n");
 }
 
-static void a_name_that_comes_late_is_told_in_the_end(void **state)
+static void late_name_is_written_at_the_end(void **state)
 {
     (void)state;
     begin();
@@ -479,7 +481,7 @@ static void a_name_that_comes_late_is_told_in_the_end(void **state)
                   "60{1:2 4{1:7 2:9 5\"worker\"}}\n");
 }
 
-static void names_are_looked_at_now_and_then(void **state)
+static void renamed_thread_is_described_within_a_round(void **state)
 {
     (void)state;
     begin();
@@ -496,7 +498,7 @@ static void names_are_looked_at_now_and_then(void **state)
     writing_close(&w);
 }
 
-static void only_another_provider_is_told_by_the_event(void **state)
+static void event_contains_only_differing_provider(void **state)
 {
     (void)state;
     begin();
@@ -518,7 +520,7 @@ static void categories_are_split_at_commas(void **state)
            "8:5 11{9:3 11:1 3:1 3:2} 12{1{1:1 2\"a\"} 1{1:2 2\"b\"}}\n");
 }
 
-static void objects_name_tracks_and_the_rest_are_instants(void **state)
+static void process_and_thread_objects_name_tracks(void **state)
 {
     (void)state;
     begin();
@@ -544,7 +546,7 @@ static void objects_name_tracks_and_the_rest_are_instants(void **state)
            "2\"type\"} 3{1:3 2\"id\"} 3{1:4 2\"kind\"}}\n");
 }
 
-static void the_interned_state_is_cleared_before_it_grows_large(void **state)
+static void interned_state_is_cleared_at_limit(void **state)
 {
     static const uint32_t flags[] = {13, 0};
     struct protobuf_item packet, item;
@@ -572,8 +574,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* Of 19 kinds counters, switches and wakeups keep no byte, null or text field, and ends no
-     * name. */
+    /* Of 19 kinds, counters, switches and wakeups drop byte, null and text fields, and ends drop
+     * the name. */
     assert_int_equal(writing_lost(&w, "field.bytes"), 16);
     assert_int_equal(writing_lost(&w, "field.null"), 16);
     assert_int_equal(writing_lost(&w, "field.duplicate"), 16 * 2);
@@ -594,13 +596,13 @@ static bool is_written(const char *text)
     return false;
 }
 
-static void names_that_come_again_are_numbered_however_many_there_are(void **state)
+static void duplicate_field_names_are_numbered(void **state)
 {
     enum { FIELDS = 3000, NESTED = 40 };
     char name[20];
     (void)state;
     begin();
-    for (int64_t event = 0; event < 2; event++) { /* what was in one event is not in the next */
+    for (int64_t event = 0; event < 2; event++) { /* names are counted separately in each event */
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, event, NULL, "x");
         for (unsigned i = 0; i < FIELDS; i++) {
             (void)snprintf(name, sizeof name, "f%u", i);
@@ -610,7 +612,7 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
                                               .value = {.type = TTR_TYPE_STRUCT, .count = NESTED}});
         for (unsigned i = 0; i < NESTED; i++) {
             (void)snprintf(name, sizeof name, "f%u",
-                           i == NESTED - 1 ? 1 : i); /* names of its own */
+                           i == NESTED - 1 ? 1 : i); /* nested objects count their own names */
             ttr_put_field(w.builder, &(ttr_field){.name = {name, strlen(name)},
                                                   .depth = 1,
                                                   .value = {.type = TTR_TYPE_UINT}});
@@ -628,7 +630,7 @@ static void names_that_come_again_are_numbered_however_many_there_are(void **sta
     writing_close(&w);
 }
 
-static void any_events_give_whole_packets(void **state)
+static void any_events_write_complete_packets(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -641,7 +643,7 @@ static void any_events_give_whole_packets(void **state)
     }
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void memory_and_disk_failures_are_reported(void **state)
 {
     (void)state;
     writing_fails_cleanly("perfetto");
@@ -650,34 +652,34 @@ static void failures_of_memory_and_disk_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_instant_has_the_bytes_of_the_schema),
-        cmocka_unit_test(an_empty_trace_is_one_packet),
-        cmocka_unit_test(strings_travel_once_in_the_packet_that_uses_them_first),
-        cmocka_unit_test(only_packets_that_use_interned_data_say_so),
-        cmocka_unit_test(a_span_is_a_begin_and_an_end),
-        cmocka_unit_test(an_outer_span_that_comes_after_an_inner_one_with_its_begin_goes_beside),
-        cmocka_unit_test(in_one_batch_outer_spans_go_first),
-        cmocka_unit_test(unix_times_become_small_and_a_snapshot_says_how),
-        cmocka_unit_test(each_number_of_a_counter_is_a_track),
-        cmocka_unit_test(async_ids_share_tracks_that_are_over),
-        cmocka_unit_test(a_flow_has_one_id_from_begin_to_end),
-        cmocka_unit_test(a_switch_is_two_task_states),
-        cmocka_unit_test(a_switch_without_a_cpu_is_an_instant),
-        cmocka_unit_test(numbers_with_names_are_dictionaries),
-        cmocka_unit_test(samples_name_frames_in_mappings),
-        cmocka_unit_test(a_log_message_has_a_body_and_a_priority),
-        cmocka_unit_test(a_long_blob_is_cut),
-        cmocka_unit_test(ids_that_do_not_fit_are_in_the_names),
-        cmocka_unit_test(a_name_that_comes_late_is_told_in_the_end),
-        cmocka_unit_test(names_are_looked_at_now_and_then),
-        cmocka_unit_test(only_another_provider_is_told_by_the_event),
+        cmocka_unit_test(instant_matches_schema_bytes),
+        cmocka_unit_test(empty_trace_is_one_packet),
+        cmocka_unit_test(strings_are_interned_once_at_first_use),
+        cmocka_unit_test(flags_mark_only_packets_with_interned_data),
+        cmocka_unit_test(span_becomes_begin_and_end),
+        cmocka_unit_test(late_outer_span_of_equal_begin_uses_additional_track),
+        cmocka_unit_test(spans_in_one_batch_are_sorted_outer_first),
+        cmocka_unit_test(unix_times_are_relative_to_clock_snapshot),
+        cmocka_unit_test(each_counter_field_gets_a_track),
+        cmocka_unit_test(async_ids_reuse_finished_tracks),
+        cmocka_unit_test(flow_keeps_one_id_from_begin_to_end),
+        cmocka_unit_test(switch_becomes_two_task_states),
+        cmocka_unit_test(switch_without_cpu_becomes_instant),
+        cmocka_unit_test(labelled_numbers_become_dictionaries),
+        cmocka_unit_test(sample_frames_refer_to_mappings),
+        cmocka_unit_test(log_event_has_body_and_priority),
+        cmocka_unit_test(long_blob_is_truncated),
+        cmocka_unit_test(oversized_ids_are_written_in_names),
+        cmocka_unit_test(late_name_is_written_at_the_end),
+        cmocka_unit_test(renamed_thread_is_described_within_a_round),
+        cmocka_unit_test(event_contains_only_differing_provider),
         cmocka_unit_test(categories_are_split_at_commas),
-        cmocka_unit_test(objects_name_tracks_and_the_rest_are_instants),
-        cmocka_unit_test(the_interned_state_is_cleared_before_it_grows_large),
+        cmocka_unit_test(process_and_thread_objects_name_tracks),
+        cmocka_unit_test(interned_state_is_cleared_at_limit),
         cmocka_unit_test(losses_are_counted_exactly),
-        cmocka_unit_test(names_that_come_again_are_numbered_however_many_there_are),
-        cmocka_unit_test(any_events_give_whole_packets),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(duplicate_field_names_are_numbered),
+        cmocka_unit_test(any_events_write_complete_packets),
+        cmocka_unit_test(memory_and_disk_failures_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,16 @@
-/* Lines as `perf script` prints them, or as `trace-cmd report` does, so that scripts made for their
- * output go on working.
+/* Text output byte-identical to that of `perf script`, or of `trace-cmd report`, for scripts that
+ * parse it.
  *
- *   perf       %16s %5d [%03d] %12s: EVENT: TEXT          comm, tid, cpu, time as sec.usec of the
- * trace's own clock with a callchain: %s in place of %16s, a line for each address behind, and an
- * empty one trace-cmd  %16s-%-5d [%03d] %5d.%06d: %-21s TEXT      time rounded
+ *   perf        %16s %5d [%03d] %12s: EVENT: TEXT           comm, tid, CPU, time in s.us by the
+ * clock of the trace, truncated with a callchain: %s instead of %16s, a line per address, and an
+ * empty line trace-cmd   %16s-%-5d [%03d] %5d.%06d: %-21s TEXT       time rounded
  *
- * The name of the event is as wide as the longest of the trace where the trace tells how wide that
- * is.  Columns that a sample has nothing for are left out.  Of events that no perf has (other
- * formats, EventHeader's own fields) the text is the fields, as name=value. Left out: gaps (but for
- * trace-cmd), definitions and what describes objects, which those programs do not print by
- * themselves; and reading. */
+ * perf aligns the name of the event to the longest one in the trace, if the trace declares that.
+ * Columns that a sample has no data for are omitted.  The text of an event that perf cannot record
+ * (other formats, fields of EventHeader) is its fields, as name=value.
+ *
+ * Left out: gaps (except for trace-cmd), definitions and objects, which those programs do not print
+ * by default; reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/perf_data/perf_layout.h"
@@ -18,46 +19,46 @@
 #include "formats/perfscript/perfscript.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define HEAD_ROOM 128u /* of a line without names */
+#define HEAD_ROOM 128u /* bytes of the columns of a line without its names */
 #define COMM_WIDTH 16u
-#define NAME_WIDTH 20u /* trace-cmd, without the colon */
+#define NAME_WIDTH 20u /* trace-cmd: columns of the event name, colon not counted */
 #define WIDTH_MAX 1024u
 
-struct perfscript_lines {
-    uint32_t width; /* of names */
+struct perfscript_line_attributes {
+    uint32_t width; /* columns of event names */
     bool is_known, has_reads;
-    bool has_ticks; /* times are shown as numbers */
+    bool has_ticks; /* times are printed as plain numbers */
 };
 
 struct perfscript {
     bool is_trace_cmd;
-    bool shows_controls;            /* control characters as "\x1b" */
-    struct buffer shown;            /* lines with such */
-    struct perfscript_lines *lines; /* by source */
+    bool has_escaped_controls;                /* control characters are escaped as "\x1b" */
+    struct buffer escaped;                    /* scratch: the current lines with escapes */
+    struct perfscript_line_attributes *lines; /* by index of the source */
     size_t lines_n, lines_capacity;
-    struct perfscript_lines spare; /* where there is no room for those of a source */
+    struct perfscript_line_attributes spare; /* used if `lines` cannot grow for a source */
     struct perfscript_counters counters;
 };
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
-    buffer_init(&own->shown, out->buffer.alloc);
-    perfscript_counters_init(&own->counters, out->buffer.alloc);
-    own->shows_controls = controls && strcmp(controls, "shown") == 0;
-    if (controls && !own->shows_controls && strcmp(controls, "raw") != 0)
+    buffer_init(&writer->escaped, out->buffer.alloc);
+    perfscript_counters_init(&writer->counters, out->buffer.alloc);
+    writer->has_escaped_controls = controls && strcmp(controls, "shown") == 0;
+    if (controls && !writer->has_escaped_controls && strcmp(controls, "raw") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "controls=%s: expected raw or shown", controls);
-    own->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
-    if (!lines || own->is_trace_cmd || strcmp(lines, "perf") == 0)
+    writer->is_trace_cmd = lines && strcmp(lines, "trace-cmd") == 0;
+    if (!lines || writer->is_trace_cmd || strcmp(lines, "perf") == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "lines=%s: expected perf or trace-cmd", lines);
 }
 
 /* --- Columns --- */
 
-/* The thread that an event happened on: of switches and wake-ups `link` is that one. */
-static ttr_id thread_of(const ttr_event *event)
+/* Returns the thread that an event happened on.  For switches and wake-ups that is `link`. */
+static ttr_id printed_thread_of(const ttr_event *event)
 {
     bool is_linked = (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE) &&
                      event->link && event->link <= UINT32_MAX;
@@ -69,21 +70,22 @@ static uint32_t cpu_of(const ttr_event *event)
     return event->kind == TTR_KIND_WAKE && event->link ? event->tag : event->cpu;
 }
 
-static char *put_spaces(char *at, size_t n)
+static char *emit_spaces(char *at, size_t n)
 {
     memset(at, ' ', n);
     return at + n;
 }
 
-static char *put_right(char *at, ttr_text text, size_t width)
+static char *emit_right_aligned(char *at, ttr_text text, size_t width)
 {
     if (text.n < width)
-        at = put_spaces(at, width - text.n);
+        at = emit_spaces(at, width - text.n);
     return put_piece(at, text);
 }
 
-/* A number that is as wide at least, with zeros or blanks before it, or blanks behind. */
-static char *put_wide(char *at, uint64_t x, unsigned width, char with)
+/* Appends a number padded to `width`: with zeros or spaces on the left, or ('-') spaces on the
+ * right. */
+static char *emit_padded_number(char *at, uint64_t x, unsigned width, char with)
 {
     char text[NUMBER_MAX];
     size_t n = number_put_u64(text, x);
@@ -96,29 +98,29 @@ static char *put_wide(char *at, uint64_t x, unsigned width, char with)
     return at;
 }
 
-/* Ids are what the kernel has: -1 stands for a thread that is gone. */
-static char *put_tid(char *at, uint64_t tid, bool is_left)
+/* Appends a thread id; -1 is printed for a thread that has exited, as in the kernel. */
+static char *emit_tid(char *at, uint64_t tid, bool is_left)
 {
     if (tid <= INT32_MAX || tid > UINT32_MAX)
-        return put_wide(at, tid, 5, is_left ? '-' : ' ');
+        return emit_padded_number(at, tid, 5, is_left ? '-' : ' ');
     char text[NUMBER_MAX], *end = put_i64(text, (int32_t)(uint32_t)tid);
     size_t n = (size_t)(end - text), blanks = n < 5 ? 5 - n : 0;
     if (!is_left)
-        at = put_spaces(at, blanks);
+        at = emit_spaces(at, blanks);
     at = put_piece(at, (ttr_text){text, n});
-    return is_left ? put_spaces(at, blanks) : at;
+    return is_left ? emit_spaces(at, blanks) : at;
 }
 
-/* A thread that nobody named is called by its number. */
+/* Returns the name of a thread; a thread without a name is printed by its id. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     if (thread->tid == 0)
-        return own->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
+        return writer->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
     ttr_text name = ttr_text_get(out->t, thread->thread_name);
     if (name.n)
         return name;
-    if (own->is_trace_cmd)
+    if (writer->is_trace_cmd)
         return (ttr_text){"<...>", 5};
     bool is_gone = thread->tid > INT32_MAX && thread->tid <= UINT32_MAX;
     char *end = put_i64(put_text(room, ":"),
@@ -132,55 +134,58 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
     return ttr_source_get(out->t, event->source, &source) && strcmp(source.format, "perf") == 0;
 }
 
-/* perf shows the time as it is stored, trace-cmd what it means. */
-static uint64_t time_of(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
+static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *own = out->own;
-    bool is_own = !own->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
+    const struct perfscript *writer = out->own;
+    bool is_own = !writer->is_trace_cmd && (tracepoint_of(out->t, event) || is_of_perf(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
 }
 
-static char *put_time(char *at, const struct perfscript *own, uint64_t ns)
+static char *emit_time(char *at, const struct perfscript *writer, uint64_t ns)
 {
-    ns += own->is_trace_cmd ? 500 : 0;
-    at = put_wide(at, ns / NS_PER_S, 5, ' ');
+    ns += writer->is_trace_cmd ? 500 : 0;
+    at = emit_padded_number(at, ns / NS_PER_S, 5, ' ');
     *at++ = '.';
     number_put_digits(at, ns % NS_PER_S / 1000, 6);
     return put_text(at + 6, ": ");
 }
 
-static char *put_cpu(char *at, const ttr_event *event)
+static char *emit_cpu(char *at, const ttr_event *event)
 {
     if (!(event->flags & TTR_EVENT_HAS_CPU))
         return at;
-    at = put_wide(put_text(at, "["), cpu_of(event), 3, '0');
+    at = emit_padded_number(put_text(at, "["), cpu_of(event), 3, '0');
     return put_text(at, "] ");
 }
 
-/* Where what a trace says of its lines is kept. */
-static struct perfscript_lines *lines_at(struct ttr_writer *out, uint16_t source)
+/* Returns the entry of a source, or the spare one if memory is exhausted. */
+static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
+                                                             uint16_t source)
 {
-    struct perfscript *own = out->own;
-    if (source < own->lines_n)
-        return &own->lines[source];
-    own->spare.is_known = false;
-    if (!alloc_reserve(out->buffer.alloc, (void **)&own->lines, &own->lines_capacity, source + 1u,
-                       sizeof *own->lines))
-        return &own->spare;
-    memset(own->lines + own->lines_n, 0, (source + 1u - own->lines_n) * sizeof *own->lines);
-    own->lines_n = source + 1u;
-    return &own->lines[source];
+    struct perfscript *writer = out->own;
+    if (source < writer->lines_n)
+        return &writer->lines[source];
+    writer->spare.is_known = false;
+    if (!alloc_reserve(out->buffer.alloc, (void **)&writer->lines, &writer->lines_capacity,
+                       source + 1u, sizeof *writer->lines))
+        return &writer->spare;
+    memset(writer->lines + writer->lines_n, 0,
+           (source + 1u - writer->lines_n) * sizeof *writer->lines);
+    writer->lines_n = source + 1u;
+    return &writer->lines[source];
 }
 
-/* What a trace says of its lines: how wide the names of its events are, whether samples have values
- * of counters. */
-static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t source)
+/* Returns the line attributes of a source: width of event names, whether samples have counter
+ * values. */
+static const struct perfscript_line_attributes *line_attributes_of(struct ttr_writer *out,
+                                                                   uint16_t source)
 {
-    struct perfscript_lines *lines = lines_at(out, source);
+    struct perfscript_line_attributes *lines = line_attributes_at(out, source);
     ttr_attribute attribute;
     if (lines->is_known)
         return lines;
-    *lines = (struct perfscript_lines){.is_known = true};
+    *lines = (struct perfscript_line_attributes){.is_known = true};
     for (size_t i = 0; ttr_source_attribute(out->t, source, i, &attribute); i++) {
         if (attribute.name.n == 17 && memcmp(attribute.name.p, "trace.event_width", 17) == 0)
             lines->width =
@@ -193,61 +198,62 @@ static const struct perfscript_lines *lines_of(struct ttr_writer *out, uint16_t 
     return lines;
 }
 
-/* The columns before the event's own. */
-static void add_head(struct ttr_writer *out, const ttr_event *event, bool has_chain)
+/* Appends the columns before the event name. */
+static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
-    bool has_thread = ttr_thread_get(out->t, thread_of(event), &thread);
+    bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
     ttr_text comm = has_thread ? comm_of(out, &thread, room) : (ttr_text){"", 0};
     char *begin = (char *)buffer_room(&out->buffer, HEAD_ROOM + comm.n), *at = begin;
     if (!begin)
         return;
     if (has_thread) {
-        at = put_right(at, comm, has_chain && !own->is_trace_cmd ? 0 : COMM_WIDTH);
-        *at++ = own->is_trace_cmd ? '-' : ' ';
-        at = put_tid(at, thread.tid, own->is_trace_cmd);
+        at = emit_right_aligned(at, comm, has_chain && !writer->is_trace_cmd ? 0 : COMM_WIDTH);
+        *at++ = writer->is_trace_cmd ? '-' : ' ';
+        at = emit_tid(at, thread.tid, writer->is_trace_cmd);
         *at++ = ' ';
     }
-    at = put_cpu(at, event);
-    if (own->is_trace_cmd && lines_of(out, event->source)->has_ticks)
-        at = put_text(put_wide(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '), ": ");
+    at = emit_cpu(at, event);
+    if (writer->is_trace_cmd && line_attributes_of(out, event->source)->has_ticks)
+        at = put_text(emit_padded_number(at[-1] == ' ' ? at - 1 : at, event->ticks, 12, ' '), ": ");
     else if (!(event->flags & TTR_EVENT_NO_TIME))
-        at = put_time(at, own, time_of(out, event));
+        at = emit_time(at, writer, printed_time_of(out, event));
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
 /* --- The event --- */
 
-static void put_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
+static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     size_t n = name.n + (system.n ? system.n + 1 : 0);
     char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
     if (!begin)
         return;
-    if (!own->is_trace_cmd && n < width)
-        at = put_spaces(at, width - n);
+    if (!writer->is_trace_cmd && n < width)
+        at = emit_spaces(at, width - n);
     if (system.n)
         at = put_text(put_piece(at, system), ":");
     at = put_text(put_piece(at, name), ":");
-    if (own->is_trace_cmd && n < width)
-        at = put_spaces(at, width - n);
+    if (writer->is_trace_cmd && n < width)
+        at = emit_spaces(at, width - n);
     *at++ = ' ';
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
-/* "sched:sched_switch", or the name alone. */
-static void add_name(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
+/* Appends "sched:sched_switch", or the event name alone. */
+static void add_event_name(struct ttr_writer *out, const ttr_event *event,
+                           const struct tracepoint *tp)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
     ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
-    if (own->is_trace_cmd)
-        put_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
+    if (writer->is_trace_cmd)
+        add_padded_name(out, (ttr_text){"", 0}, name, NAME_WIDTH);
     else
-        put_name(out, system, name, lines_of(out, event->source)->width);
+        add_padded_name(out, system, name, line_attributes_of(out, event->source)->width);
 }
 
 static void add_value(struct buffer *to, const ttr_value *value)
@@ -280,8 +286,8 @@ static void add_value(struct buffer *to, const ttr_value *value)
     buffer_add(to, text, (size_t)(at - text));
 }
 
-/* Fields as name=value; elements of arrays and members of structs by their values. */
-static void add_fields(struct ttr_writer *out, const ttr_event *event)
+/* Appends fields as name=value; elements of arrays and structs as bare values. */
+static void add_fields_as_text(struct ttr_writer *out, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
@@ -302,9 +308,9 @@ static void add_fields(struct ttr_writer *out, const ttr_event *event)
 
 /* --- Samples --- */
 
-/* A sample of something else than a tracepoint: how much it counts, where it was. */
-static void add_period(struct ttr_writer *out, const ttr_event *event,
-                       const struct perfscript_counter *counter)
+/* Appends what a sample without a tracepoint has: its period, and its address or callchain. */
+static void add_sample_text(struct ttr_writer *out, const ttr_event *event,
+                            const struct perfscript_counter *counter)
 {
     ttr_field period;
     if (counter)
@@ -314,8 +320,9 @@ static void add_period(struct ttr_writer *out, const ttr_event *event,
         return;
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM);
     if (at)
-        buffer_filled(&out->buffer,
-                      (size_t)(put_text(put_wide(at, period.value.v.u, 10, ' '), " ") - at));
+        buffer_filled(
+            &out->buffer,
+            (size_t)(put_text(emit_padded_number(at, period.value.v.u, 10, ' '), " ") - at));
 }
 
 static void add_place(struct ttr_writer *out, const ttr_event *event)
@@ -324,47 +331,50 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
     if (ttr_event_frames(out->t, event, &address, 1) == 0)
         return;
     buffer_add_byte(&out->buffer, ' ');
-    perfscript_add_code(out, event, thread_of(event), address);
+    perfscript_add_code(out, event, printed_thread_of(event), address);
 }
 
-/* The text of an event; what a text ends its line with itself, trace-cmd does not end again. */
-static void add_text(struct ttr_writer *out, const ttr_event *event, const struct tracepoint *tp)
+/* Appends the text of an event.  trace-cmd adds no line feed if the text ends with one. */
+static void add_event_text(struct ttr_writer *out, const ttr_event *event,
+                           const struct tracepoint *tp)
 {
-    const struct perfscript *own = out->own;
-    if (own->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
+    const struct perfscript *writer = out->own;
+    if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
-        add_fields(out, event);
-    if (own->is_trace_cmd && out->buffer.n && out->buffer.bytes[out->buffer.n - 1] == '\n')
+        add_fields_as_text(out, event);
+    if (writer->is_trace_cmd && out->buffer.n && out->buffer.bytes[out->buffer.n - 1] == '\n')
         out->buffer.n--;
 }
 
-/* `counter` NULL: the event is of itself. */
-static void add_line(struct ttr_writer *out, const ttr_event *event,
-                     const struct perfscript_counter *counter)
+/* Appends the line of an event.  `counter` is NULL unless the line is for one counter of a sample.
+ */
+static void add_event_line(struct ttr_writer *out, const ttr_event *event,
+                           const struct perfscript_counter *counter)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
     const struct tracepoint *tp = is_sample ? NULL : tracepoint_of(out->t, event);
-    bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !own->is_trace_cmd;
-    add_head(out, event, has_chain);
-    if (is_sample && !own->is_trace_cmd)
-        add_period(out, event, counter);
+    bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
+    add_line_columns(out, event, has_chain);
+    if (is_sample && !writer->is_trace_cmd)
+        add_sample_text(out, event, counter);
     if (counter)
-        put_name(out, (ttr_text){"", 0}, counter->event, lines_of(out, event->source)->width);
+        add_padded_name(out, (ttr_text){"", 0}, counter->event,
+                        line_attributes_of(out, event->source)->width);
     else
-        add_name(out, event, tp);
+        add_event_name(out, event, tp);
     if (!is_sample)
-        add_text(out, event, tp);
+        add_event_text(out, event, tp);
     if (has_chain)
-        perfscript_add_chain(out, event, thread_of(event));
-    else if (is_sample && !own->is_trace_cmd)
+        perfscript_add_chain(out, event, printed_thread_of(event));
+    else if (is_sample && !writer->is_trace_cmd)
         add_place(out, event);
     buffer_add_byte(&out->buffer, '\n');
 }
 
-/* "CPU:0 [5 EVENTS DROPPED]", as trace-cmd tells of them. */
-static void add_gap(struct ttr_writer *out, const ttr_event *event)
+/* Appends "CPU:0 [5 EVENTS DROPPED]", as trace-cmd prints lost events. */
+static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
 {
     char *at = (char *)buffer_room(&out->buffer, HEAD_ROOM), *begin = at;
     if (!at)
@@ -376,52 +386,52 @@ static void add_gap(struct ttr_writer *out, const ttr_event *event)
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
 
-/* A sample that holds values of counters is a line for each that has counted since its last one. */
-static void write_event(struct ttr_writer *out, const ttr_event *event)
+/* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
+static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     struct perfscript_counter counter;
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
-        add_gap(out, event);
-    } else if (own->is_trace_cmd || !lines_of(out, event->source)->has_reads ||
+        add_dropped_line(out, event);
+    } else if (writer->is_trace_cmd || !line_attributes_of(out, event->source)->has_reads ||
                !perfscript_counters_begin(out, event, &fields)) {
-        add_line(out, event, NULL);
+        add_event_line(out, event, NULL);
     } else {
-        while (perfscript_counters_next(&own->counters, &fields, &counter))
+        while (perfscript_counters_next(&writer->counters, &fields, &counter))
             if (counter.period)
-                add_line(out, event, &counter);
-        out->buffer.failed |= own->counters.is_out_of_memory;
+                add_event_line(out, event, &counter);
+        out->buffer.failed |= writer->counters.is_out_of_memory;
     }
     output_wrote(out, event);
 }
 
 /* --- Control characters --- */
 
-/* Bytes of the control character at p: 0 where it is none, or one that lines are made of. */
-static size_t control_at(const uint8_t *p, size_t n)
+/* Returns the length of the control character at p; 0 if there is none, or if it is \n or \t. */
+static size_t control_length_at(const uint8_t *p, size_t n)
 {
     return *p == '\n' || *p == '\t' ? 0 : utf8_control(p, n);
 }
 
-/* Makes control characters of the lines from `begin` on harmless. */
-static void show_controls(struct ttr_writer *out, size_t begin)
+/* Escapes control characters in the lines from `begin` on, so that terminals ignore them. */
+static void escape_controls(struct ttr_writer *out, size_t begin)
 {
-    struct perfscript *own = out->own;
+    struct perfscript *writer = out->own;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
-    while (at < n && !control_at(p + at, n - at))
+    while (at < n && !control_length_at(p + at, n - at))
         at++;
     if (at == n)
         return;
-    buffer_clear(&own->shown);
-    buffer_add(&own->shown, p + at, n - at);
+    buffer_clear(&writer->escaped);
+    buffer_add(&writer->escaped, p + at, n - at);
     out->buffer.n = begin + at;
-    out->buffer.failed |= own->shown.failed;
-    n = own->shown.failed ? 0 : own->shown.n;
+    out->buffer.failed |= writer->escaped.failed;
+    n = writer->escaped.failed ? 0 : writer->escaped.n;
     for (at = 0; at < n;) {
-        p = own->shown.bytes + at;
-        size_t control = control_at(p, n - at);
+        p = writer->escaped.bytes + at;
+        size_t control = control_length_at(p, n - at);
         const uint8_t last = control == 2 ? p[1] : *p;
         const char text[] = {'\\', 'x', "0123456789abcdef"[last >> 4],
                              "0123456789abcdef"[last & 15]};
@@ -430,12 +440,13 @@ static void show_controls(struct ttr_writer *out, size_t begin)
     }
 }
 
-/* Those that perf and trace-cmd print by themselves: of perf's records samples alone. */
-static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
+/* Returns whether the imitated program prints the event by default: of perf records only samples.
+ */
+static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     if (event->kind == TTR_KIND_GAP)
-        return own->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
+        return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
         return false;
     return event->kind == TTR_KIND_SAMPLE || event->provider || !is_of_perf(out, event);
@@ -443,15 +454,15 @@ static bool is_shown(const struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct perfscript *own = out->own;
+    const struct perfscript *writer = out->own;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        if (!is_shown(out, event))
+        if (!is_printed_event(out, event))
             continue;
         size_t begin = out->buffer.n;
-        write_event(out, event);
-        if (own->shows_controls)
-            show_controls(out, begin);
+        write_perfscript_event(out, event);
+        if (writer->has_escaped_controls)
+            escape_controls(out, begin);
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -466,17 +477,42 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfscript_drop(struct ttr_writer *out)
 {
-    struct perfscript *own = out->own;
-    if (!own->shown.alloc)
+    struct perfscript *writer = out->own;
+    if (!writer->escaped.alloc)
         return;
-    buffer_free(&own->shown);
-    alloc_free(own->shown.alloc, own->lines, own->lines_capacity, sizeof *own->lines);
-    perfscript_counters_free(&own->counters);
+    buffer_free(&writer->escaped);
+    alloc_free(writer->escaped.alloc, writer->lines, writer->lines_capacity, sizeof *writer->lines);
+    perfscript_counters_free(&writer->counters);
 }
 
 static const ttr_option_info options[] = {
-    {"lines", "perf|trace-cmd", "whose lines: those of perf script, or of trace-cmd report", true},
+    {"lines", "perf|trace-cmd", "print as perf script or as trace-cmd report", true},
     {"controls", "raw|shown", "control characters as they are, or as \\x1b", true},
+};
+
+static const char *const no_options[] = {NULL};
+static const char *const perf_lines[] = {"perfscript.lines=perf", NULL};
+static const char *const trace_cmd_lines[] = {"perfscript.lines=trace-cmd", NULL};
+
+static const ttr_style_info styles[] = {
+    {.name = "perf",
+     .format = "perfscript",
+     .writing_options = perf_lines,
+     .reading_options = no_options,
+     .shown_option = "perfscript.controls=shown",
+     .read_flags = TTR_READ_SYMBOLS},
+    {.name = "trace-cmd",
+     .format = "perfscript",
+     .writing_options = trace_cmd_lines,
+     .reading_options = no_options,
+     .shown_option = "perfscript.controls=shown",
+     .read_flags = TTR_READ_SYMBOLS},
+};
+
+static const struct format_hints hints = {
+    .warnings = "",
+    .styles = styles,
+    .styles_n = sizeof styles / sizeof *styles,
 };
 
 static const struct format_writer writer = {
@@ -494,6 +530,7 @@ const struct format format_perfscript = {
     .extensions = "",
     .spec = "src/formats/perfscript/README.md",
     .writer = &writer,
+    .hints = &hints,
     .options = options,
     .options_n = sizeof options / sizeof *options,
 };

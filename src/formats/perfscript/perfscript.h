@@ -1,4 +1,9 @@
-/* The parts of the writer of lines as perf script and trace-cmd print them. */
+/* Writer of lines byte-identical to perf script and trace-cmd report: its parts.
+ *
+ *   perfscript.c           columns, event names, times, options
+ *   perfscript_sched.c     trace-cmd's own texts for switches and wake-ups
+ *   perfscript_code.c      addresses of code and callchains
+ *   perfscript_counters.c  counter values in samples, a line for each */
 #ifndef TRACETTA_FORMATS_PERFSCRIPT_PERFSCRIPT_H
 #define TRACETTA_FORMATS_PERFSCRIPT_PERFSCRIPT_H
 
@@ -7,24 +12,25 @@
 
 /* --- perfscript_sched.c --- */
 
-/* Appends the text of a switch or wake-up as trace-cmd has it; false where the event is none. */
+/* Appends the text of a switch or wake-up in the form of trace-cmd.  Returns false for other
+ * events. */
 bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name);
 
 /* --- perfscript_code.c --- */
 
-/* Appends an address, and what is known of it: "            1234 name+0x10 (file)". */
+/* Appends an address with its symbol and file: "            1234 name+0x10 (file)". */
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
                          uint64_t address);
 
-/* Appends a callchain, a line for each address. */
+/* Appends a callchain, one line per address. */
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread);
 
 /* --- perfscript_counters.c --- */
 
-/* What counters had at the last sample of each. */
+/* The last value of each counter. */
 struct perfscript_counters {
     const struct alloc *alloc;
-    struct pairmap by_id; /* (id, source) to index */
+    struct pairmap by_id; /* (id, source) to index in `value` */
     uint64_t *value;
     size_t n, capacity;
     bool is_out_of_memory;
@@ -32,13 +38,13 @@ struct perfscript_counters {
 
 struct perfscript_counter {
     ttr_text event;
-    uint64_t period; /* since the sample before; 0: no line */
+    uint64_t period; /* increase since the previous sample; 0 = no line is printed */
 };
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc);
 void perfscript_counters_free(struct perfscript_counters *counters);
 
-/* Begins with the counters of an event; false where it has none. */
+/* Starts the iteration over the counters of a sample.  Returns false if it has none. */
 bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *event,
                                ttr_fields *fields);
 bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *fields,

@@ -1,13 +1,12 @@
-/* Addresses of code as perf script prints them: of a sample in memory, those of a callchain in
- * their file.  Functions are those that the trace tells of itself; perf looks into files and the
- * running kernel too. */
+/* Code addresses as perf script prints them: memory addresses for samples, file addresses for
+ * callchains.  Symbols come only from the trace; perf also reads files and the running kernel. */
 #include "encodings/perf_data/perf_layout.h"
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 #include "model/symbols.h"
 
-#define CODE_ROOM 128u  /* of an address without names */
-#define FRAMES_MAX 127u /* that perf shows, whatever a stack has */
+#define CODE_ROOM 128u  /* bytes of a line without its names */
+#define FRAMES_MAX 127u /* perf prints at most 127 frames */
 #define KERNEL_HALF (UINT64_C(1) << 63)
 
 static bool begins_with(ttr_text text, const char *word)
@@ -15,10 +14,9 @@ static bool begins_with(ttr_text text, const char *word)
     return text.n >= strlen(word) && memcmp(text.p, word, strlen(word)) == 0;
 }
 
-/* How perf calls a file: by its path, but the kernel by what is in brackets, and a module of it
- * whose build id it was not told
- * ("/lib/.../snd-pcm.ko.xz") as "[snd_pcm]". */
-static char *put_file(char *at, ttr_text path, bool has_build_id)
+/* Appends the file as perf names it: its path; the kernel without the part after the brackets; a
+ * kernel module without a build id as "[snd_pcm]" for "/lib/.../snd-pcm.ko.xz". */
+static char *emit_file(char *at, ttr_text path, bool has_build_id)
 {
     if (begins_with(path, "memfd:"))
         *at++ = '/';
@@ -39,8 +37,8 @@ static char *put_file(char *at, ttr_text path, bool has_build_id)
     return at;
 }
 
-/* What is in no file: its addresses are those of memory. */
-static bool is_memory(ttr_text path)
+/* Returns whether a mapping has no file, so that its addresses are printed as memory addresses. */
+static bool is_anonymous_mapping(ttr_text path)
 {
     return path.n == 0 || begins_with(path, "[stack") || begins_with(path, "[heap]") ||
            begins_with(path, "/SYSV") || begins_with(path, "/tmp/perf-") ||
@@ -48,27 +46,27 @@ static bool is_memory(ttr_text path)
            begins_with(path, "/anon_hugepage");
 }
 
-/* A walk over addresses of an event: those of the kernel come first. */
-struct walk {
+/* Iteration over the addresses of an event; kernel addresses come first. */
+struct address_iter {
     struct ttr_writer *out;
     const ttr_event *event;
     ttr_id thread;
     bool is_chain;
-    bool is_user; /* an address was of the program: so are all behind it */
+    bool is_user; /* an address was in user space; so are all later ones */
 };
 
-/* What holds an address.  The kernel is in the upper half, but on machines of 32 bits; one that
- * hides its addresses says that it is everywhere. */
-static const struct symbol_range *mapping_of(struct walk *walk, uint64_t address)
+/* Returns the mapping that holds an address.  Kernel addresses are in the upper half (not on 32-bit
+ * machines); a kernel that hides its addresses declares a mapping of the complete address space. */
+static const struct symbol_range *find_mapping_of(struct address_iter *iter, uint64_t address)
 {
-    const ttr *t = walk->out->t;
+    const ttr *t = iter->out->t;
     const struct symbol_range *mapping =
-        symbols_mapping(walk->out->t, walk->thread, address, walk->event->time);
+        symbols_mapping(iter->out->t, iter->thread, address, iter->event->time);
     bool is_kernel =
-        mapping && mapping->process + 1 == t->sources[t->threads[walk->thread].source].kernel;
+        mapping && mapping->process + 1 == t->sources[t->threads[iter->thread].source].kernel;
     bool is_32 = is_kernel && mapping->start > 0 && mapping->start <= UINT32_MAX;
-    walk->is_user |= address < KERNEL_HALF && !is_32;
-    return is_kernel && walk->is_user ? NULL : mapping;
+    iter->is_user |= address < KERNEL_HALF && !is_32;
+    return is_kernel && iter->is_user ? NULL : mapping;
 }
 
 static const struct symbol_module *module_of(const struct ttr_writer *out,
@@ -77,7 +75,7 @@ static const struct symbol_module *module_of(const struct ttr_writer *out,
     return mapping && mapping->module ? &out->t->symbols.module[mapping->module - 1] : NULL;
 }
 
-/* The file of a module, as the trace has it. */
+/* Returns the file of a module, as the trace has it. */
 static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module *module)
 {
     if (!module)
@@ -86,24 +84,23 @@ static ttr_text file_of(const struct ttr_writer *out, const struct symbol_module
     return path.n == 0 || begins_with(name, "memfd:") || begins_with(name, "[anon") ? name : path;
 }
 
-/* Appends "            1234 name+0x10 (file)"; in callchains code of programs has its place in the
- * file for an address. */
-static void add_code(struct walk *walk, uint64_t address)
+/* Appends "            1234 name+0x10 (file)".  Callchains print file addresses for user code. */
+static void add_code_line(struct address_iter *iter, uint64_t address)
 {
-    struct ttr_writer *out = walk->out;
+    struct ttr_writer *out = iter->out;
     ttr_symbol symbol = {.name = 0};
-    (void)ttr_symbol_get(out->t, walk->thread, address, walk->event->time, &symbol);
-    const struct symbol_range *mapping = mapping_of(walk, address);
+    (void)ttr_symbol_get(out->t, iter->thread, address, iter->event->time, &symbol);
+    const struct symbol_range *mapping = find_mapping_of(iter, address);
     const struct symbol_module *module = module_of(out, mapping);
     ttr_text name = ttr_text_get(out->t, symbol.name), file = file_of(out, module);
     bool has_build_id =
         module && pairmap_get(&out->t->symbols.build_ids, module->path, module->source);
-    bool is_in_file = walk->is_chain && mapping && walk->is_user && !is_memory(file);
+    bool is_in_file = iter->is_chain && mapping && iter->is_user && !is_anonymous_mapping(file);
     char *begin = (char *)buffer_room(&out->buffer, CODE_ROOM + name.n + file.n), *at = begin;
     char digits[NUMBER_MAX];
     if (!begin)
         return;
-    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* without "0x" */
+    size_t n = number_put_hex(digits, is_in_file ? symbol.offset : address) - 2; /* skips "0x" */
     for (size_t i = n; i < 16; i++)
         *at++ = ' ';
     at = put_piece(at, (ttr_text){digits + 2, n});
@@ -112,7 +109,7 @@ static void add_code(struct walk *walk, uint64_t address)
     if (name.n)
         at = put_hex(put_text(at, "+"), address - symbol.start);
     at = put_text(at, " (");
-    at = file.n ? put_file(at, file, has_build_id) : put_text(at, "[unknown]");
+    at = file.n ? emit_file(at, file, has_build_id) : put_text(at, "[unknown]");
     at = put_text(at, ")");
     buffer_filled(&out->buffer, (size_t)(at - begin));
 }
@@ -120,13 +117,13 @@ static void add_code(struct walk *walk, uint64_t address)
 void perfscript_add_code(struct ttr_writer *out, const ttr_event *event, ttr_id thread,
                          uint64_t address)
 {
-    struct walk walk = {.out = out, .event = event, .thread = thread};
-    add_code(&walk, address);
+    struct address_iter iter = {.out = out, .event = event, .thread = thread};
+    add_code_line(&iter, address);
 }
 
 void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id thread)
 {
-    struct walk walk = {.out = out, .event = event, .thread = thread, .is_chain = true};
+    struct address_iter iter = {.out = out, .event = event, .thread = thread, .is_chain = true};
     uint64_t addresses[FRAMES_MAX];
     uint32_t n = event->stack == PERF_STACK_EMPTY
                      ? 0
@@ -134,7 +131,7 @@ void perfscript_add_chain(struct ttr_writer *out, const ttr_event *event, ttr_id
     buffer_add_byte(&out->buffer, '\n');
     for (uint32_t i = 0; i < n && i < FRAMES_MAX; i++) {
         buffer_add_byte(&out->buffer, '\t');
-        add_code(&walk, addresses[i]);
+        add_code_line(&iter, addresses[i]);
         buffer_add_byte(&out->buffer, '\n');
     }
 }

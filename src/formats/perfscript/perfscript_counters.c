@@ -1,8 +1,8 @@
-/* Values of counters that samples hold (groups of events: perf record -e '{a,b}:S'): perf script
- * prints a line for each that has counted since the sample before, with how much as its period.
+/* Counter values in samples of event groups (perf record -e '{a,b}:S'): perf script prints a line
+ * for each counter that has advanced since the previous sample, with the increase as its period.
  *
- * In the field "values" of a sample each is a struct {event, id, value, lost}.  Counters are told
- * apart by their ids; one that is met for the first time has counted from 0. */
+ * The field "values" of a sample has a struct {event, id, value, lost} per counter.  Counters are
+ * identified by id; a new one starts at 0. */
 #include "formats/perfscript/perfscript.h"
 
 void perfscript_counters_init(struct perfscript_counters *counters, const struct alloc *alloc)
@@ -17,8 +17,8 @@ void perfscript_counters_free(struct perfscript_counters *counters)
     alloc_free(counters->alloc, counters->value, counters->capacity, sizeof *counters->value);
 }
 
-/* The value that a counter had, 0 at first; NULL when memory is out. */
-static uint64_t *value_of(struct perfscript_counters *counters, uint64_t id, uint16_t source)
+/* Returns the last value of a counter, 0 for a new one.  NULL if memory is exhausted. */
+static uint64_t *find_last_value(struct perfscript_counters *counters, uint64_t id, uint16_t source)
 {
     const uint32_t *known = pairmap_get(&counters->by_id, id, source);
     if (known)
@@ -35,7 +35,7 @@ static uint64_t *value_of(struct perfscript_counters *counters, uint64_t id, uin
     return &counters->value[counters->n++];
 }
 
-static bool is_called(const ttr_field *field, const char *name)
+static bool has_field_name(const ttr_field *field, const char *name)
 {
     return field->name.n == strlen(name) && memcmp(field->name.p, name, field->name.n) == 0;
 }
@@ -46,7 +46,8 @@ bool perfscript_counters_begin(const struct ttr_writer *out, const ttr_event *ev
     ttr_field field;
     ttr_fields_begin(out->t, event, fields);
     while (ttr_fields_next(fields, &field))
-        if (field.depth == 0 && field.value.type == TTR_TYPE_ARRAY && is_called(&field, "values"))
+        if (field.depth == 0 && field.value.type == TTR_TYPE_ARRAY &&
+            has_field_name(&field, "values"))
             return true;
     return false;
 }
@@ -58,17 +59,18 @@ bool perfscript_counters_next(struct perfscript_counters *counters, ttr_fields *
     uint64_t id = 0;
     *counter = (struct perfscript_counter){.event = {"", 0}};
     while (ttr_fields_next(fields, &field) && field.depth > 0) {
-        if (is_called(&field, "event"))
+        if (has_field_name(&field, "event"))
             counter->event = field.value.text;
-        else if (is_called(&field, "id"))
+        else if (has_field_name(&field, "id"))
             id = field.value.v.u;
-        if (!is_called(&field, "value"))
+        if (!has_field_name(&field, "value"))
             continue;
-        uint64_t *value = value_of(counters, id, fields->event->source);
+        uint64_t *value = find_last_value(counters, id, fields->event->source);
         if (!value)
             return false;
         counter->period =
-            counter->event.n ? field.value.v.u - *value : 0; /* nobody knows what others count */
+            /* perf ignores counters of an unknown event */
+            counter->event.n ? field.value.v.u - *value : 0;
         *value = field.value.v.u;
         return true;
     }

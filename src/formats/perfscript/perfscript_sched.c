@@ -1,10 +1,11 @@
-/* Switches and wake-ups as trace-cmd prints them: a plugin of its library has words of its own for
- * these.
+/* Texts of switches and wake-ups as trace-cmd prints them: its sched plugin replaces their print
+ * formats.
  *
  *   sched_switch                      COMM:PID [PRIO] STATE ==> COMM:PID [PRIO]
  *   sched_wakeup, sched_wakeup_new    COMM:PID [PRIO] success=1 CPU:002
- * What a kernel's event has no field for is left out.  States are the letters of old kernels,
- * whatever the kernel, as there. */
+ *
+ * Parts without a field in the event are omitted.  As in the plugin, state letters are those of old
+ * kernels for every kernel. */
 #include "encodings/json/append.h"
 #include "formats/perfscript/perfscript.h"
 
@@ -14,7 +15,7 @@ struct words {
     struct buffer *to;
 };
 
-static bool number_of(const struct words *words, const char *name, uint64_t *x)
+static bool find_sched_number(const struct words *words, const char *name, uint64_t *x)
 {
     ttr_field field;
     if (!ttr_field_find(words->t, words->event, name, &field) ||
@@ -31,13 +32,13 @@ static void add_number(const struct words *words, int64_t x)
     buffer_add(words->to, text, number_put_i64(text, x));
 }
 
-/* "COMM:PID", and the priority in brackets. */
-static bool add_thread(const struct words *words, const char *comm, const char *pid,
-                       const char *priority)
+/* Appends "COMM:PID" and the priority in brackets.  Returns false if the event lacks the pid. */
+static bool add_sched_thread(const struct words *words, const char *comm, const char *pid,
+                             const char *priority)
 {
     ttr_field field;
     uint64_t x;
-    if (!number_of(words, pid, &x)) {
+    if (!find_sched_number(words, pid, &x)) {
         buffer_add_byte(words->to, '!');
         return false;
     }
@@ -46,7 +47,7 @@ static bool add_thread(const struct words *words, const char *comm, const char *
         buffer_add_byte(words->to, ':');
     }
     add_number(words, (int64_t)x);
-    if (!number_of(words, priority, &x))
+    if (!find_sched_number(words, priority, &x))
         return true;
     buffer_add(words->to, " [", 2);
     add_number(words, (int32_t)(uint32_t)x);
@@ -59,7 +60,7 @@ static void add_state(const struct words *words)
     static const char states[] = "SDTtZXxW";
     uint64_t state;
     bool is_first = true;
-    if (!number_of(words, "prev_state", &state))
+    if (!find_sched_number(words, "prev_state", &state))
         return;
     buffer_add_byte(words->to, ' ');
     for (unsigned i = 0; i < sizeof states - 1; i++) {
@@ -77,13 +78,13 @@ static void add_state(const struct words *words)
 static void add_wakeup(const struct words *words)
 {
     uint64_t x;
-    if (!add_thread(words, "comm", "pid", "prio"))
+    if (!add_sched_thread(words, "comm", "pid", "prio"))
         return;
-    if (number_of(words, "success", &x)) {
+    if (find_sched_number(words, "success", &x)) {
         buffer_add_text(words->to, " success=");
         add_number(words, (int64_t)x);
     }
-    if (!number_of(words, "target_cpu", &x))
+    if (!find_sched_number(words, "target_cpu", &x))
         return;
     buffer_add_text(words->to, " CPU:");
     if (x < 100)
@@ -91,7 +92,7 @@ static void add_wakeup(const struct words *words)
     add_number(words, (int64_t)x);
 }
 
-static bool is_called(ttr_text text, const char *name)
+static bool is_event_name(ttr_text text, const char *name)
 {
     return text.n == strlen(name) && memcmp(text.p, name, text.n) == 0;
 }
@@ -99,17 +100,18 @@ static bool is_called(ttr_text text, const char *name)
 bool perfscript_add_sched(struct ttr_writer *out, const ttr_event *event, ttr_text name)
 {
     const struct words words = {out->t, event, &out->buffer};
-    bool is_switch = is_called(name, "sched_switch");
-    if (!is_switch && !is_called(name, "sched_wakeup") && !is_called(name, "sched_wakeup_new"))
+    bool is_switch = is_event_name(name, "sched_switch");
+    if (!is_switch && !is_event_name(name, "sched_wakeup") &&
+        !is_event_name(name, "sched_wakeup_new"))
         return false;
     if (!is_switch) {
         add_wakeup(&words);
         return true;
     }
-    if (!add_thread(&words, "prev_comm", "prev_pid", "prev_prio"))
+    if (!add_sched_thread(&words, "prev_comm", "prev_pid", "prev_prio"))
         return true;
     add_state(&words);
     buffer_add_text(words.to, " ==> ");
-    (void)add_thread(&words, "next_comm", "next_pid", "next_prio");
+    (void)add_sched_thread(&words, "next_comm", "next_pid", "next_prio");
     return true;
 }

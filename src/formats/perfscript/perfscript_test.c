@@ -1,4 +1,4 @@
-/* Lines expected here are what perf script 6.1 and trace-cmd report print for such events. */
+/* Expected lines are the output of perf script 6.1 and trace-cmd report for the same events. */
 #include "encodings/tracepoint/tracepoints.h"
 #include "support/hexa.h"
 #include "support/support.h"
@@ -79,14 +79,14 @@ static void begin(struct scene *scene, const char *lines)
     scene->record_n = support_hex(scene->record, sizeof scene->record, RECORD);
 }
 
-static void write(struct scene *scene, ttr_event *event)
+static void write_scene_event(struct scene *scene, ttr_event *event)
 {
     ttr_error error;
     assert_int_equal(ttr_write(scene->w.writer, &(ttr_batch){.event = event, .n = 1}, &error),
                      TTR_OK);
 }
 
-/* An event of the tracepoint on a thread. */
+/* Writes a sched_switch event of a thread. */
 static void write_switch(struct scene *scene, uint64_t tid, const char *comm, uint64_t ns,
                          uint32_t stack)
 {
@@ -106,7 +106,7 @@ static void write_switch(struct scene *scene, uint64_t tid, const char *comm, ui
     assert_true(tracepoint_take(scene->all, scene->tp,
                                 (struct tracepoint_raw){scene->record, scene->record_n}, &event,
                                 &why));
-    write(scene, &event);
+    write_scene_event(scene, &event);
 }
 
 static void write_sample(struct scene *scene, uint32_t stack)
@@ -121,16 +121,16 @@ static void write_sample(struct scene *scene, uint32_t stack)
                        .payload = scene->record,
                        .payload_size = (uint32_t)scene->record_n};
     event.schema = context_add_schema(t, context_schema(t, 2));
-    write(scene, &event);
+    write_scene_event(scene, &event);
 }
 
-static void expect(struct scene *scene, const char *text)
+static void expect_text(struct scene *scene, const char *text)
 {
     tracepoints_free(scene->all);
     writing_expect(&scene->w, text);
 }
 
-static void events_of_tracepoints_are_the_lines_of_perf_script(void **state)
+static void tracepoint_event_prints_as_perf_script(void **state)
 {
     struct scene scene;
     (void)state;
@@ -139,7 +139,7 @@ static void events_of_tracepoints_are_the_lines_of_perf_script(void **state)
     write_switch(&scene, 123456, NULL, 100000003000000, 0);
     write_switch(&scene, 0, NULL, 1000, 0);
     write_switch(&scene, UINT32_MAX, NULL, 1000, 0);
-    expect(
+    expect_text(
         &scene,
         "            find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
         "         :123456 123456 [003] 100000.003000: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
@@ -147,7 +147,7 @@ static void events_of_tracepoints_are_the_lines_of_perf_script(void **state)
         "             :-1    -1 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n");
 }
 
-static void names_are_as_wide_as_the_trace_tells(void **state)
+static void name_width_is_read_from_trace(void **state)
 {
     struct scene scene;
     (void)state;
@@ -155,12 +155,13 @@ static void names_are_as_wide_as_the_trace_tells(void **state)
     assert_true(context_add_attribute(scene.w.t, scene.source, "trace.event_width",
                                       &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 20}));
     write_switch(&scene, 7, "find", 3172729255999, 0);
-    expect(&scene, "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] "
-                   "next=cd:9\n");
+    expect_text(&scene,
+                "            find     7 [003]  3172.729255:   sched:sched_switch: prev=ab:7 [1] "
+                "next=cd:9\n");
 }
 
-/* Many traces in turn, each of which is asked once. */
-static void each_of_many_traces_has_names_of_its_own_width(void **state)
+/* Reading alternates between many traces; the attributes of each are looked up once. */
+static void name_width_is_per_trace(void **state)
 {
     enum { TRACES = 40 };
     static const char line[] =
@@ -182,10 +183,10 @@ static void each_of_many_traces_has_names_of_its_own_width(void **state)
         n += (size_t)snprintf(expected + n, sizeof expected - n, line, (int)(20 + i * 7 % TRACES),
                               "sched:sched_switch");
     }
-    expect(&scene, expected);
+    expect_text(&scene, expected);
 }
 
-static void callchains_are_lines_of_their_own(void **state)
+static void callchain_is_printed_line_per_address(void **state)
 {
     struct scene scene;
     (void)state;
@@ -193,16 +194,17 @@ static void callchains_are_lines_of_their_own(void **state)
     write_switch(&scene, 7, "find", 3172729255999, 1);
     write_sample(&scene, 2);
     write_sample(&scene, 1);
-    expect(&scene,
-           "find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-           "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
-           "find     7  3172.729255:     500000 cpu-clock: \n"
-           "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
-           "            find     7  3172.729255:     500000 cpu-clock:  ffffffff81000123 [unknown] "
-           "([unknown])\n");
+    expect_text(
+        &scene,
+        "find     7 [003]  3172.729255: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+        "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+        "find     7  3172.729255:     500000 cpu-clock: \n"
+        "\tffffffff81000123 [unknown] ([unknown])\n\t            5500 [unknown] ([unknown])\n\n"
+        "            find     7  3172.729255:     500000 cpu-clock:  ffffffff81000123 [unknown] "
+        "([unknown])\n");
 }
 
-static void code_has_its_function_and_file(void **state)
+static void code_address_has_symbol_and_file(void **state)
 {
     struct scene scene;
     (void)state;
@@ -234,12 +236,13 @@ static void code_has_its_function_and_file(void **state)
                                                    .module = kernel,
                                                    .name = ttr_text_add(t, "schedule", 8)}));
     write_switch(&scene, 7, "find", 1000, 1);
-    expect(&scene, "find     7 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
-                   "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 "
-                   "[unknown] (/bin/find)\n\n");
+    expect_text(&scene,
+                "find     7 [003]     0.000001: sched:sched_switch: prev=ab:7 [1] next=cd:9\n"
+                "\tffffffff81000123 schedule+0x23 ([kernel.kallsyms])\n\t             600 "
+                "[unknown] (/bin/find)\n\n");
 }
 
-/* The lines of a vector of perf.data. */
+/* Checks the lines printed for a vector of perf.data. */
 static void expect_lines(const char *vector, const char *expected)
 {
     char path[100];
@@ -273,15 +276,14 @@ static void addresses_of_callchains_are_places_in_files_by_their_paths(void **st
                                        ":20    20     0.003000:       1000 cpu-clock: \n\n");
 }
 
-static void samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for(
-    void **state)
+static void sample_without_callchain_prints_memory_address_and_period(void **state)
 {
     (void)state;
     expect_lines("vectors-whole/symbols", "             :30    30     0.000000:       1000 "
                                           "cpu-clock:            500010 [unknown] (/bin/b)\n");
 }
 
-static void counters_of_a_sample_are_lines_of_their_own(void **state)
+static void sample_counters_are_printed_line_per_counter(void **state)
 {
     (void)state;
     expect_lines("vectors/counters",
@@ -290,7 +292,7 @@ static void counters_of_a_sample_are_lines_of_their_own(void **state)
                  "              :6     6     0.000004:          3 context-switches: \n");
 }
 
-static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state)
+static void trace_cmd_line_is_rounded_and_aligned(void **state)
 {
     struct scene scene;
     (void)state;
@@ -298,13 +300,14 @@ static void the_lines_of_trace_cmd_are_rounded_and_aligned_as_there(void **state
     write_switch(&scene, 7, "find", 3172729255999, 0);
     write_switch(&scene, 8, NULL, 3172729255000, 1);
     write_switch(&scene, 0, NULL, 1000, 0);
-    expect(&scene,
-           "            find-7     [003]  3172.729256: sched_switch:         ab:7 S ==> cd:9\n"
-           "           <...>-8     [003]  3172.729255: sched_switch:         ab:7 S ==> cd:9\n"
-           "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
+    expect_text(
+        &scene,
+        "            find-7     [003]  3172.729256: sched_switch:         ab:7 S ==> cd:9\n"
+        "           <...>-8     [003]  3172.729255: sched_switch:         ab:7 S ==> cd:9\n"
+        "          <idle>-0     [003]     0.000001: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
-static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **state)
+static void lost_events_and_counter_clock_print_as_trace_cmd(void **state)
 {
     struct scene scene;
     const char *why;
@@ -320,9 +323,9 @@ static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **
                      .cpu = 2,
                      .flags = TTR_EVENT_HAS_CPU,
                      .source = source};
-    write(&scene, &gap);
+    write_scene_event(&scene, &gap);
     gap.link = 0;
-    write(&scene, &gap);
+    write_scene_event(&scene, &gap);
     ttr_event event = {.payload = scene.record,
                        .payload_size = (uint32_t)scene.record_n,
                        .ticks = 17,
@@ -333,13 +336,14 @@ static void lost_events_and_times_of_counters_are_told_as_trace_cmd_does(void **
                        .thread = context_thread(t, source, 7, 7)};
     assert_true(tracepoint_take(
         scene.all, scene.tp, (struct tracepoint_raw){scene.record, scene.record_n}, &event, &why));
-    write(&scene, &event);
-    expect(&scene,
-           "CPU:2 [5 EVENTS DROPPED]\nCPU:2 [EVENTS DROPPED]\n"
-           "           <...>-7     [003]          17: sched_switch:         ab:7 S ==> cd:9\n");
+    write_scene_event(&scene, &event);
+    expect_text(
+        &scene,
+        "CPU:2 [5 EVENTS DROPPED]\nCPU:2 [EVENTS DROPPED]\n"
+        "           <...>-7     [003]          17: sched_switch:         ab:7 S ==> cd:9\n");
 }
 
-static void events_of_others_have_their_fields(void **state)
+static void event_without_tracepoint_prints_fields(void **state)
 {
     struct writing w;
     (void)state;
@@ -357,7 +361,7 @@ static void events_of_others_have_their_fields(void **state)
         &w, "              :9     9     0.001500: prov:tick: i=-5 s=text b=1 f=0.5 raw=01ff\n");
 }
 
-static void control_characters_are_shown_where_they_would_reach_a_terminal(void **state)
+static void control_character_is_escaped_for_terminal(void **state)
 {
     struct scene scene;
     (void)state;
@@ -366,7 +370,7 @@ static void control_characters_are_shown_where_they_would_reach_a_terminal(void 
     write_switch(&scene, 7, "f\xc2\x9b\xc3\xa9\x7f", 3172729255999, 0);
     scene.record[3] = 'b';
     write_switch(&scene, 8, "find", 3172729255999, 0);
-    expect(
+    expect_text(
         &scene,
         "          f\\x9b\xc3\xa9\\x7f     7 [003]  3172.729255: sched:sched_switch: prev=a\\x1b:7 "
         "[1] next=cd:9\n"
@@ -374,11 +378,12 @@ static void control_characters_are_shown_where_they_would_reach_a_terminal(void 
     begin(&scene, "controls=raw");
     scene.record[3] = 0x1b;
     write_switch(&scene, 7, "find", 3172729255999, 0);
-    expect(&scene, "            find     7 [003]  3172.729255: sched:sched_switch: prev=a\x1b:7 "
-                   "[1] next=cd:9\n");
+    expect_text(&scene,
+                "            find     7 [003]  3172.729255: sched:sched_switch: prev=a\x1b:7 "
+                "[1] next=cd:9\n");
 }
 
-static void lines_of_nobody_are_refused(void **state)
+static void unknown_line_style_is_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
@@ -393,7 +398,7 @@ static void lines_of_nobody_are_refused(void **state)
     ttr_free(t);
 }
 
-static void failures_are_told(void **state)
+static void write_failure_is_returned(void **state)
 {
     (void)state;
     writing_fails_cleanly("perfscript");
@@ -402,21 +407,20 @@ static void failures_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_tracepoints_are_the_lines_of_perf_script),
-        cmocka_unit_test(names_are_as_wide_as_the_trace_tells),
-        cmocka_unit_test(each_of_many_traces_has_names_of_its_own_width),
-        cmocka_unit_test(callchains_are_lines_of_their_own),
-        cmocka_unit_test(code_has_its_function_and_file),
+        cmocka_unit_test(tracepoint_event_prints_as_perf_script),
+        cmocka_unit_test(name_width_is_read_from_trace),
+        cmocka_unit_test(name_width_is_per_trace),
+        cmocka_unit_test(callchain_is_printed_line_per_address),
+        cmocka_unit_test(code_address_has_symbol_and_file),
         cmocka_unit_test(addresses_of_callchains_are_places_in_files_by_their_paths),
-        cmocka_unit_test(
-            samples_without_callchain_have_their_address_in_memory_and_the_period_asked_for),
-        cmocka_unit_test(counters_of_a_sample_are_lines_of_their_own),
-        cmocka_unit_test(the_lines_of_trace_cmd_are_rounded_and_aligned_as_there),
-        cmocka_unit_test(events_of_others_have_their_fields),
-        cmocka_unit_test(lost_events_and_times_of_counters_are_told_as_trace_cmd_does),
-        cmocka_unit_test(control_characters_are_shown_where_they_would_reach_a_terminal),
-        cmocka_unit_test(lines_of_nobody_are_refused),
-        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(sample_without_callchain_prints_memory_address_and_period),
+        cmocka_unit_test(sample_counters_are_printed_line_per_counter),
+        cmocka_unit_test(trace_cmd_line_is_rounded_and_aligned),
+        cmocka_unit_test(event_without_tracepoint_prints_fields),
+        cmocka_unit_test(lost_events_and_counter_clock_print_as_trace_cmd),
+        cmocka_unit_test(control_character_is_escaped_for_terminal),
+        cmocka_unit_test(unknown_line_style_is_refused),
+        cmocka_unit_test(write_failure_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* trace.dat as a format: what it is called, what it can do.  The reader's parts are in trace_dat.h.
- */
+/* Registration of trace.dat: its name, its tables of functions, and its bid.  trace_dat.h describes
+ * the reader. */
 #include "formats/trace_dat/trace_dat.h"
 
-/* The magic, and what stands behind the version: byte order and size of `long`. */
-static unsigned bid(const struct peek *peek)
+/* Bids the magic, and the byte order and size of `long` after the version if they are possible. */
+static unsigned trace_dat_bid(const struct peek *peek)
 {
     struct tracing_data data = {0};
     struct cursor c = cursor_over(peek->bytes, peek->n, 0);
@@ -12,7 +12,7 @@ static unsigned bid(const struct peek *peek)
 
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
-    .bid = bid,
+    .bid = trace_dat_bid,
     .state_size = sizeof(struct trace_dat_reader),
     .open = trace_dat_open,
     .next = trace_dat_next,

@@ -1,4 +1,4 @@
-/* Bytes of anywhere in the file. */
+/* Reading at any offset of the file, and decompression of sections and chunks. */
 #define ZLIB_CONST
 #include <zlib.h>
 #include <zstd.h>
@@ -7,10 +7,10 @@
 #include "formats/trace_dat/trace_dat.h"
 
 #define HOLD_BYTES ((size_t)1 << 20)
-#define PIECE ((size_t)4096) /* of what is compressed */
+#define PIECE ((size_t)4096) /* bytes of compressed input per call of zstd */
 
-/* Keeps what comes through a pipe or a decoder in a temporary file. */
-static ttr_status keep_all(struct trace_dat_reader *reader)
+/* Stores an input that cannot be read at any offset in a temporary file. */
+static ttr_status store_in_spill(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     for (uint64_t at = 0;;) {
@@ -26,26 +26,26 @@ static ttr_status keep_all(struct trace_dat_reader *reader)
         reader->size = at;
         if (!context_goes_on(reader->t)) {
             input_note(in, TTR_NOTE_REMARK, at, "trace_dat.ended-early",
-                       "reading was ended before all of the file was there");
+                       "reading was cancelled before the complete file was stored");
             return TTR_OK;
         }
     }
 }
 
-ttr_status trace_dat_hold(struct trace_dat_reader *reader)
+ttr_status trace_dat_make_seekable(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
     if (source_is_seekable(in->source)) {
         reader->size = source_disk_size(in->source);
         return TTR_OK;
     }
-    ttr_status status = keep_all(reader);
+    ttr_status status = store_in_spill(reader);
     in->size = reader->size;
     return status;
 }
 
-ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n,
-                          size_t *got)
+ttr_status trace_dat_read_at(struct trace_dat_reader *reader, uint64_t offset, void *to, size_t n,
+                             size_t *got)
 {
     uint64_t left = offset < reader->size ? reader->size - offset : 0;
     *got = n < left ? n : (size_t)left;
@@ -60,7 +60,7 @@ ttr_status trace_dat_copy(struct trace_dat_reader *reader, uint64_t offset, void
     return TTR_OK;
 }
 
-ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint64_t n)
+ttr_status trace_dat_load_at(struct trace_dat_reader *reader, uint64_t offset, uint64_t n)
 {
     uint64_t left = offset < reader->size ? reader->size - offset : 0;
     size_t want = (size_t)(n < left ? n : left), got = 0;
@@ -68,12 +68,12 @@ ttr_status trace_dat_load(struct trace_dat_reader *reader, uint64_t offset, uint
     uint8_t *to = buffer_room(&reader->bytes, want + 1);
     if (!to)
         return fail_memory(reader->error);
-    ttr_status status = trace_dat_copy(reader, offset, to, want, &got);
+    ttr_status status = trace_dat_read_at(reader, offset, to, want, &got);
     buffer_filled(&reader->bytes, got);
     return status;
 }
 
-/* In pieces: of a frame that is all there zstd gives all or nothing. */
+/* Feeds zstd in pieces: given a complete but damaged frame at once, it produces nothing. */
 static size_t inflate_zstd(const void *from, size_t from_n, void *to, size_t to_n)
 {
     ZSTD_inBuffer in = {from, 0, 0};

@@ -1,45 +1,53 @@
-/* trace.dat, the format of trace-cmd, in constants and drawings: versions 6 and 7.  Numbers have
- * the byte order of the traced machine.
+/* Constants and layout of trace.dat, versions 6 and 7.  Numbers have the byte order of the traced
+ * machine.  Both versions start with
  *
- *   17 08 44 "tracing" version\0  u8 big-endian  u8 bytes of `long`  u32 page bytes        then
+ *   | 17 08 44 | "tracing" | version \0 | u8 is_big_endian | u8 size of long | u32 page bytes |
  *
- * 6: the description of tracepoints (encodings/tracepoint/tracing_data.h)   u32 cpus
- *    "options  \0"  { u16 option  u32 bytes  data } ... u16 0       may be missing
- *    "flyrecord\0"  cpus x { u64 offset, u64 bytes }                or "latency  \0" and text
- *    [u64 n, the clocks]                                            where option 4 was there
- *    pages of each CPU at its offset
+ * Version 6:
  *
- * 7: compression\0 its version\0  u64 offset of the first section of options; then sections
- * anywhere section  u16 id  u16 flags: 1 = compressed  u32 its description's place  u64 bytes data
- *    a compressed one   u32 bytes here  u32 bytes of it all  data
- *    options: { u16 option  u32 bytes  data } ... the last is 0: u64 offset of the next section of
- * options, 0 = none pages of a CPU in a compressed section   u32 chunks  chunks x { u32 bytes here
- * u32 bytes of pages  data }
+ *   | description of tracepoints (encodings/tracepoint/tracing_data.h) | u32 cpus |
+ *   | "options  \0" | { u16 option | u32 bytes | data } ... | u16 0 |          may be missing
+ *   | "flyrecord\0" | cpus x { u64 offset | u64 bytes } |                      or "latency  \0",
+ * text | u64 n | n characters: clocks |                                           if option 4 is
+ * present | pages of each CPU at its offset |
  *
- * Pages are those of encodings/tracepoint/ring_buffer.h. */
+ * Version 7:
+ *
+ *   | compression \0 | compression version \0 | u64 offset of the first options |
+ *   | section | section | ...                                                  in any order
+ *
+ *   section             | u16 id | u16 flags, 1 = compressed | u32 description | u64 bytes | data |
+ *   compressed data     | u32 bytes stored | u32 bytes decompressed | stored bytes |
+ *   options (data)      | { u16 option | u32 bytes | data } ... |
+ *                       the last is option 0: u64 offset of the next options section, 0 = none
+ *   compressed pages    | u32 chunks | chunks x { u32 bytes stored | u32 bytes of pages | stored }
+ * |
+ *
+ * encodings/tracepoint/ring_buffer.h draws the pages. */
 #ifndef TRACETTA_TRACE_DAT_FORMAT_H
 #define TRACETTA_TRACE_DAT_FORMAT_H
 
-/* Options; from HEADER_INFO on the numbers of sections, too. */
-enum trace_dat_option {
+/* Numbers of options; those from HEADER_INFO on are also the ids of sections. */
+enum trace_dat_parse_option {
     TRACE_DAT_DONE = 0,
     TRACE_DAT_DATE = 1,    /* text: microseconds to add to times */
-    TRACE_DAT_CPUSTAT = 2, /* text: statistics of a CPU's buffer */
-    TRACE_DAT_BUFFER = 3,  /* 6: u64 offset, name\0; 7: that, clock\0, u32 page bytes, u32 cpus x {
-                              u32 cpu, u64 offset, u64 bytes } */
-    TRACE_DAT_TRACECLOCK = 4, /* text: clocks, the one that was used in brackets */
+    TRACE_DAT_CPUSTAT = 2, /* text: statistics of the buffer of a CPU */
+    /* 6: u64 offset, name\0; 7: also clock\0, u32 page bytes, u32 cpus x { u32 cpu, u64 offset, u64
+     * bytes } */
+    TRACE_DAT_BUFFER = 3,
+    TRACE_DAT_TRACECLOCK = 4, /* text: available clocks, the one in use in brackets */
     TRACE_DAT_UNAME = 5,
     TRACE_DAT_HOOK = 6,
     TRACE_DAT_OFFSET = 7,   /* text: nanoseconds to add to times */
     TRACE_DAT_CPUCOUNT = 8, /* u32 */
-    TRACE_DAT_VERSION = 9,  /* text: of trace-cmd */
+    TRACE_DAT_VERSION = 9,  /* text: version of trace-cmd */
     TRACE_DAT_PROCMAPS = 10,
     TRACE_DAT_TRACEID = 11,    /* u64 */
-    TRACE_DAT_TIME_SHIFT = 12, /* times of a guest as its host's */
+    TRACE_DAT_TIME_SHIFT = 12, /* shifts from the times of a guest to those of its host */
     TRACE_DAT_GUEST = 13,
     TRACE_DAT_TSC2NSEC = 14, /* u32 multiplier, u32 shift, u64 offset */
     TRACE_DAT_STRINGS = 15,
-    TRACE_DAT_HEADER_INFO = 16, /* these: u64 offset of their section */
+    TRACE_DAT_HEADER_INFO = 16, /* from here on: u64 offset of the section */
     TRACE_DAT_FTRACE_EVENTS = 17,
     TRACE_DAT_EVENT_FORMATS = 18,
     TRACE_DAT_KALLSYMS = 19,
@@ -49,15 +57,14 @@ enum trace_dat_option {
 };
 
 enum {
-    TRACE_DAT_MARK = 10,      /* bytes of "options  \0" and its like */
-    TRACE_DAT_SECTION = 16,   /* bytes of the head of a section */
-    TRACE_DAT_COMPRESSED = 1, /* in its flags */
+    TRACE_DAT_MARK = 10,      /* bytes of "options \0" and of the other marks */
+    TRACE_DAT_SECTION = 16,   /* bytes of a section header */
+    TRACE_DAT_COMPRESSED = 1, /* bit of the flags of a section */
     TRACE_DAT_OPTION_HEAD = 6,
     TRACE_DAT_CHUNK_HEAD = 8,
-    TRACE_DAT_CPUS_MAX = 65536, /* that are believed */
+    TRACE_DAT_CPUS_MAX = 65536, /* limits from here on: greater numbers are damage */
     TRACE_DAT_PAGE_MAX = 1 << 24,
-    TRACE_DAT_SECTION_MAX =
-        1 << 28, /* bytes of a section, once it is decompressed, that are believed */
+    TRACE_DAT_SECTION_MAX = 1 << 28, /* bytes of a section after decompression */
     TRACE_DAT_CHUNK_MAX = 1 << 24,
     TRACE_DAT_OPTIONS_MAX = 1024 /* sections of options */
 };

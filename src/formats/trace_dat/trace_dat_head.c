@@ -1,34 +1,33 @@
-/* The head of version 6: the description of tracepoints, options, and where each CPU's pages are.
- */
+/* The header of version 6: description of tracepoints, options, and a table of CPUs per buffer. */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
 #define FIRST_LOAD ((uint64_t)1 << 20)
 
-/* A buffer beside the main one, whose table of CPUs stands elsewhere. */
-struct instance {
+/* A buffer other than the main one; its table of CPUs is at `offset`. */
+struct other_buffer {
     uint64_t offset;
     char name[64];
 };
 
 struct instances {
-    struct instance item[64];
+    struct other_buffer item[64];
     size_t n;
 };
 
-static ttr_status head_is_cut(struct trace_dat_reader *reader, const char *where)
+static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *where)
 {
     return input_damage(reader->in, reader->size, 0, "trace_dat.cut", reader->error,
-                        "the file ends inside %s: it has no events that can be found", where);
+                        "the file ends inside %s: its events cannot be found", where);
 }
 
-/* Loads from the beginning until the description of tracepoints is whole, and gives where it ends;
- * `*end` 0: the file ends in it. */
+/* Loads the start of the file until it holds the complete description of tracepoints.  *end is set
+ * to the offset after it, 0 if the file ends within it. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
     for (uint64_t n = FIRST_LOAD;; n *= 4) {
-        ttr_status status = trace_dat_load(reader, 0, n);
+        ttr_status status = trace_dat_load_at(reader, 0, n);
         if (status != TTR_OK)
             return status;
         struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
@@ -40,27 +39,27 @@ static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *en
     }
 }
 
-static ttr_status add_instance(struct trace_dat_reader *reader, struct instances *instances,
-                               struct cursor c)
+static ttr_status add_other_buffer(struct trace_dat_reader *reader, struct instances *instances,
+                                   struct cursor c)
 {
     const struct cursor option = c;
     uint64_t place = tracing_data_number(&reader->data, &c, 8);
-    ttr_text name = trace_dat_string(&c);
+    ttr_text name = trace_dat_read_string(&c);
     if (c.failed || instances->n == sizeof instances->item / sizeof *instances->item)
         return input_damage(reader->in, option.offset, cursor_left(&option), "trace_dat.instance",
                             reader->error, "%s; its events are not read",
-                            c.failed ? "a buffer whose place or name is cut off"
-                                     : "a buffer behind the 64 that can be read");
-    struct instance *instance = &instances->item[instances->n++];
-    *instance = (struct instance){.offset = place};
+                            c.failed ? "the offset or name of a buffer is cut off"
+                                     : "a buffer after the 64 that can be read");
+    struct other_buffer *instance = &instances->item[instances->n++];
+    *instance = (struct other_buffer){.offset = place};
     memcpy(instance->name, name.p,
            name.n < sizeof instance->name ? name.n : sizeof instance->name - 1);
     return TTR_OK;
 }
 
-/* Options up to the zero behind them. */
-static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c,
-                               struct instances *instances)
+/* Parses options up to the terminating option 0. */
+static ttr_status parse_options(struct trace_dat_reader *reader, struct cursor *c,
+                                struct instances *instances)
 {
     for (;;) {
         unsigned option = (unsigned)tracing_data_number(&reader->data, c, 2);
@@ -70,21 +69,22 @@ static ttr_status take_options(struct trace_dat_reader *reader, struct cursor *c
         struct cursor part = cursor_part(c, n);
         if (c->failed)
             return TTR_OK;
-        ttr_status status = option == TRACE_DAT_BUFFER ? add_instance(reader, instances, part)
-                                                       : trace_dat_option(reader, option, part);
+        ttr_status status = option == TRACE_DAT_BUFFER
+                                ? add_other_buffer(reader, instances, part)
+                                : trace_dat_parse_option(reader, option, part);
         if (status != TTR_OK)
             return status;
     }
 }
 
-static bool is_mark(const uint8_t *p, const char *mark)
+static bool is_header_mark(const uint8_t *p, const char *mark)
 {
     return p && memcmp(p, mark, TRACE_DAT_MARK) == 0;
 }
 
-/* The table of CPUs behind "flyrecord". */
-static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus,
-                            const char *buffer)
+/* Parses the table of CPUs after "flyrecord", and adds a lane for each. */
+static ttr_status parse_cpu_table(struct trace_dat_reader *reader, struct cursor *c, uint32_t cpus,
+                                  const char *buffer)
 {
     ttr_status status = TTR_OK;
     for (uint32_t cpu = 0; cpu < cpus && status == TTR_OK; cpu++) {
@@ -92,68 +92,67 @@ static ttr_status take_cpus(struct trace_dat_reader *reader, struct cursor *c, u
         lane.at = tracing_data_number(&reader->data, c, 8);
         lane.left = tracing_data_number(&reader->data, c, 8);
         if (c->failed)
-            return head_is_cut(reader, "its table of CPUs");
+            return report_cut_head(reader, "its table of CPUs");
         status = trace_dat_lane_add(reader, &lane, (ttr_text){buffer, strlen(buffer)});
     }
     return status;
 }
 
-/* What stands behind the count of CPUs, or at a buffer's place: maybe options, then the pages'
- * places.  `cpus` of the main table. */
-static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor *c, uint32_t *cpus,
-                              const char *name, struct instances *instances)
+/* Parses the header of a buffer, main or other: options if present, then its table of CPUs.  *cpus
+ * is set to the size of the main table. */
+static ttr_status parse_buffer_header(struct trace_dat_reader *reader, struct cursor *c,
+                                      uint32_t *cpus, const char *name, struct instances *instances)
 {
     const uint8_t *mark = cursor_take(c, TRACE_DAT_MARK);
     ttr_status status = TTR_OK;
-    if (is_mark(mark, "options  ")) {
-        status = take_options(reader, c, instances);
+    if (is_header_mark(mark, "options  ")) {
+        status = parse_options(reader, c, instances);
         mark = cursor_take(c, TRACE_DAT_MARK);
     }
     uint32_t stored = *cpus;
-    if (reader->said.cpus)
-        *cpus = reader->said.cpus;
+    if (reader->options.cpus)
+        *cpus = reader->options.cpus;
     if (status != TTR_OK)
         return status;
     if (c->failed)
-        return head_is_cut(reader, "its options");
-    if (is_mark(mark, "latency  ")) {
-        input_note(
-            reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
-            "the trace of a latency tracer: from here on it is text for people, without events");
+        return report_cut_head(reader, "its options");
+    if (is_header_mark(mark, "latency  ")) {
+        input_note(reader->in, TTR_NOTE_REMARK, c->offset, "trace_dat.latency",
+                   "the trace of a latency tracer: from here on it is text, without events");
         return TTR_OK;
     }
-    if (!is_mark(mark, "flyrecord"))
+    if (!is_header_mark(mark, "flyrecord"))
         return input_damage(reader->in, c->offset - TRACE_DAT_MARK, TRACE_DAT_MARK,
                             "trace_dat.no-table", reader->error,
-                            "expected \"options\", \"flyrecord\" or \"latency\" here: the places "
-                            "of the events are not known");
+                            "expected \"options\", \"flyrecord\" or \"latency\" here: the offsets "
+                            "of the events are unknown");
     if (*cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, c->offset, 0, "trace_dat.no-table", reader->error,
-                            "a machine of %u CPUs cannot be", *cpus);
-    status = take_cpus(reader, c, *cpus, name);
-    if (stored < *cpus) /* an empty entry for readers that do not know the option */
+                            "a machine of %u CPUs is impossible", *cpus);
+    status = parse_cpu_table(reader, c, *cpus, name);
+    if (stored < *cpus) /* the entry count is rounded up for readers that ignore option CPUCOUNT */
         (void)cursor_skip(c, 16);
     return status;
 }
 
-/* The place of the table of a buffer, from where on bytes are at hand. */
+/* Loads the bytes from the table of a buffer on. */
 static ttr_status load_from(struct trace_dat_reader *reader, uint64_t offset, struct cursor *c)
 {
-    ttr_status status = trace_dat_load(reader, offset, FIRST_LOAD * 64);
+    ttr_status status = trace_dat_load_at(reader, offset, FIRST_LOAD * 64);
     *c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
     return status;
 }
 
-static ttr_status take_clocks(struct trace_dat_reader *reader, struct cursor *c)
+static ttr_status parse_clock_text(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t n = tracing_data_number(&reader->data, c, 8);
     struct cursor part = cursor_part(c, n);
     if (!c->failed && n)
-        trace_dat_clock(reader, trace_dat_string(&part));
+        trace_dat_parse_clock(reader, trace_dat_read_string(&part));
     return TTR_OK;
 }
 
-ttr_status trace_dat_head6(struct trace_dat_reader *reader)
+ttr_status trace_dat_read_version_6(struct trace_dat_reader *reader)
 {
     uint64_t end;
     struct instances instances = {.n = 0};
@@ -162,22 +161,22 @@ ttr_status trace_dat_head6(struct trace_dat_reader *reader)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
     if (!tracing_data_head(&reader->data, &c))
-        return head_is_cut(reader, "its first words");
+        return report_cut_head(reader, "its first words");
     status = tracing_data_take(&reader->data, &c, reader->error);
     if (status != TTR_OK || end == 0)
-        return status == TTR_OK ? head_is_cut(reader, "the description of its events") : status;
+        return status == TTR_OK ? report_cut_head(reader, "the description of its events") : status;
     status = load_from(reader, end, &c);
     if (status != TTR_OK)
         return status;
     uint32_t cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
-    status = take_buffer(reader, &c, &cpus, "", &instances);
-    if (status == TTR_OK && reader->said.has_clock && !c.failed)
-        status = take_clocks(reader, &c);
+    status = parse_buffer_header(reader, &c, &cpus, "", &instances);
+    if (status == TTR_OK && reader->options.has_clock && !c.failed)
+        status = parse_clock_text(reader, &c);
     for (size_t i = 0; i < instances.n && status == TTR_OK; i++) {
         status = load_from(reader, instances.item[i].offset, &c);
         struct instances none = {.n = 0};
         if (status == TTR_OK)
-            status = take_buffer(reader, &c, &cpus, instances.item[i].name, &none);
+            status = parse_buffer_header(reader, &c, &cpus, instances.item[i].name, &none);
     }
     return status;
 }

@@ -1,11 +1,11 @@
-/* What options say, of both versions. */
+/* Contents of options that both versions have. */
 #include <inttypes.h>
 
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-ttr_text trace_dat_string(struct cursor *c)
+ttr_text trace_dat_read_string(struct cursor *c)
 {
     size_t left = cursor_left(c);
     const uint8_t *zero = left ? memchr(c->p, 0, left) : NULL;
@@ -14,7 +14,7 @@ ttr_text trace_dat_string(struct cursor *c)
     return text;
 }
 
-void trace_dat_clock(struct trace_dat_reader *reader, ttr_text text)
+void trace_dat_parse_clock(struct trace_dat_reader *reader, ttr_text text)
 {
     const char *begin = text.n ? memchr(text.p, '[', text.n) : NULL;
     if (begin) {
@@ -24,14 +24,14 @@ void trace_dat_clock(struct trace_dat_reader *reader, ttr_text text)
     }
     while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == ' '))
         text.n--;
-    if (text.n == 0 || text.n >= sizeof reader->said.clock)
+    if (text.n == 0 || text.n >= sizeof reader->options.clock)
         return;
-    memcpy(reader->said.clock, text.p, text.n);
-    reader->said.clock[text.n] = 0;
+    memcpy(reader->options.clock, text.p, text.n);
+    reader->options.clock[text.n] = 0;
 }
 
-/* "0x1f", "-12": as C reads numbers; false when it is none. */
-static bool take_number(ttr_text text, int64_t *value)
+/* Parses a number in the notation of C ("0x1f", "-12").  Returns false if it is malformed. */
+static bool parse_c_number(ttr_text text, int64_t *value)
 {
     bool is_negative = text.n && text.p[0] == '-';
     size_t i = is_negative || (text.n && text.p[0] == '+') ? 1 : 0;
@@ -52,36 +52,37 @@ static bool take_number(ttr_text text, int64_t *value)
     return digits > 0 && sum <= INT64_MAX;
 }
 
-static void take_shift(struct trace_dat_reader *reader, struct cursor *c, int64_t unit,
-                       const char *what)
+static void parse_time_offset(struct trace_dat_reader *reader, struct cursor *c, int64_t unit,
+                              const char *what)
 {
     uint64_t offset = c->offset;
     int64_t value, ns;
-    if (!take_number(trace_dat_string(c), &value) || __builtin_mul_overflow(value, unit, &ns) ||
-        __builtin_add_overflow(reader->said.add_ns, ns, &reader->said.add_ns)) {
+    if (!parse_c_number(trace_dat_read_string(c), &value) ||
+        __builtin_mul_overflow(value, unit, &ns) ||
+        __builtin_add_overflow(reader->options.add_ns, ns, &reader->options.add_ns)) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the %s is no number; times are given without it", what);
+                   "the %s is not a number; it is not applied to times", what);
         return;
     }
-    reader->said.is_dated |= unit != 1;
+    reader->options.is_dated |= unit != 1;
 }
 
-/* Multiplier and shift by which ticks of the processor become nanoseconds. */
-static void take_tsc(struct trace_dat_reader *reader, struct cursor *c)
+/* TSC2NSEC: u32 multiplier, u32 shift, u64 offset, from TSC ticks to nanoseconds. */
+static void parse_tsc2nsec(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     uint32_t multiplier = (uint32_t)tracing_data_number(&reader->data, c, 4),
              shift = (uint32_t)tracing_data_number(&reader->data, c, 4);
     if (c->failed || multiplier == 0 || shift > 63) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.bad-option",
-                   "the factor of the clock cannot be; times are in its ticks");
+                   "the factor of the clock is impossible; times are in ticks");
         return;
     }
-    reader->said.multiplier = multiplier;
-    reader->said.shift = shift;
+    reader->options.multiplier = multiplier;
+    reader->options.shift = shift;
 }
 
-static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text text)
+static bool add_option_text(struct trace_dat_reader *reader, const char *name, ttr_text text)
 {
     while (text.n && text.p[text.n - 1] == '\n')
         text.n--;
@@ -89,8 +90,8 @@ static bool add_text(struct trace_dat_reader *reader, const char *name, ttr_text
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = text});
 }
 
-/* The number behind "\nKEY: " in the statistics of a CPU's buffer. */
-static uint64_t statistic(ttr_text text, const char *key)
+/* Returns the number after "\nKEY: " in the statistics of a CPU, 0 if it is missing. */
+static uint64_t find_statistic(ttr_text text, const char *key)
 {
     const char *at = text.n ? memmem(text.p, text.n, key, strlen(key)) : NULL;
     uint64_t value = 0;
@@ -103,61 +104,62 @@ static uint64_t statistic(ttr_text text, const char *key)
     return n && number_get_u64(at, n, &value) ? value : 0;
 }
 
-/* Counts that nobody can have reached end there. */
-static uint64_t add_counts(uint64_t a, uint64_t b)
+/* Adds two counts; saturates at INT64_MAX, which only damaged text can reach. */
+static uint64_t add_counts_saturated(uint64_t a, uint64_t b)
 {
     const uint64_t most = INT64_MAX;
     a = a < most ? a : most;
     return b < most - a ? a + b : most;
 }
 
-/* "CPU: 0", and behind it what tracefs' per_cpu/cpu0/stats says. */
-static void take_statistics(struct trace_dat_reader *reader, struct cursor *c)
+/* CPUSTAT: "CPU: 0", then the text of per_cpu/cpu0/stats in tracefs. */
+static void parse_cpustat(struct trace_dat_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
-    ttr_text text = trace_dat_string(c);
-    uint64_t overrun = statistic(text, "\noverrun: "),
-             dropped = statistic(text, "\ndropped events: ");
-    dropped = add_counts(dropped, statistic(text, "\ncommit overrun: "));
-    reader->kernel_lost = add_counts(reader->kernel_lost, add_counts(overrun, dropped));
+    ttr_text text = trace_dat_read_string(c);
+    uint64_t overrun = find_statistic(text, "\noverrun: "),
+             dropped = find_statistic(text, "\ndropped events: ");
+    dropped = add_counts_saturated(dropped, find_statistic(text, "\ncommit overrun: "));
+    reader->kernel_lost =
+        add_counts_saturated(reader->kernel_lost, add_counts_saturated(overrun, dropped));
     if (overrun || dropped)
         input_note(reader->in, TTR_NOTE_REMARK, offset, "trace_dat.kernel-lost",
-                   "the kernel says that on CPU %" PRIu64 " it overwrote %" PRIu64
+                   "the kernel reports that on CPU %" PRIu64 " it overwrote %" PRIu64
                    " events before they were read, and dropped %" PRIu64,
-                   statistic(text, "CPU: "), overrun, dropped);
+                   find_statistic(text, "CPU: "), overrun, dropped);
 }
 
-ttr_status trace_dat_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)
+ttr_status trace_dat_parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor c)
 {
     bool is_fine = true;
     switch (option) {
     case TRACE_DAT_DATE:
-        take_shift(reader, &c, 1000, "date");
+        parse_time_offset(reader, &c, 1000, "date");
         break;
     case TRACE_DAT_OFFSET:
-        take_shift(reader, &c, 1, "offset of times");
+        parse_time_offset(reader, &c, 1, "offset of times");
         break;
     case TRACE_DAT_TSC2NSEC:
-        take_tsc(reader, &c);
+        parse_tsc2nsec(reader, &c);
         break;
     case TRACE_DAT_CPUSTAT:
-        take_statistics(reader, &c);
+        parse_cpustat(reader, &c);
         break;
     case TRACE_DAT_TRACECLOCK:
-        reader->said.has_clock = true;
-        trace_dat_clock(reader, trace_dat_string(&c));
+        reader->options.has_clock = true;
+        trace_dat_parse_clock(reader, trace_dat_read_string(&c));
         break;
     case TRACE_DAT_CPUCOUNT:
-        reader->said.cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
+        reader->options.cpus = (uint32_t)tracing_data_number(&reader->data, &c, 4);
         break;
     case TRACE_DAT_UNAME:
-        is_fine = add_text(reader, "uname", trace_dat_string(&c));
+        is_fine = add_option_text(reader, "uname", trace_dat_read_string(&c));
         break;
     case TRACE_DAT_VERSION:
-        is_fine = add_text(reader, "trace_cmd_version", trace_dat_string(&c));
+        is_fine = add_option_text(reader, "trace_cmd_version", trace_dat_read_string(&c));
         break;
     case TRACE_DAT_TIME_SHIFT:
-        reader->said.is_guest = true;
+        reader->options.is_guest = true;
         break;
     case TRACE_DAT_TRACEID: {
         uint64_t id = tracing_data_number(&reader->data, &c, 8);

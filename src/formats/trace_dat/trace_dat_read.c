@@ -1,4 +1,4 @@
-/* Opening, and events of all CPUs by time. */
+/* Opening of a trace.dat, and the merge of the events of all lanes by time. */
 #include "base/clockmath.h"
 #include "base/status.h"
 #include "base/wide.h"
@@ -14,22 +14,23 @@ static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 
 static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
 
-/* Ticks as nanoseconds: unchanged, or by the factor of the processor's clock. */
-static int64_t time_of(const struct trace_dat_reader *reader, uint64_t ticks, bool *clamped)
+/* Converts ticks to nanoseconds by TSC2NSEC; without it ticks are nanoseconds. */
+static int64_t ticks_of_lane_to_ns(const struct trace_dat_reader *reader, uint64_t ticks,
+                                   bool *clamped)
 {
     uint128 ns = ticks;
-    if (reader->said.multiplier)
-        ns = ns * reader->said.multiplier >> reader->said.shift;
+    if (reader->options.multiplier)
+        ns = ns * reader->options.multiplier >> reader->options.shift;
     *clamped |= ns > INT64_MAX;
-    return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->said.add_ns, clamped);
+    return clockmath_add(ns > INT64_MAX ? INT64_MAX : (int64_t)ns, reader->options.add_ns, clamped);
 }
 
-static void give_place(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
-                       ttr_event *event)
+static void set_event_location(struct trace_dat_reader *reader, const struct trace_dat_lane *lane,
+                               ttr_event *event)
 {
     bool clamped = false;
     event->ticks = lane->event.time;
-    event->time = time_of(reader, lane->event.time, &clamped);
+    event->time = ticks_of_lane_to_ns(reader, lane->event.time, &clamped);
     event->flags = TTR_EVENT_HAS_CPU | (clamped ? TTR_EVENT_CLAMPED : 0);
     event->cpu = lane->cpu;
     event->track = lane->track;
@@ -38,12 +39,12 @@ static void give_place(struct trace_dat_reader *reader, const struct trace_dat_l
         event->offset += (uint64_t)(lane->event.p - lane->buffer);
 }
 
-/* Gives the next event of a lane. */
-static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
+/* Emits the next event of a lane.  Returns false if memory is exhausted. */
+static bool emit_lane_event(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
 {
     struct input *in = reader->in;
     ttr_event *event = input_event(in);
-    give_place(reader, lane, event);
+    set_event_location(reader, lane, event);
     if (lane->event.time < reader->last)
         input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.backward",
                    "the time of an event of CPU %u is before that of the one before it", lane->cpu);
@@ -51,7 +52,7 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
     if (lane->is_gap) {
         event->kind = TTR_KIND_GAP;
         event->link = lane->page.lost;
-        reader->told_lost += lane->page.lost;
+        reader->page_lost += lane->page.lost;
         return true;
     }
     struct tracepoint_raw raw = {lane->event.p, lane->event.n};
@@ -63,62 +64,62 @@ static bool give(struct trace_dat_reader *reader, struct trace_dat_lane *lane)
         ring_buffer_sure(&lane->page);
     if (why)
         input_note(in, TTR_NOTE_ODD, event->offset, "trace_dat.event",
-                   "an event of number %u: %s; it is given as far as it goes", id, why);
+                   "an event of number %u: %s; the fields that fit are emitted", id, why);
     return true;
 }
 
-/* --- Order: a heap of lanes by the time of their next events; equal times by CPU --- */
+/* --- Merge: binary heap of lanes by the time of their next event; equal times by CPU --- */
 
-static bool is_before(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
+static bool is_lane_before(const struct trace_dat_reader *reader, uint32_t a, uint32_t b)
 {
     uint64_t x = reader->lane[a].event.time, y = reader->lane[b].event.time;
     return x < y || (x == y && a < b);
 }
 
-static void sift_down(struct trace_dat_reader *reader)
+static void lane_heap_sift_down(struct trace_dat_reader *reader)
 {
     uint32_t *heap = reader->heap, moved = heap[0];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < reader->heap_n; at = child) {
-        if (child + 1 < reader->heap_n && is_before(reader, heap[child + 1], heap[child]))
+        if (child + 1 < reader->heap_n && is_lane_before(reader, heap[child + 1], heap[child]))
             child++;
-        if (!is_before(reader, heap[child], moved))
+        if (!is_lane_before(reader, heap[child], moved))
             break;
         heap[at] = heap[child];
     }
     heap[at] = moved;
 }
 
-static void heap_add(struct trace_dat_reader *reader, uint32_t lane)
+static void lane_heap_add(struct trace_dat_reader *reader, uint32_t lane)
 {
     size_t at = reader->heap_n++;
-    for (; at > 0 && is_before(reader, lane, reader->heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && is_lane_before(reader, lane, reader->heap[(at - 1) / 2]); at = (at - 1) / 2)
         reader->heap[at] = reader->heap[(at - 1) / 2];
     reader->heap[at] = lane;
 }
 
-/* Lets every lane that is stuck go on; those that have events are in the heap then. */
-static ttr_status go_on(struct trace_dat_reader *reader)
+/* Continues each stuck lane, and adds it to the heap if it has an event. */
+static ttr_status continue_stuck_lanes(struct trace_dat_reader *reader)
 {
     for (uint32_t i = 0; i < reader->lanes_n; i++) {
         bool has_event;
         if (!reader->lane[i].is_stuck)
             continue;
-        ttr_status status = trace_dat_lane_go(reader, &reader->lane[i], &has_event);
+        ttr_status status = trace_dat_lane_continue(reader, &reader->lane[i], &has_event);
         if (status != TTR_OK)
             return status;
         if (has_event)
-            heap_add(reader, i);
+            lane_heap_add(reader, i);
     }
     return TTR_OK;
 }
 
-/* What the kernel counted and no page tells: events it dropped, those overwritten behind the last
- * page, and where a page only says that there are some. */
-static void give_rest(struct trace_dat_reader *reader)
+/* Emits one gap for events that the kernel counted as lost, but no page did: dropped ones, those
+ * overwritten after the last page, and pages that record a loss without a number. */
+static void emit_final_gap(struct trace_dat_reader *reader)
 {
     uint64_t rest =
-        reader->kernel_lost > reader->told_lost ? reader->kernel_lost - reader->told_lost : 0;
+        reader->kernel_lost > reader->page_lost ? reader->kernel_lost - reader->page_lost : 0;
     bool clamped = false;
     reader->kernel_lost = 0;
     if (rest == 0)
@@ -127,7 +128,7 @@ static void give_rest(struct trace_dat_reader *reader)
     event->kind = TTR_KIND_GAP;
     event->flags = TTR_EVENT_NO_TIME;
     event->ticks = reader->last;
-    event->time = time_of(reader, reader->last, &clamped);
+    event->time = ticks_of_lane_to_ns(reader, reader->last, &clamped);
     event->link = rest;
     event->offset = reader->size;
 }
@@ -137,40 +138,40 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
     struct trace_dat_reader *reader = in->own;
     reader->error = error;
     tracepoints_batch(reader->data.all);
-    ttr_status status = go_on(reader);
+    ttr_status status = continue_stuck_lanes(reader);
     if (status != TTR_OK)
         return status;
     while (in->n < in->batch && reader->heap_n) {
         struct trace_dat_lane *lane = &reader->lane[reader->heap[0]];
-        if (!give(reader, lane))
+        if (!emit_lane_event(reader, lane))
             return fail_memory(error);
         if (trace_dat_lane_next(reader, lane)) {
-            sift_down(reader);
+            lane_heap_sift_down(reader);
             continue;
         }
         reader->heap[0] = reader->heap[--reader->heap_n];
         if (reader->heap_n)
-            sift_down(reader);
-        break; /* its next page may take the place of the one that these events are in */
+            lane_heap_sift_down(reader);
+        break; /* reading the next page may overwrite the one that holds the events of the batch */
     }
     if (in->n)
         return TTR_OK;
-    give_rest(reader);
+    emit_final_gap(reader);
     if (in->n)
         return TTR_OK;
-    status = input_fill(in, reader->size, 0, error); /* all of it was read */
+    status = input_fill(in, reader->size, 0, error); /* everything was read */
     return status == TTR_OK ? TTR_END : status;
 }
 
 /* --- Opening --- */
 
-static void tell_odd(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *own, uint64_t offset, const char *what)
 {
     struct trace_dat_reader *reader = own;
     input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.format", "%s", what);
 }
 
-static bool counts_nanoseconds(const char *clock)
+static bool is_clock_in_ns(const char *clock)
 {
     static const char *const names[] = {"",     "local", "global", "uptime",
                                         "perf", "boot",  "tai",    "tsc2nsec"};
@@ -180,37 +181,37 @@ static bool counts_nanoseconds(const char *clock)
     return strncmp(clock, "mono", 4) == 0;
 }
 
-static ttr_status set_clock(struct trace_dat_reader *reader)
+static ttr_status add_trace_clock(struct trace_dat_reader *reader)
 {
-    struct trace_dat_said *said = &reader->said;
-    if (!said->multiplier && !counts_nanoseconds(said->clock))
-        input_note(
-            reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
-            "the clock \"%s\" does not count nanoseconds; its ticks are given as if they were",
-            said->clock);
-    if (said->is_guest)
+    struct trace_dat_options *options = &reader->options;
+    if (!options->multiplier && !is_clock_in_ns(options->clock))
+        input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.clock",
+                   "the clock \"%s\" does not count nanoseconds; its ticks are read as nanoseconds",
+                   options->clock);
+    if (options->is_guest)
         input_note(reader->in, TTR_NOTE_REMARK, 0, "trace_dat.guest",
-                   "the trace of a guest that tells how its times become those of its host: they "
-                   "are given by the guest's clock");
-    uint128 frequency =
-        said->multiplier ? ((uint128)1000000000 << said->shift) / said->multiplier : 1000000000;
-    ttr_clock clock = {.name = said->clock[0] ? said->clock : "local",
-                       .is_anchored = said->is_dated,
-                       .anchor_ns = said->add_ns,
+                   "the trace of a guest that has the offset to the clock of its host: times are "
+                   "those of the guest");
+    uint128 frequency = options->multiplier
+                            ? ((uint128)1000000000 << options->shift) / options->multiplier
+                            : 1000000000;
+    ttr_clock clock = {.name = options->clock[0] ? options->clock : "local",
+                       .is_anchored = options->is_dated,
+                       .anchor_ns = options->add_ns,
                        .frequency = frequency > INT64_MAX ? INT64_MAX : (uint64_t)frequency};
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* Whether trace-cmd shows times of the clock as numbers, not as seconds. */
-static bool has_ticks(const struct trace_dat_said *said)
+/* Returns whether trace-cmd prints times of the clock as plain numbers instead of seconds. */
+static bool prints_ticks(const struct trace_dat_options *options)
 {
-    return !said->multiplier &&
-           (!counts_nanoseconds(said->clock) || strcmp(said->clock, "boot") == 0);
+    return !options->multiplier &&
+           (!is_clock_in_ns(options->clock) || strcmp(options->clock, "boot") == 0);
 }
 
-static ttr_status tell_about(struct trace_dat_reader *reader)
+static ttr_status add_trace_attributes(struct trace_dat_reader *reader)
 {
-    if (has_ticks(&reader->said) &&
+    if (prints_ticks(&reader->options) &&
         !context_add_attribute(reader->t, reader->in->id, "trace.has_ticks",
                                &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1}))
         return fail_memory(reader->error);
@@ -219,7 +220,7 @@ static ttr_status tell_about(struct trace_dat_reader *reader)
         uint64_t value;
     } numbers[] = {{"page_size", reader->data.page_bytes},
                    {"long_size", reader->data.long_bytes},
-                   {"cpus", reader->said.cpus}};
+                   {"cpus", reader->options.cpus}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value &&
             !context_add_attribute(reader->t, reader->in->id, numbers[i].name,
@@ -233,10 +234,10 @@ static ttr_status tell_about(struct trace_dat_reader *reader)
     return TTR_OK;
 }
 
-static ttr_status take_head(struct trace_dat_reader *reader)
+static ttr_status read_any_head(struct trace_dat_reader *reader)
 {
     struct input *in = reader->in;
-    ttr_status status = trace_dat_load(reader, 0, 64);
+    ttr_status status = trace_dat_load_at(reader, 0, 64);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
@@ -244,7 +245,7 @@ static ttr_status take_head(struct trace_dat_reader *reader)
     const char *version = reader->data.version;
     if (!is_fine)
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset,
-                    "expected the head of a trace.dat: version, byte order, size of a long, size "
+                    "expected the header of a trace.dat: version, byte order, size of a long, size "
                     "of a page");
     bool is_7 = strcmp(version, "7") == 0;
     if (!is_7 && strcmp(version, "6") != 0)
@@ -261,7 +262,7 @@ static ttr_status take_head(struct trace_dat_reader *reader)
                                                    .long_bytes = reader->data.long_bytes});
     if (!reader->data.all)
         return fail_memory(reader->error);
-    return is_7 ? trace_dat_head7(reader) : trace_dat_head6(reader);
+    return is_7 ? trace_dat_read_version_7(reader) : trace_dat_read_version_6(reader);
 }
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error)
@@ -270,18 +271,18 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
-    reader->data.odd = tell_odd;
+    reader->data.odd = note_odd_format;
     reader->data.own = reader;
     spill_init(&reader->spill);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
-    ttr_status status = trace_dat_hold(reader);
+    ttr_status status = trace_dat_make_seekable(reader);
     if (status == TTR_OK)
-        status = take_head(reader);
+        status = read_any_head(reader);
     if (status == TTR_OK)
-        status = set_clock(reader);
+        status = add_trace_clock(reader);
     if (status == TTR_OK)
-        status = tell_about(reader);
+        status = add_trace_attributes(reader);
     if (status == TTR_OK && reader->lanes_n) {
         reader->heap = alloc_zero(&reader->t->counted, reader->lanes_n, sizeof *reader->heap);
         status = reader->heap ? TTR_OK : fail_memory(error);

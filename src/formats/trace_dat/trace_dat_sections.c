@@ -1,15 +1,17 @@
-/* Version 7: options tell where sections are, the description of tracepoints among them. */
+/* Version 7: sections found by options, the description of tracepoints among them.  If the options
+ * of the buffers are missing (the recorder died), the sections are searched in the order of the
+ * file. */
 #include "base/status.h"
 #include "formats/trace_dat/trace_dat.h"
 
-/* Loads a section's data, decompressed, and gives a cursor over it whose offsets are those of the
- * file where that makes sense. The cursor has failed where there is no such section, which was told
- * then. */
+/* Loads the data of a section, decompressed if needed.  Offsets of the cursor are file offsets if
+ * the section is not compressed.  If there is no such section, a note is added and the cursor
+ * fails. */
 static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset, unsigned id,
                                struct cursor *data)
 {
     *data = (struct cursor){.failed = true};
-    ttr_status status = trace_dat_load(reader, offset, TRACE_DAT_SECTION);
+    ttr_status status = trace_dat_load_at(reader, offset, TRACE_DAT_SECTION);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, offset);
@@ -18,21 +20,21 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
     (void)cursor_skip(&c, 4);
     uint64_t size = tracing_data_number(&reader->data, &c, 8), begin = offset + TRACE_DAT_SECTION;
     if (offset >= reader->size)
-        return input_damage(reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
-                            "section %u should stand at byte %llu, behind the end of the file; "
-                            "what it says is missing",
-                            id, (unsigned long long)offset);
+        return input_damage(
+            reader->in, reader->size, 0, "trace_dat.bad-section", reader->error,
+            "section %u at byte %llu is after the end of the file; its content is missing", id,
+            (unsigned long long)offset);
     if (c.failed || found != id || size > TRACE_DAT_SECTION_MAX)
         return input_damage(reader->in, offset, c.failed ? 0 : TRACE_DAT_SECTION,
                             "trace_dat.bad-section", reader->error,
-                            "expected section %u here; what it says is missing", id);
-    status = trace_dat_load(reader, begin, size);
+                            "expected section %u here; its content is missing", id);
+    status = trace_dat_load_at(reader, begin, size);
     if (status != TTR_OK)
         return status;
     c = cursor_over(reader->bytes.bytes, reader->bytes.n, begin);
     if (reader->bytes.n < size)
         status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.cut", reader->error,
-                              "section %u has %llu bytes, of which %zu are there", id,
+                              "section %u has %llu bytes, of which %zu are present", id,
                               (unsigned long long)size, reader->bytes.n);
     if (status != TTR_OK || !(flags & TRACE_DAT_COMPRESSED)) {
         *data = c;
@@ -49,42 +51,41 @@ static ttr_status load_section(struct trace_dat_reader *reader, uint64_t offset,
         return fail_memory(reader->error);
     size_t got = to ? trace_dat_inflate(reader, from, (size_t)packed, to, (size_t)whole) : 0;
     if (got < whole || !to)
-        status = input_damage(reader->in, begin, reader->bytes.n, "trace_dat.bad-compression",
-                              reader->error,
-                              "section %u cannot be decompressed by %s but for %zu bytes; what it "
-                              "says behind them is missing",
-                              id, reader->compression, got);
+        status = input_damage(
+            reader->in, begin, reader->bytes.n, "trace_dat.bad-compression", reader->error,
+            "section %u is damaged: %s decompresses %zu bytes; the rest is missing", id,
+            reader->compression, got);
     buffer_filled(&reader->inflated, got);
     if (got)
         *data = cursor_over(reader->inflated.bytes, got, begin);
     return status;
 }
 
-/* Whether a buffer's pages are compressed: the head of its section tells. */
+/* Sets *is to whether the pages of a buffer are compressed, by the flags of its section. */
 static ttr_status is_compressed(struct trace_dat_reader *reader, uint64_t offset, bool *is)
 {
     uint8_t head[4];
     size_t got;
-    ttr_status status = trace_dat_copy(reader, offset, head, sizeof head, &got);
+    ttr_status status = trace_dat_read_at(reader, offset, head, sizeof head, &got);
     struct cursor c = cursor_over(head, got, offset);
     (void)cursor_skip(&c, 2);
     *is = (tracing_data_number(&reader->data, &c, 2) & TRACE_DAT_COMPRESSED) != 0;
     return status;
 }
 
-static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
+static ttr_status parse_buffer_option(struct trace_dat_reader *reader, struct cursor c)
 {
     struct trace_dat_lane lane = {0};
     uint64_t place = c.offset, offset = tracing_data_number(&reader->data, &c, 8);
-    ttr_text name = trace_dat_string(&c), clock = trace_dat_string(&c);
+    ttr_text name = trace_dat_read_string(&c), clock = trace_dat_read_string(&c);
     uint64_t pages = tracing_data_number(&reader->data, &c, 4),
              cpus = tracing_data_number(&reader->data, &c, 4);
     if (c.failed || cpus > TRACE_DAT_CPUS_MAX)
         return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                            "the table of a buffer is not whole; its events are missing");
-    reader->said.has_buffers = true;
-    if (name.n == 0 || !reader->said.clock[0])
-        trace_dat_clock(reader, clock);
+                            "the table of a buffer is incomplete; its events are missing");
+    reader->options.has_buffers = true;
+    if (name.n == 0 || !reader->options.clock[0])
+        trace_dat_parse_clock(reader, clock);
     ttr_status status = is_compressed(reader, offset, &lane.is_compressed);
     lane.page_bytes = (uint32_t)pages;
     for (uint64_t i = 0; i < cpus && status == TTR_OK; i++) {
@@ -93,35 +94,35 @@ static ttr_status take_buffer(struct trace_dat_reader *reader, struct cursor c)
         lane.left = tracing_data_number(&reader->data, &c, 8);
         if (c.failed)
             return input_damage(reader->in, place, 0, "trace_dat.no-table", reader->error,
-                                "the table of a buffer ends behind %llu of %llu CPUs",
+                                "the table of a buffer ends after %llu of %llu CPUs",
                                 (unsigned long long)i, (unsigned long long)cpus);
         status = trace_dat_lane_add(reader, &lane, name);
     }
     return status;
 }
 
-static ttr_status take_option(struct trace_dat_reader *reader, unsigned option, struct cursor part)
+static ttr_status parse_option(struct trace_dat_reader *reader, unsigned option, struct cursor part)
 {
     if (option == TRACE_DAT_BUFFER)
-        return take_buffer(reader, part);
+        return parse_buffer_option(reader, part);
     if (option == TRACE_DAT_BUFFER_TEXT) {
-        reader->said.has_buffers = true;
+        reader->options.has_buffers = true;
         input_note(reader->in, TTR_NOTE_REMARK, part.offset, "trace_dat.latency",
-                   "the trace of a latency tracer: it is text for people, without events");
+                   "the trace of a latency tracer: it is text, without events");
         return TTR_OK;
     }
     if (option >= TRACE_DAT_HEADER_INFO && option <= TRACE_DAT_CMDLINES) {
         uint64_t offset = tracing_data_number(&reader->data, &part, 8);
-        reader->said.section[option] = part.failed ? 0 : offset;
+        reader->options.section[option] = part.failed ? 0 : offset;
         return TTR_OK;
     }
-    return trace_dat_option(reader, option, part);
+    return trace_dat_parse_option(reader, option, part);
 }
 
-/* All sections of options, one naming the next.  The data of options are copied, because what they
- * name is loaded on the way. */
-static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
-                               struct buffer *copy)
+/* Parses all sections of options; each ends with the offset of the next.  Their data is copied,
+ * since parsing loads other sections. */
+static ttr_status parse_option_sections(struct trace_dat_reader *reader, uint64_t offset,
+                                        struct buffer *copy)
 {
     for (unsigned i = 0; offset != 0; i++) {
         struct cursor c;
@@ -142,12 +143,12 @@ static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
             struct cursor part = cursor_part(&c, tracing_data_number(&reader->data, &c, 4));
             if (c.failed)
                 return input_damage(reader->in, c.offset, 0, "trace_dat.bad-option", reader->error,
-                                    "option %u ends behind its section", option);
+                                    "option %u ends after its section", option);
             if (option == TRACE_DAT_DONE) {
                 offset = tracing_data_number(&reader->data, &part, 8);
                 break;
             }
-            status = take_option(reader, option, part);
+            status = parse_option(reader, option, part);
         }
         if (status != TTR_OK)
             return status;
@@ -155,10 +156,10 @@ static ttr_status take_options(struct trace_dat_reader *reader, uint64_t offset,
     return TTR_OK;
 }
 
-static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
+static ttr_status parse_section(struct trace_dat_reader *reader, unsigned id)
 {
     struct cursor c;
-    uint64_t offset = reader->said.section[id];
+    uint64_t offset = reader->options.section[id];
     ttr_status status = offset ? load_section(reader, offset, id, &c) : TTR_OK;
     if (status != TTR_OK || !offset || c.failed)
         return status;
@@ -184,26 +185,27 @@ static ttr_status take_section(struct trace_dat_reader *reader, unsigned id)
     }
     if (status == TTR_OK && c.failed)
         input_note(reader->in, TTR_NOTE_ODD, offset, "trace_dat.short-section",
-                   "section %u ends before what it tells of; what was whole is used", id);
+                   "section %u ends before the content that it declares; complete parts are used",
+                   id);
     return status;
 }
 
-/* --- Without the options that tell where events are --- */
+/* --- Salvage without BUFFER options (TRACE-DAT-SALVAGE) --- */
 
-#define WALK_MAX 4096u /* sections that are walked over */
+#define SALVAGED_SECTIONS_MAX 4096u /* sections that are searched */
 
-/* Adds the pages from `at` on as those of the next CPU, and gives where they end; false where there
- * are none. */
-static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                           uint64_t at, uint64_t *end)
+/* Adds compressed pages at `at` as a lane of the next CPU, and sets *end to their end.  *end is 0
+ * if there are none. */
+static ttr_status salvage_compressed_cpu(struct trace_dat_reader *reader,
+                                         struct trace_dat_lane *lane, uint64_t at, uint64_t *end)
 {
     uint8_t bytes[TRACE_DAT_CHUNK_HEAD];
     size_t got;
-    ttr_status status = trace_dat_copy(reader, at, bytes, 4, &got);
+    ttr_status status = trace_dat_read_at(reader, at, bytes, 4, &got);
     struct cursor c = cursor_over(bytes, got, at);
     uint64_t chunks = tracing_data_number(&reader->data, &c, 4), next = at + 4;
     for (uint64_t i = 0; i < chunks && next < reader->size && status == TTR_OK; i++) {
-        status = trace_dat_copy(reader, next, bytes, sizeof bytes, &got);
+        status = trace_dat_read_at(reader, next, bytes, sizeof bytes, &got);
         c = cursor_over(bytes, got, next);
         next += TRACE_DAT_CHUNK_HEAD + tracing_data_number(&reader->data, &c, 4);
     }
@@ -212,15 +214,14 @@ static ttr_status save_cpu(struct trace_dat_reader *reader, struct trace_dat_lan
     *end = chunks && got ? next : 0;
     if (status != TTR_OK || !*end || lane->left <= 4)
         return status;
-    lane->left -= 4; /* the count is not counted */
+    lane->left -= 4; /* the count itself is not included, as trace-cmd does */
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-/* The pages of all CPUs stand one behind another, each CPU's from a multiple of the page size on.
- * Where they are compressed, each says how much it is; where not, a page that begins before the end
- * of the one before it is the next CPU's first. */
-static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
-                             uint64_t at, uint64_t end)
+/* Adds uncompressed pages of all CPUs as lanes.  They are contiguous, each CPU aligned to the page
+ * size: a page with a start time before the end of the previous page starts the next CPU. */
+static ttr_status salvage_uncompressed(struct trace_dat_reader *reader, struct trace_dat_lane *lane,
+                                       uint64_t at, uint64_t end)
 {
     const struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
                                               reader->data.page_data};
@@ -228,7 +229,7 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
     lane->at = at;
     for (uint64_t next = at; next < end; next += lane->page_bytes) {
         struct ring_buffer_page page;
-        ttr_status status = trace_dat_load(reader, next, lane->page_bytes);
+        ttr_status status = trace_dat_load_at(reader, next, lane->page_bytes);
         if (status == TTR_OK &&
             !ring_buffer_begin(&layout, reader->bytes.bytes, reader->bytes.n, true, &page))
             continue;
@@ -249,7 +250,8 @@ static ttr_status save_plain(struct trace_dat_reader *reader, struct trace_dat_l
     return trace_dat_lane_add(reader, lane, (ttr_text){"", 0});
 }
 
-static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, bool is_compressed)
+static ttr_status salvage_buffer_section(struct trace_dat_reader *reader, uint64_t at,
+                                         bool is_compressed)
 {
     struct trace_dat_lane lane = {.page_bytes = reader->data.page_bytes,
                                   .is_compressed = is_compressed};
@@ -259,27 +261,27 @@ static ttr_status save_section(struct trace_dat_reader *reader, uint64_t at, boo
         return TTR_OK;
     at = (at + page - 1) / page * page;
     input_note(reader->in, TTR_NOTE_ODD, at, "trace_dat.guessed-cpus",
-               "the options that tell which CPU's events these are are missing: they are read one "
-               "CPU behind another, numbered from 0");
+               "the options with the CPUs of these events are missing: the CPUs are numbered from "
+               "0, in the order of the file");
     if (!is_compressed)
-        return at < end ? save_plain(reader, &lane, at, end) : TTR_OK;
+        return at < end ? salvage_uncompressed(reader, &lane, at, end) : TTR_OK;
     for (; at < end && status == TTR_OK && lane.cpu < TRACE_DAT_CPUS_MAX; lane.cpu++) {
         uint64_t stop;
-        status = save_cpu(reader, &lane, at, &stop);
+        status = salvage_compressed_cpu(reader, &lane, at, &stop);
         at = stop ? (stop + page - 1) / page * page : end;
     }
     return status;
 }
 
-/* Walks over the sections as they stand in the file, for those that no option named, and for that
- * of events: `*events` is where its data are. */
-static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, uint64_t *events,
-                                bool *is_compressed)
+/* Iterates over sections in the order of the file, and records those that no option refers to.
+ * *events is set to the offset of the data of the events section, unchanged if there is none. */
+static ttr_status salvage_section_offsets(struct trace_dat_reader *reader, uint64_t at,
+                                          uint64_t *events, bool *is_compressed)
 {
-    for (unsigned i = 0; i < WALK_MAX && at < reader->size; i++) {
+    for (unsigned i = 0; i < SALVAGED_SECTIONS_MAX && at < reader->size; i++) {
         uint8_t head[TRACE_DAT_SECTION];
         size_t got;
-        ttr_status status = trace_dat_copy(reader, at, head, sizeof head, &got);
+        ttr_status status = trace_dat_read_at(reader, at, head, sizeof head, &got);
         struct cursor c = cursor_over(head, got, at);
         unsigned id = (unsigned)tracing_data_number(&reader->data, &c, 2),
                  flags = (unsigned)tracing_data_number(&reader->data, &c, 2);
@@ -293,39 +295,40 @@ static ttr_status walk_sections(struct trace_dat_reader *reader, uint64_t at, ui
             *is_compressed = (flags & TRACE_DAT_COMPRESSED) != 0;
             return TTR_OK;
         }
-        if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->said.section[id])
-            reader->said.section[id] = at - TRACE_DAT_SECTION;
+        if (id >= TRACE_DAT_HEADER_INFO && id <= TRACE_DAT_CMDLINES && !reader->options.section[id])
+            reader->options.section[id] = at - TRACE_DAT_SECTION;
         at += size;
     }
     return TTR_OK;
 }
 
-ttr_status trace_dat_head7(struct trace_dat_reader *reader)
+ttr_status trace_dat_read_version_7(struct trace_dat_reader *reader)
 {
     struct buffer copy;
-    ttr_status status = trace_dat_load(reader, 0, 1024);
+    ttr_status status = trace_dat_load_at(reader, 0, 1024);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(reader->bytes.bytes, reader->bytes.n, 0);
     if (!tracing_data_head(&reader->data, &c))
         c.failed = true;
-    ttr_text name = trace_dat_string(&c);
-    (void)trace_dat_string(&c);
+    ttr_text name = trace_dat_read_string(&c);
+    (void)trace_dat_read_string(&c);
     memcpy(reader->compression, name.p,
            name.n < sizeof reader->compression ? name.n : sizeof reader->compression - 1);
     uint64_t offset = tracing_data_number(&reader->data, &c, 8);
     if (c.failed)
         return input_damage(reader->in, 0, reader->size, "trace_dat.cut", reader->error,
-                            "the file ends inside its head");
+                            "the file ends inside its header");
     buffer_init(&copy, &reader->t->counted);
     uint64_t sections = c.offset;
-    status = take_options(reader, offset, &copy);
+    status = parse_option_sections(reader, offset, &copy);
     buffer_free(&copy);
     uint64_t events = 0;
-    bool is_compressed = false, has_options = reader->lanes_n || reader->said.has_buffers;
+    bool is_compressed = false, has_options = reader->lanes_n || reader->options.has_buffers;
     if (status == TTR_OK && !has_options)
-        status = walk_sections(reader, sections, &events, &is_compressed);
+        status = salvage_section_offsets(reader, sections, &events, &is_compressed);
     for (unsigned id = TRACE_DAT_HEADER_INFO; id <= TRACE_DAT_CMDLINES && status == TTR_OK; id++)
-        status = take_section(reader, id);
-    return status == TTR_OK && events ? save_section(reader, events, is_compressed) : status;
+        status = parse_section(reader, id);
+    return status == TTR_OK && events ? salvage_buffer_section(reader, events, is_compressed)
+                                      : status;
 }

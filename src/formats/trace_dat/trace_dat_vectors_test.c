@@ -1,4 +1,4 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md). */
+/* Golden vectors of trace.dat, derived from its manual pages and the decisions in README.md. */
 #include <zlib.h>
 #include <zstd.h>
 
@@ -7,21 +7,21 @@
 #include "support/support.h"
 #include "support/vectors.h"
 
-static void fill(uint8_t *bytes, size_t n)
+static void fill_compressible(uint8_t *bytes, size_t n)
 {
     uint64_t random = 1;
     for (size_t i = 0; i < n; i++)
         bytes[i] = (uint8_t)(support_random(&random) % 9 ? 'a' + i % 26 : support_random(&random));
 }
 
-/* Cut anywhere, or overwritten: what comes out stands at the begin, and is most of what could. */
-static void what_is_compressed_gives_what_stands_before_damage(void **state)
+/* Damaged compressed data yields a prefix of the original, most of what precedes the damage. */
+static void damaged_compressed_data_yields_prefix(void **state)
 {
     enum { N = 600000, BLOCK = 128 << 10 };
     static uint8_t bytes[N], packed[2 * N], out[N];
     uLongf zlib_n = sizeof packed;
     (void)state;
-    fill(bytes, N);
+    fill_compressible(bytes, N);
     struct trace_dat_reader zlib = {.compression = "zlib"}, zstd = {.compression = "zstd"};
     assert_int_equal(compress(packed, &zlib_n, bytes, N), Z_OK);
     assert_int_equal(trace_dat_inflate(&zlib, packed, zlib_n, out, N), N);
@@ -44,7 +44,7 @@ struct pipe {
     size_t at;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t read_from_memory(void *own, void *to, size_t n)
 {
     struct pipe *pipe = own;
     const size_t left = pipe->hexa->n - pipe->at, taken = n < left ? n : left;
@@ -53,13 +53,14 @@ static int64_t pull(void *own, void *to, size_t n)
     return (int64_t)taken;
 }
 
-static bool goes_on_as_told(void *own)
+static bool progress_continues(void *own)
 {
     return *(const bool *)own;
 }
 
-/* A pipe is kept before it is read, which may take long. */
-static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
+/* A pipe is stored completely before it is read, which may take long: progress callbacks can cancel
+ * it. */
+static void progress_callback_cancels_storing_of_pipe(void **state)
 {
     (void)state;
     struct hexa hexa;
@@ -70,8 +71,8 @@ static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
         ttr_report report = {.size = sizeof report};
         uint64_t told = 0;
         ttr *t = ttr_new(NULL);
-        ttr_watch(t, goes_on_as_told, &goes_on);
-        ttr_reader *reader = ttr_open_pull(t, pull, &pipe, "pipe", NULL, NULL);
+        ttr_watch(t, progress_continues, &goes_on);
+        ttr_reader *reader = ttr_open_pull(t, read_from_memory, &pipe, "pipe", NULL, NULL);
         assert_true(reader && ttr_reader_report(reader, 0, &report));
         for (size_t k = 0; k < report.notes_n; k++)
             told += strcmp(report.notes[k].code, "trace_dat.ended-early") == 0
@@ -87,8 +88,8 @@ static void who_watches_may_end_the_waiting_for_all_of_a_pipe(void **state)
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(what_is_compressed_gives_what_stands_before_damage),
-        cmocka_unit_test(who_watches_may_end_the_waiting_for_all_of_a_pipe)};
+        cmocka_unit_test(damaged_compressed_data_yields_prefix),
+        cmocka_unit_test(progress_callback_cancels_storing_of_pipe)};
     static const struct vectors_suite suite = {
         .format = "trace_dat",
         .folders = {{"vectors", VECTORS_USUAL}, {"vectors-bad", VECTORS_USUAL}},

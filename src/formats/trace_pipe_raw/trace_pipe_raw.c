@@ -1,15 +1,16 @@
-/* trace_pipe_raw as a format: its name, its tables, and its bid.
+/* Registration of trace_pipe_raw: its name, its tables of functions, and its bid.
  *
- * The bid: pages have no magic, so a page counts if its events fill exactly the size that its head
- * declares. */
+ * The bid: pages have no magic, so a page counts if its events fill exactly the size that its
+ * header declares. */
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 
-#define BITS_A_PAGE 12u
-#define BITS_MOST 24u   /* less than any magic */
-#define COMMON_BYTES 8u /* every event has */
+#define BID_BITS_PER_PAGE 12u
+#define BID_BITS_MAX 24u /* below the bid of any format with a magic */
+#define COMMON_BYTES 8u  /* size of the common fields, which every event starts with */
 
-/* Walks over a page; false where it cannot be one. */
-static bool is_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, uint64_t *last)
+/* Checks the events of a page.  Returns false if it cannot be a page. */
+static bool is_plausible_page(const struct ring_buffer_layout *layout, const uint8_t *bytes,
+                              uint64_t *last)
 {
     struct ring_buffer_page page;
     struct ring_buffer_event event;
@@ -30,13 +31,13 @@ static unsigned trace_pipe_raw_bid(const struct peek *peek)
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
         uint64_t last = 1;
         unsigned bits = 0;
-        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BITS_MOST;
+        for (size_t at = 0; peek->n - at >= TRACE_PIPE_RAW_PAGE && bits < BID_BITS_MAX;
              at += TRACE_PIPE_RAW_PAGE) {
-            if (!is_page(&layouts[i], peek->bytes + at, &last)) {
+            if (!is_plausible_page(&layouts[i], peek->bytes + at, &last)) {
                 bits = 0;
                 break;
             }
-            bits += BITS_A_PAGE;
+            bits += BID_BITS_PER_PAGE;
         }
         if (bits)
             return bits;
@@ -51,7 +52,7 @@ static const ttr_option_info options[] = {
      false},
     {"page-size", "BYTES", "of a page (or sub-buffer) of the ring buffer; 4096 unless given",
      false},
-    {"cpu", "N", "whose events these are; else what the path says behind \"cpu\"", false},
+    {"cpu", "N", "set the CPU of the events; default: the number after \"cpu\" in the path", false},
 };
 
 static const struct format_reader reader = {

@@ -1,8 +1,9 @@
-/* The parts of the reader of trace_pipe_raw: pages of a CPU's ring buffer as tracefs gives them
- * (per_cpu/cpuN/trace_pipe_raw), one behind another.
+/* The reader of trace_pipe_raw: ring buffer pages of one CPU as read from tracefs
+ * (per_cpu/cpuN/trace_pipe_raw), one after the other.  Pages do not describe their events.
  *
- *   trace_pipe_raw_read.c     pages and their events
- *   trace_pipe_raw_formats.c  the formats of events, which pages alone do not have */
+ *   trace_pipe_raw_read.c     options, pages and their events
+ *   trace_pipe_raw_read_formats.c  the option `formats`: formats of events, read from another file
+ */
 #ifndef TRACETTA_TRACE_PIPE_RAW_H
 #define TRACETTA_TRACE_PIPE_RAW_H
 
@@ -10,7 +11,8 @@
 #include "encodings/tracepoint/tracing_data.h"
 #include "model/input.h"
 
-#define TRACE_PIPE_RAW_PAGE 4096u /* bytes of a page, unless told otherwise */
+/* default page size in bytes; the option page-size overrides it */
+#define TRACE_PIPE_RAW_PAGE 4096u
 #define TRACE_PIPE_RAW_PAGE_MAX (1u << 24)
 
 struct trace_pipe_raw_reader {
@@ -19,9 +21,9 @@ struct trace_pipe_raw_reader {
     ttr_error *error;
     struct tracing_data data; /* tracepoints, byte order, layout of pages */
     uint32_t page_bytes, cpu;
-    bool has_cpu, is_walking; /* is_walking: a page is under way */
+    bool has_cpu, is_in_page; /* is_in_page: `page` has been started and not finished */
     ttr_id track;
-    uint64_t at; /* of the next page */
+    uint64_t at; /* file offset of the next page */
     struct ring_buffer_page page;
 };
 
@@ -33,15 +35,16 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error);
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error);
 void trace_pipe_raw_close(struct input *in);
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
-                             uint64_t *events); /* format_description.describe */
+                             uint64_t *events); /* implements format_description.describe */
 
-/* --- trace_pipe_raw_formats.c --- */
+/* --- trace_pipe_raw_read_formats.c --- */
 
-/* Takes what is said of events by a file or directory: see the option `formats`.  Before it `all`
- * is made, with the byte order found there. */
-TTR_MUST ttr_status trace_pipe_raw_formats(struct trace_pipe_raw_reader *reader, const char *path);
+/* Reads formats of events from a file or directory (the option `formats`).  Sets the byte order
+ * found there before `data.all` is created. */
+TTR_MUST ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader,
+                                                const char *path);
 
-/* Makes `all`; false when memory is out. */
-TTR_MUST bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader);
+/* Creates `data.all`.  Returns false if memory is exhausted. */
+TTR_MUST bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader);
 
 #endif

@@ -1,5 +1,5 @@
-/* How pages of the ring buffer are damaged by the campaigns.  The size of an event, 5 bits, is
- * in the 4 bytes before it. */
+/* Mutation campaigns for ring buffer pages.  The size of an event is in 5 bits of the 4 bytes
+ * before it. */
 #include "campaigns/campaign.h"
 
 static const struct campaign campaigns[] = {

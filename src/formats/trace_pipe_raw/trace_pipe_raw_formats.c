@@ -1,14 +1,14 @@
-/* What tells of the events: a directory of tracefs, a file of format texts, or one that holds the
- * description of tracepoints. */
+/* The option `formats`: event formats from the events directory of tracefs, from a file of format
+ * texts, or from the tracepoint description within a perf.data or trace.dat. */
 #include <sys/stat.h>
 
 #include "base/status.h"
 #include "formats/trace_pipe_raw/trace_pipe_raw.h"
 #include "io/folder.h"
 
-#define FORMAT_MAX ((uint64_t)1 << 20) /* bytes of a format */
-#define FILE_MAX ((uint64_t)1 << 28)   /* of a file with many, or with the description */
-#define FOLDERS 3u                     /* levels: events/SYSTEM/NAME/format */
+#define FORMAT_MAX ((uint64_t)1 << 20) /* size limit of a format file */
+#define FILE_MAX ((uint64_t)1 << 28)   /* size limit of a file of format texts or a trace */
+#define FOLDERS 3u                     /* directory levels below `events`: SYSTEM/NAME/format */
 
 static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 {
@@ -18,7 +18,7 @@ static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
 
 static const struct tracepoint_container container = {.raw = raw_of, .padding = 3};
 
-bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader)
+bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader)
 {
     struct tracing_data *data = &reader->data;
     data->all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
@@ -31,7 +31,8 @@ bool trace_pipe_raw_begin_formats(struct trace_pipe_raw_reader *reader)
     return data->all != NULL;
 }
 
-static ttr_status add(struct trace_pipe_raw_reader *reader, ttr_text system, ttr_text format)
+static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text system,
+                                  ttr_text format)
 {
     ttr_error why;
     ttr_status status = tracepoints_add(reader->data.all, system, format, &why);
@@ -44,9 +45,9 @@ static ttr_status add(struct trace_pipe_raw_reader *reader, ttr_text system, ttr
     return status;
 }
 
-/* The name of the folder two above a file: "sched/sched_switch/format" is of sched; "" where there
- * is none. */
-static ttr_text system_of(const char *name)
+/* Returns the directory two levels above a file: "sched" for "sched/sched_switch/format"; "" if
+ * there is none. */
+static ttr_text system_of_path(const char *name)
 {
     const char *end = strrchr(name, '/');
     if (!end)
@@ -61,7 +62,7 @@ static ttr_text system_of(const char *name)
     return (ttr_text){begin, (size_t)(end - begin)};
 }
 
-static ttr_status take_folder(struct trace_pipe_raw_reader *reader, const char *path)
+static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const char *path)
 {
     const struct alloc *alloc = &reader->t->counted;
     struct folder *folder =
@@ -77,15 +78,16 @@ static ttr_status take_folder(struct trace_pipe_raw_reader *reader, const char *
         status = folder_read(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
         if (status != TTR_OK)
             break;
-        status = add(reader, system_of(file->name), (ttr_text){(const char *)bytes, n});
+        status =
+            add_format_text(reader, system_of_path(file->name), (ttr_text){(const char *)bytes, n});
         alloc_free(alloc, bytes, n + 1, 1);
     }
     folder_close(folder);
     return status;
 }
 
-/* Formats one behind another: each begins with a line "name: ". */
-static ttr_status take_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
+/* Parses concatenated format texts; each starts with a line "name: ". */
+static ttr_status parse_format_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
 {
     static const char begin[] = "\nname: ";
     ttr_status status = TTR_OK;
@@ -93,35 +95,35 @@ static ttr_status take_texts(struct trace_pipe_raw_reader *reader, ttr_text all)
         const char *next = memmem(all.p, all.n, begin, sizeof begin - 1);
         size_t n = next ? (size_t)(next + 1 - all.p) : all.n;
         if (n >= sizeof begin - 2 && memcmp(all.p, begin + 1, sizeof begin - 2) == 0)
-            status = add(reader, (ttr_text){"", 0}, (ttr_text){all.p, n});
+            status = add_format_text(reader, (ttr_text){"", 0}, (ttr_text){all.p, n});
         all.p += n;
         all.n -= n;
     }
     return status;
 }
 
-static ttr_status take_bytes(struct trace_pipe_raw_reader *reader, const uint8_t *bytes, size_t n,
-                             const char *path)
+static ttr_status parse_formats_bytes(struct trace_pipe_raw_reader *reader, const uint8_t *bytes,
+                                      size_t n, const char *path)
 {
     const uint8_t *magic =
         n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
     struct cursor c = cursor_over(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
     if (!magic || !tracing_data_head(&probe, &c))
-        return trace_pipe_raw_begin_formats(reader)
-                   ? take_texts(reader, (ttr_text){(const char *)bytes, n})
+        return trace_pipe_raw_create_tracepoints(reader)
+                   ? parse_format_texts(reader, (ttr_text){(const char *)bytes, n})
                    : fail_memory(reader->error);
     reader->data = probe;
-    if (!trace_pipe_raw_begin_formats(reader))
+    if (!trace_pipe_raw_create_tracepoints(reader))
         return fail_memory(reader->error);
     ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats",
-                   "%s: what it tells of tracepoints is not whole", path);
+                   "%s: its description of tracepoints is incomplete", path);
     return status;
 }
 
-static ttr_status take_file(struct trace_pipe_raw_reader *reader, const char *path)
+static ttr_status read_formats_file(struct trace_pipe_raw_reader *reader, const char *path)
 {
     struct window window;
     const struct alloc *alloc = &reader->t->counted;
@@ -130,16 +132,16 @@ static ttr_status take_file(struct trace_pipe_raw_reader *reader, const char *pa
         return TTR_E_IO;
     ttr_status status = source_fill(source, 0, FILE_MAX, &window, reader->error);
     if (status == TTR_OK)
-        status = take_bytes(reader, window.bytes, window.n, path);
+        status = parse_formats_bytes(reader, window.bytes, window.n, path);
     source_close(source);
     return status;
 }
 
-ttr_status trace_pipe_raw_formats(struct trace_pipe_raw_reader *reader, const char *path)
+ttr_status trace_pipe_raw_read_formats(struct trace_pipe_raw_reader *reader, const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
-        return take_file(reader, path);
-    return trace_pipe_raw_begin_formats(reader) ? take_folder(reader, path)
-                                                : fail_memory(reader->error);
+        return read_formats_file(reader, path);
+    return trace_pipe_raw_create_tracepoints(reader) ? read_events_folder(reader, path)
+                                                     : fail_memory(reader->error);
 }

@@ -1,4 +1,4 @@
-/* Pages and their events. */
+/* Reading of ring buffer pages and their events; options of the format. */
 #include "base/clockmath.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -6,7 +6,8 @@
 
 /* --- Events --- */
 
-static ttr_event *new_event(struct trace_pipe_raw_reader *reader, uint64_t time, const uint8_t *p)
+static ttr_event *add_page_event(struct trace_pipe_raw_reader *reader, uint64_t time,
+                                 const uint8_t *p)
 {
     ttr_event *event = input_event(reader->in);
     event->ticks = time;
@@ -21,10 +22,11 @@ static ttr_event *new_event(struct trace_pipe_raw_reader *reader, uint64_t time,
     return event;
 }
 
-static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_event *record)
+static bool emit_page_event(struct trace_pipe_raw_reader *reader,
+                            const struct ring_buffer_event *record)
 {
     struct tracepoint_raw raw = {record->p, record->n};
-    ttr_event *event = new_event(reader, record->time, record->p);
+    ttr_event *event = add_page_event(reader, record->time, record->p);
     uint32_t id;
     const char *why;
     if (!tracepoint_take_record(reader->data.all, raw, event, &id, &why))
@@ -33,14 +35,14 @@ static bool give(struct trace_pipe_raw_reader *reader, const struct ring_buffer_
         ring_buffer_sure(&reader->page);
     if (why)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "trace_pipe_raw.event",
-                   "an event of number %u: %s; formats=PATH tells of events", id, why);
+                   "an event of number %u: %s; use formats=PATH to describe events", id, why);
     return true;
 }
 
 /* --- Pages --- */
 
-/* Begins the page at reader->at, the window being there; TTR_END behind the last one. */
-static ttr_status begin_page(struct trace_pipe_raw_reader *reader)
+/* Starts the page at reader->at, which is in the window.  Returns TTR_END after the last page. */
+static ttr_status begin_raw_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
     struct ring_buffer_layout layout = {reader->data.is_big_endian, reader->data.commit_bytes,
@@ -55,62 +57,64 @@ static ttr_status begin_page(struct trace_pipe_raw_reader *reader)
     if (!ring_buffer_begin(&layout, bytes, n, n < reader->page_bytes, &reader->page))
         return input_damage(
             in, at, n, "trace_pipe_raw.bad-page", reader->error,
-            "a page that says it has more bytes than it can; reading goes on with the next");
-    reader->is_walking = true;
+            "a page declares more bytes than a page has; reading continues with the next");
+    reader->is_in_page = true;
     if (reader->page.is_lossy) {
-        ttr_event *gap = new_event(reader, reader->page.time, bytes);
+        ttr_event *gap = add_page_event(reader, reader->page.time, bytes);
         gap->kind = TTR_KIND_GAP;
         gap->link = reader->page.lost;
     }
     return TTR_OK;
 }
 
-static bool has_page(const struct trace_pipe_raw_reader *reader)
+static bool has_complete_page(const struct trace_pipe_raw_reader *reader)
 {
     const struct window *window = &reader->in->window;
     uint64_t skip = reader->at - window->offset;
     return skip <= window->n && window->n - skip >= reader->page_bytes;
 }
 
-/* Gives events of the page under way; false when memory is out. */
-static bool give_page(struct trace_pipe_raw_reader *reader, bool *is_damaged)
+/* Emits events of the current page until the batch is full.  Returns false if memory is exhausted.
+ */
+static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_damaged)
 {
     struct input *in = reader->in;
     while (in->n < in->batch) {
         struct ring_buffer_event record;
         enum ring_buffer_step step = ring_buffer_next(&reader->page, &record);
         if (step == RING_BUFFER_EVENT) {
-            if (!give(reader, &record))
+            if (!emit_page_event(reader, &record))
                 return false;
             continue;
         }
         *is_damaged = step == RING_BUFFER_DAMAGED;
-        reader->is_walking = *is_damaged;
+        reader->is_in_page = *is_damaged;
         return true;
     }
     return true;
 }
 
-static bool may_be_event(const void *own, const uint8_t *p, size_t n)
+static bool is_plausible_event(const void *own, const uint8_t *p, size_t n)
 {
     const struct trace_pipe_raw_reader *reader = own;
     return tracepoints_may_be_event(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
-/* An event reaches over the end of its page, perhaps because one before it has another size than it
- * says: goes on behind it, or with the next page. */
-static ttr_status pass_events(struct trace_pipe_raw_reader *reader)
+/* Resynchronizes after an event that extends over the end of its page, possibly because of a
+ * damaged size earlier in the page: continues at the next plausible event, or with the next page.
+ */
+static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
 {
     struct input *in = reader->in;
     const uint8_t *from = reader->page.sure;
     uint64_t offset = in->window.offset + (uint64_t)(from - in->window.bytes);
-    reader->is_walking = ring_buffer_resync(&reader->page, may_be_event, reader);
-    uint64_t end = reader->is_walking
+    reader->is_in_page = ring_buffer_resync(&reader->page, is_plausible_event, reader);
+    uint64_t end = reader->is_in_page
                        ? in->window.offset + (uint64_t)(reader->page.p - in->window.bytes)
                        : reader->at;
     return input_damage(
         in, offset, end - offset, "trace_pipe_raw.bad-event", reader->error,
-        "an event is damaged; reading goes on with the next that can be, or the next page");
+        "an event is damaged; reading continues with the next plausible event or page");
 }
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
@@ -121,20 +125,20 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
     for (;;) {
         bool is_damaged = false;
         ttr_status status = TTR_OK;
-        if (reader->is_walking && !give_page(reader, &is_damaged))
+        if (reader->is_in_page && !emit_page_events(reader, &is_damaged))
             return fail_memory(error);
         if (is_damaged)
-            status = pass_events(reader);
+            status = resync_page(reader);
         if (status != TTR_OK || in->n == in->batch)
             return status;
-        if (reader->is_walking)
+        if (reader->is_in_page)
             continue;
-        if (in->n && !has_page(reader))
+        if (in->n && !has_complete_page(reader))
             return TTR_OK;
-        if (!has_page(reader))
+        if (!has_complete_page(reader))
             status = input_fill(in, reader->at, reader->page_bytes, error);
         if (status == TTR_OK)
-            status = begin_page(reader);
+            status = begin_raw_page(reader);
         if (status != TTR_OK)
             return in->n && status == TTR_END ? TTR_OK : status;
     }
@@ -142,15 +146,15 @@ ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static ttr_status bad_option(struct trace_pipe_raw_reader *reader, const char *key,
-                             const char *value, const char *expected)
+static ttr_status fail_option_value(struct trace_pipe_raw_reader *reader, const char *key,
+                                    const char *value, const char *expected)
 {
     return fail(reader->error, TTR_E_MISUSE, NO_OFFSET, "%s=%s: expected %s", key, value, expected);
 }
 
-/* A number given as an option; as it was where it is not. */
-static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char *key,
-                                uint64_t most, uint32_t *number, bool *is_given)
+/* Reads a numeric option of at most `most`.  *number is unchanged if the option is not set. */
+static ttr_status read_number_option(struct trace_pipe_raw_reader *reader, const char *key,
+                                     uint64_t most, uint32_t *number, bool *is_given)
 {
     const char *text = input_option(reader->in, key);
     uint64_t value;
@@ -158,12 +162,12 @@ static ttr_status number_option(struct trace_pipe_raw_reader *reader, const char
     if (!text)
         return TTR_OK;
     if (!number_get_u64(text, strlen(text), &value) || value > most)
-        return bad_option(reader, key, text, "a number that can be");
+        return fail_option_value(reader, key, text, "a number that can be");
     *number = (uint32_t)value;
     return TTR_OK;
 }
 
-/* The number in the name of the folder or file, ".../cpu3/trace_pipe_raw". */
+/* Reads the CPU from the last "cpuN" in a path such as ".../cpu3/trace_pipe_raw". */
 static bool cpu_of_path(const char *path, uint32_t *cpu)
 {
     bool is_found = false;
@@ -181,7 +185,7 @@ static bool cpu_of_path(const char *path, uint32_t *cpu)
     return is_found;
 }
 
-/* The layout of the first page that can be. */
+/* Chooses byte order and size of `long`: the first layout by which the first page is valid. */
 static void guess_layout(struct trace_pipe_raw_reader *reader)
 {
     static const struct ring_buffer_layout layouts[] = {
@@ -205,7 +209,7 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
     reader->data.page_data = layouts[found].data;
 }
 
-static void tell_odd(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *own, uint64_t offset, const char *what)
 {
     struct trace_pipe_raw_reader *reader = own;
     input_note(reader->in, TTR_NOTE_ODD, offset, "trace_pipe_raw.format", "%s", what);
@@ -214,13 +218,13 @@ static void tell_odd(void *own, uint64_t offset, const char *what)
 static ttr_status read_options(struct trace_pipe_raw_reader *reader)
 {
     bool is_given;
-    ttr_status status =
-        number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX, &reader->page_bytes, &is_given);
+    ttr_status status = read_number_option(reader, "page-size", TRACE_PIPE_RAW_PAGE_MAX,
+                                           &reader->page_bytes, &is_given);
     if (status == TTR_OK && (reader->page_bytes < 64 || reader->page_bytes % 4 != 0))
-        return bad_option(reader, "page-size", input_option(reader->in, "page-size"),
-                          "bytes of a page, such as 4096");
+        return fail_option_value(reader, "page-size", input_option(reader->in, "page-size"),
+                                 "bytes of a page, such as 4096");
     if (status == TTR_OK)
-        status = number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
+        status = read_number_option(reader, "cpu", UINT16_MAX, &reader->cpu, &reader->has_cpu);
     if (!reader->has_cpu)
         reader->has_cpu = cpu_of_path(
             ttr_text_get(reader->t, reader->t->sources[reader->in->id].path).p, &reader->cpu);
@@ -234,7 +238,7 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     reader->t = in->base.t;
     reader->error = error;
     reader->page_bytes = TRACE_PIPE_RAW_PAGE;
-    reader->data.odd = tell_odd;
+    reader->data.odd = note_odd_format;
     reader->data.own = reader;
     ttr_status status = read_options(reader);
     if (status == TTR_OK)
@@ -244,8 +248,8 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
     guess_layout(reader);
     const char *formats = input_option(in, "formats");
     if (formats)
-        status = trace_pipe_raw_formats(reader, formats);
-    else if (!trace_pipe_raw_begin_formats(reader))
+        status = trace_pipe_raw_read_formats(reader, formats);
+    else if (!trace_pipe_raw_create_tracepoints(reader))
         status = fail_memory(error);
     if (status != TTR_OK)
         return status;

@@ -1,4 +1,5 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md). */
+/* Golden vectors of trace_pipe_raw, derived from ring_buffer.h of Linux and the decisions in
+ * README.md. */
 #include "support/support.h"
 #include "support/vectors.h"
 

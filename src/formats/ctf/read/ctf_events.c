@@ -2,8 +2,7 @@
  * body, view.
  *
  * Nothing here moves the window or decides about damage: the loop stops and says why (enum
- * ctf_stop), ctf_read.c goes on from there. The context is touched only where a class or a thread
- * is met for the first time; decoding ahead, which is for usual events only, stops there. */
+ * ctf_stop), ctf_read.c goes on from there. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -17,7 +16,6 @@ struct loop {
     struct ctf_reader *reader;
     ttr_event *events; /* to fill: n so far, room for more */
     uint32_t n, room;
-    bool is_ahead; /* on another thread: see struct format */
     const struct ctf_plan *plan;
     const uint8_t *base;
     uint64_t at, end; /* bits from base */
@@ -195,18 +193,6 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event,
     reader->time = event->time;
 }
 
-/* Whether decoding ahead may give an event: where it neither needs the context nor has something to
- * tell. */
-static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class,
-                           const struct ctf_views *views, uint64_t body_at, uint64_t ticks)
-{
-    bool is_clamped = false;
-    if (class->has_thread && !(body_at & 7) &&
-        !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
-        return false;
-    return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
-}
-
 /* Whether an event is not before the time up to which they are wanted; then the input has stopped.
  */
 static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views, uint64_t ticks)
@@ -244,7 +230,7 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     struct ctf_header header = {.ticks = loop->header.ticks};
     ttr_event *event = loop->events + loop->n, *const first = event,
               *const stop = loop->events + loop->room;
-    const bool is_ahead = loop->is_ahead, has_until = reader->in->until != INT64_MAX;
+    const bool has_until = reader->in->until != INT64_MAX;
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
     run->bits = bits;
@@ -268,8 +254,6 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
             next = class->layout ? run->bits.at : body_at;
         }
         if (next > end || next < body_at)
-            break;
-        if (UNLIKELY(is_ahead) && !can_give_ahead(reader, class, &views, body_at, header.ticks))
             break;
         if (UNLIKELY(has_until) && is_too_late(reader, &views, header.ticks))
             break;
@@ -469,24 +453,4 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     leave(reader, &loop, in->n);
     in->n = loop.n;
     return stop;
-}
-
-uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
-{
-    struct ctf_reader *reader = in->own;
-    if (!reader->is_inside || !has_usual_events(reader) || reader->bits.end <= reader->bits.at)
-        return 0;
-    struct loop loop = loop_of(reader, events, 0, room);
-    const struct ctf_views views = views_of(reader);
-    const bool has_plain = ctf_run_can(loop.plan, &views);
-    uint32_t before;
-    loop.is_ahead = true;
-    do {
-        before = loop.n;
-        if (has_plain)
-            run_plain(&loop, &views);
-        run_usual(&loop, &views, has_plain);
-    } while (loop.n > before && loop.n < room);
-    leave(reader, &loop, 0);
-    return loop.n;
 }

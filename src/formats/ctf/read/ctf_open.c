@@ -16,16 +16,11 @@
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
-#include "io/window_pool.h"
 #include "model/options.h"
 
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_LEAST ((size_t)12 << 10)
-#define MANY_FILES ((size_t)256)
 #define READERS_MOST 1024u
-#define FILE_BYTES                                                                            \
-    ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only \
-                          touched as far as it is taken */
 #define FEW_LANES                                                                                  \
     ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of \
                      what is read */
@@ -328,7 +323,6 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
-    opening->how.windows = opening->set->windows;
     const bool is_lost =
         trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
@@ -573,11 +567,7 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_files(folders, n);
     set->chunk = source_chunk(set->files * readers_of(set->options));
-    if (set->files >= MANY_FILES)
-        context_expect(set->t, set->files * FILE_BYTES);
     status = compare_metadata(set, found, &own);
-    set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk)
-                              : NULL; /* without it each has its own */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
@@ -594,7 +584,6 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
         status = own.status;
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
-    window_pool_drop(set->windows);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);

@@ -16,7 +16,6 @@
 #define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
 #define MOVE_BYTES ((size_t)1024)
-#define CONTENT_AHEAD ((uint64_t)256) /* bytes */
 #define EVENTS_BEFORE 3u /* a definition and two gaps may stand before the events of a packet */
 
 enum step {
@@ -252,15 +251,6 @@ static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
 }
 
-/* What stands behind the content of a packet is not read, as far as windows end there; beside some
- * bytes, for events are looked at in more than they have. */
-static void pass_padding(const struct ctf_reader *reader, const struct ctf_packet *packet)
-{
-    const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
-    if (packet->size != UINT64_MAX && content < size)
-        source_needless(reader->in->source, packet->offset + content, packet->offset + size);
-}
-
 /* Tells of a first event that a range which ends long before its packet does not find
  * (ctf_is_behind_range). */
 static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
@@ -299,7 +289,6 @@ static enum step enter_packet(struct ctf_reader *reader)
     if (!keep_head(reader, packet))
         return failed(reader, fail_memory(reader->error));
     in->packets++;
-    pass_padding(reader, packet);
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged =
@@ -451,6 +440,7 @@ static enum step take_packet(struct ctf_reader *reader)
                    ? STEP_END
                    : pass_packet(reader, is_mine);
     if (is_mine && was_had(reader, frame)) {
+        reader->in->duplicates++;
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here",
                    reader->file);

@@ -292,10 +292,6 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
                        const uint8_t *body);
 
-/* Whether it is that of the event before, which costs no look into the context. */
-bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
-                        const uint8_t *body);
-
 /* Fills the slots of a layout that come from outside, in the present packet; `header`: where the
  * event's header begins. */
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
@@ -353,7 +349,6 @@ static inline void ctf_stop_at(struct input *in, int64_t time)
 }
 
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
-uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);

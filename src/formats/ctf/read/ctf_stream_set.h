@@ -26,9 +26,8 @@ struct ctf_opened {
 struct ctf_set {
     ttr *t;
     const ttr_read_options *options;
-    size_t files; /* there may be at most */
-    size_t chunk; /* of windows, see source_chunk */
-    struct window_pool *windows;
+    size_t files;            /* there may be at most */
+    size_t chunk;            /* of windows, see source_chunk */
     struct ctf_grown *grown; /* what is known of metadata of several folders, while they are opened;
                                 NULL: nothing */
     size_t folders;          /* opened so far */

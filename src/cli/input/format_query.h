@@ -1,0 +1,28 @@
+/* Questions to the library about formats, options and styles, so that the command knows no format
+ * by name.  All results are static. */
+#ifndef TRACETTA_CLI_INPUT_FORMAT_QUERY_H
+#define TRACETTA_CLI_INPUT_FORMAT_QUERY_H
+
+#include <stdbool.h>
+
+#include <tracetta/read.h>
+
+/* Returns the first option with a role, as "FORMAT.KEY"; NULL = no format has one. */
+const char *format_query_option(ttr_option_role role);
+
+/* Returns the name of the first format that has such an option, "" = none. */
+const char *format_query_owner(ttr_option_role role);
+
+/* Returns true if an option of the user ("KEY=VALUE" or "FORMAT.KEY=VALUE") has a role. */
+bool format_query_is_option(const char *given, ttr_option_role role);
+
+/* Fills in a style of that name; false if there is none, or the name is NULL. */
+bool format_query_style(const char *name, ttr_style_info *style);
+
+/* Returns the name of the first format with all of these abilities (TTR_FORMAT_*), "" = none. */
+const char *format_query_able(uint32_t abilities);
+
+/* Returns true for a format with all of these abilities. */
+bool format_query_has(const char *format, uint32_t abilities);
+
+#endif

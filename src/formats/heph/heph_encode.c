@@ -1,0 +1,238 @@
+/* Encodes the fields of any event as attributes.  Numbers, strings and arrays of one type are
+ * stored unchanged. Structs, booleans, null, bytes and mixed arrays are converted to the nearest
+ * type, and counted as losses. */
+#include "formats/heph/heph_encode.h"
+
+#include "base/number.h"
+#include "base/utf.h"
+
+/* Maximum nesting of structs and arrays; deeper fields are dropped. */
+#define FIELD_DEPTH_MAX 32u
+
+void heph_append_u16(struct buffer *to, uint16_t x)
+{
+    uint8_t *at = buffer_room(to, 2);
+    if (at) {
+        at[0] = (uint8_t)(x >> 8);
+        at[1] = (uint8_t)x;
+        buffer_filled(to, 2);
+    }
+}
+
+void heph_append_u32(struct buffer *to, uint32_t x)
+{
+    heph_append_u16(to, (uint16_t)(x >> 16));
+    heph_append_u16(to, (uint16_t)x);
+}
+
+void heph_append_u64(struct buffer *to, uint64_t x)
+{
+    heph_append_u32(to, (uint32_t)(x >> 32));
+    heph_append_u32(to, (uint32_t)x);
+}
+
+void heph_append_text(const struct heph_encoder *encoder, ttr_text text)
+{
+    size_t n = text.n;
+    if (n > HEPH_TEXT_MAX) {
+        n = utf8_cut(text.p, n, HEPH_TEXT_MAX);
+        output_lost(encoder->out, HEPH_LOST_TEXT, encoder->offset);
+    }
+    heph_append_u16(encoder->to, (uint16_t)n);
+    buffer_add(encoder->to, text.p, n);
+}
+
+static void put_head(const struct heph_encoder *encoder, const char *name, uint8_t type)
+{
+    heph_append_text(encoder, (ttr_text){name, strlen(name)});
+    buffer_add_byte(encoder->to, type);
+}
+
+void heph_append_uint(const struct heph_encoder *encoder, const char *name, uint64_t value)
+{
+    put_head(encoder, name, HEPH_TYPE_UINT);
+    heph_append_u64(encoder->to, value);
+}
+
+void heph_append_string(const struct heph_encoder *encoder, const char *name, ttr_text value)
+{
+    put_head(encoder, name, HEPH_TYPE_TEXT);
+    heph_append_text(encoder, value);
+}
+
+/* Appends bytes as a string: 0x and two digits per byte, truncated to the maximum length. */
+static void append_hex_text(const struct heph_encoder *encoder, ttr_text bytes)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t n = bytes.n;
+    if (n > (HEPH_TEXT_MAX - 2) / 2) {
+        n = (HEPH_TEXT_MAX - 2) / 2;
+        output_lost(encoder->out, HEPH_LOST_TEXT, encoder->offset);
+    }
+    heph_append_u16(encoder->to, (uint16_t)(2 + 2 * n));
+    buffer_add_text(encoder->to, "0x");
+    for (size_t i = 0; i < n; i++) {
+        uint8_t byte = (uint8_t)bytes.p[i];
+        buffer_add_byte(encoder->to, (uint8_t)digits[byte >> 4]);
+        buffer_add_byte(encoder->to, (uint8_t)digits[byte & 15]);
+    }
+}
+
+void heph_append_bytes(const struct heph_encoder *encoder, const char *name, ttr_text bytes)
+{
+    put_head(encoder, name, HEPH_TYPE_TEXT);
+    append_hex_text(encoder, bytes);
+}
+
+/* Returns the Heph type of a value; 0 for arrays and structs. */
+static uint8_t stored_type(const ttr_value *value)
+{
+    static const uint8_t types[TTR_TYPE_COUNT] = {
+        [TTR_TYPE_NULL] = HEPH_TYPE_TEXT,   [TTR_TYPE_BOOL] = HEPH_TYPE_UINT,
+        [TTR_TYPE_UINT] = HEPH_TYPE_UINT,   [TTR_TYPE_INT] = HEPH_TYPE_INT,
+        [TTR_TYPE_FLOAT] = HEPH_TYPE_FLOAT, [TTR_TYPE_TEXT] = HEPH_TYPE_TEXT,
+        [TTR_TYPE_BYTES] = HEPH_TYPE_TEXT,
+    };
+    return value->type < TTR_TYPE_COUNT ? types[value->type] : 0;
+}
+
+static void count_changes(const struct heph_encoder *encoder, const ttr_value *value)
+{
+    if (value->type == TTR_TYPE_NULL)
+        output_lost(encoder->out, HEPH_LOST_NULL, encoder->offset);
+    if (value->type == TTR_TYPE_BOOL)
+        output_lost(encoder->out, HEPH_LOST_BOOL, encoder->offset);
+    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    if (value->type == TTR_TYPE_BYTES)
+        output_lost(encoder->out, HEPH_LOST_BYTES, encoder->offset);
+    else if (is_labelled && value->count > 0)
+        output_lost(encoder->out, HEPH_LOST_LABEL, encoder->offset);
+    else if (value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL)
+        output_lost(encoder->out, HEPH_LOST_HINT, encoder->offset);
+}
+
+/* Appends a value; its type byte is already written. */
+static void append_value(const struct heph_encoder *encoder, const ttr_value *value)
+{
+    ttr_thread thread;
+    uint64_t number = value->v.u;
+    switch (value->type) {
+    case TTR_TYPE_NULL:
+        heph_append_text(encoder, (ttr_text){"null", 4});
+        break;
+    case TTR_TYPE_TEXT:
+        heph_append_text(encoder, value->text);
+        break;
+    case TTR_TYPE_BYTES:
+        append_hex_text(encoder, value->text);
+        break;
+    default:
+        if (value->hint == TTR_HINT_THREAD &&
+            ttr_thread_get(encoder->out->t, (ttr_id)value->v.u, &thread))
+            number = thread.tid;
+        heph_append_u64(encoder->to, number);
+    }
+}
+
+/* Returns whether the array can be a Heph array: its elements are scalars of one type. */
+static bool is_uniform_array(ttr_fields elements, uint32_t count)
+{
+    ttr_field field;
+    uint8_t type = 0;
+    for (uint32_t i = 0; i < count && ttr_fields_next(&elements, &field); i++) {
+        uint8_t own = stored_type(&field.value);
+        if (own == 0 || (type && own != type))
+            return false;
+        type = own;
+    }
+    return true;
+}
+
+/* Appends an array of one type.  The type precedes the elements, so it is overwritten once the
+ * first element is known. */
+static void append_array(const struct heph_encoder *encoder, ttr_fields *elements, uint32_t count)
+{
+    ttr_field field;
+    size_t head = encoder->to->n;
+    uint32_t n = 0;
+    buffer_add_byte(encoder->to, HEPH_TYPE_ARRAY | HEPH_TYPE_UINT);
+    heph_append_u16(encoder->to, 0);
+    if (count > HEPH_TEXT_MAX)
+        output_lost(encoder->out, HEPH_LOST_ELEMENTS, encoder->offset);
+    for (uint32_t i = 0; i < count && ttr_fields_next(elements, &field); i++) {
+        count_changes(encoder, &field.value);
+        if (i == 0 && !encoder->to->failed)
+            encoder->to->bytes[head] = (uint8_t)(HEPH_TYPE_ARRAY | stored_type(&field.value));
+        if (i >= HEPH_TEXT_MAX)
+            continue;
+        append_value(encoder, &field.value);
+        n++;
+    }
+    if (!encoder->to->failed) {
+        encoder->to->bytes[head + 1] = (uint8_t)(n >> 8);
+        encoder->to->bytes[head + 2] = (uint8_t)n;
+    }
+}
+
+/* An open struct or mixed array: the prefix of its fields' names. */
+struct level {
+    size_t path_n;
+    uint32_t index;
+    bool is_array;
+};
+
+/* Sets encoder->path to the dotted name of a field; elements are numbered from 0. */
+static void build_field_path(const struct heph_encoder *encoder, struct level *level, ttr_text name)
+{
+    char digits[NUMBER_MAX];
+    encoder->path->n = level->path_n;
+    if (level->path_n)
+        buffer_add_byte(encoder->path, '.');
+    if (level->is_array)
+        buffer_add(encoder->path, digits, number_put_u64(digits, level->index++));
+    else
+        buffer_add(encoder->path, name.p, name.n);
+}
+
+/* Appends one field; `levels` are the open containers, innermost first. */
+static void append_field(const struct heph_encoder *encoder, ttr_fields *fields,
+                         const ttr_field *field, struct level *levels)
+{
+    const ttr_value *value = &field->value;
+    uint8_t type = stored_type(value);
+    if (field->depth == 0 &&
+        (field->group == TTR_GROUP_COMMON || field->group == TTR_GROUP_CONTEXT))
+        output_lost(encoder->out, HEPH_LOST_CONTEXT, encoder->offset);
+    build_field_path(encoder, &levels[field->depth], field->name);
+    ttr_text path = {(const char *)encoder->path->bytes, encoder->path->n};
+    if (type) {
+        heph_append_text(encoder, path);
+        buffer_add_byte(encoder->to, type);
+        count_changes(encoder, value);
+        append_value(encoder, value);
+    } else if (value->type == TTR_TYPE_ARRAY && is_uniform_array(*fields, value->count)) {
+        heph_append_text(encoder, path);
+        append_array(encoder, fields, value->count);
+    } else {
+        bool is_array = value->type == TTR_TYPE_ARRAY;
+        output_lost(encoder->out, is_array ? HEPH_LOST_MIXED : HEPH_LOST_STRUCT, encoder->offset);
+        if (field->depth + 1u < FIELD_DEPTH_MAX)
+            levels[field->depth + 1] =
+                (struct level){.path_n = encoder->path->n, .is_array = is_array};
+    }
+}
+
+void heph_append_fields(const struct heph_encoder *encoder, const ttr_event *event)
+{
+    struct level levels[FIELD_DEPTH_MAX] = {{.path_n = 0}};
+    ttr_fields fields;
+    ttr_field field;
+    ttr_fields_begin(encoder->out->t, event, &fields);
+    while (ttr_fields_next(&fields, &field)) {
+        if (field.depth >= FIELD_DEPTH_MAX)
+            output_lost(encoder->out, HEPH_LOST_DEPTH, encoder->offset);
+        else
+            append_field(encoder, &fields, &field, levels);
+    }
+    encoder->to->failed |= encoder->path->failed;
+}

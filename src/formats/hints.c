@@ -1,0 +1,67 @@
+/* What formats declare for programs that know none of them by name: the roles of options, notes
+ * that an option helps with, notes to show in any case, styles. */
+#include <string.h>
+
+#include "formats/table.h"
+#include "model/reader.h"
+
+/* Returns true if a list of words with blanks between them has a word. */
+static bool has_word(const char *list, const char *word)
+{
+    for (size_t n; *list; list += n + (list[n] == ' ')) {
+        n = strcspn(list, " ");
+        if (strncmp(list, word, n) == 0 && !word[n])
+            return true;
+    }
+    return false;
+}
+
+const char *ttr_format_option_for(const char *name, ttr_option_role role)
+{
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format_hints *hints = format_at(i)->hints;
+        if (!hints || strcmp(format_at(i)->name, name) != 0)
+            continue;
+        for (size_t k = 0; k < hints->uses_n; k++)
+            if (hints->uses[k].role == role)
+                return hints->uses[k].option;
+    }
+    return NULL;
+}
+
+const char *ttr_note_option(const ttr_note *note)
+{
+    static const char too_large[] = ".too-large"; /* of all formats: a record beyond the limit */
+    const size_t n = strlen(note->code);
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format_hints *hints = format_at(i)->hints;
+        for (size_t k = 0; hints && k < hints->uses_n; k++)
+            if (has_word(hints->uses[k].notes, note->code))
+                return hints->uses[k].option;
+    }
+    return n >= sizeof too_large && strcmp(note->code + n - (sizeof too_large - 1), too_large) == 0
+               ? "max_record"
+               : "";
+}
+
+bool ttr_note_is_warning(const ttr_note *note)
+{
+    bool is_found = has_word("directory.too-deep", note->code);
+    for (size_t i = 0; format_at(i) && !is_found; i++)
+        is_found = format_at(i)->hints && has_word(format_at(i)->hints->warnings, note->code);
+    return is_found;
+}
+
+bool ttr_style_get(size_t i, ttr_style_info *info)
+{
+    for (size_t k = 0; format_at(k); k++) {
+        const struct format_hints *hints = format_at(k)->hints;
+        const size_t n = hints ? hints->styles_n : 0;
+        if (i < n) {
+            *info = hints->styles[i];
+            return true;
+        }
+        i -= n;
+    }
+    return false;
+}

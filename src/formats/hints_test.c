@@ -1,0 +1,100 @@
+/* What formats declare for programs that know none of them by name. */
+#include "support/support.h"
+
+#include "model/format.h"
+#include "formats/table.h"
+
+/* Returns true if the format has an option, given as "FORMAT.KEY" with or without "=VALUE". */
+static bool has_option(const char *option, bool for_writing)
+{
+    const size_t dot = strcspn(option, "."), n = strcspn(option, "=");
+    for (size_t i = 0; format_at(i); i++) {
+        const struct format *format = format_at(i);
+        if (strlen(format->name) != dot || memcmp(format->name, option, dot) != 0)
+            continue;
+        for (size_t k = 0; k < format->options_n; k++)
+            if (strlen(format->options[k].key) == n - dot - 1 &&
+                memcmp(format->options[k].key, option + dot + 1, n - dot - 1) == 0 &&
+                format->options[k].for_writing == for_writing)
+                return true;
+    }
+    return false;
+}
+
+static void options_with_a_role_exist_and_are_of_their_format(void **state)
+{
+    unsigned found = 0;
+    (void)state;
+    for (size_t i = 0; format_at(i); i++)
+        for (unsigned role = TTR_OPTION_METADATA; role <= TTR_OPTION_POLL_SECONDS; role++) {
+            const char *name = format_at(i)->name;
+            const char *option = ttr_format_option_for(name, (ttr_option_role)role);
+            if (!option)
+                continue;
+            found |= 1u << role;
+            assert_memory_equal(option, name, strlen(name));
+            assert_true(has_option(option, false));
+        }
+    assert_int_equal(found, (2u << TTR_OPTION_POLL_SECONDS) - (1u << TTR_OPTION_METADATA));
+    assert_null(ttr_format_option_for("fxt", TTR_OPTION_METADATA));
+    assert_null(ttr_format_option_for("no such format", TTR_OPTION_METADATA));
+}
+
+static void notes_name_the_option_that_helps(void **state)
+{
+    (void)state;
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "fxt.too-large"}), "max_record");
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no-key"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "trace.unreadable"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "directory.untold"}), "ctf.metadata");
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no"}), "");
+    assert_string_equal(ttr_note_option(&(ttr_note){.code = "too-large"}), "");
+    assert_true(ttr_note_is_warning(&(ttr_note){.code = "directory.too-deep"}));
+    assert_true(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment-guess"}));
+    assert_false(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment"}));
+}
+
+static void one_format_is_general_and_it_is_read_and_written(void **state)
+{
+    ttr_format_info info;
+    unsigned n = 0;
+    (void)state;
+    for (size_t i = 0; ttr_format_get(i, &info); i++) {
+        if (!(info.abilities & TTR_FORMAT_GENERAL))
+            continue;
+        n++;
+        assert_true(info.abilities & TTR_FORMAT_READS && info.abilities & TTR_FORMAT_WRITES);
+    }
+    assert_int_equal(n, 1);
+}
+
+static void styles_are_of_formats_that_write_and_their_options_exist(void **state)
+{
+    ttr_style_info style;
+    size_t n = 0;
+    (void)state;
+    for (; ttr_style_get(n, &style); n++) {
+        ttr_format_info format;
+        size_t i = 0;
+        while (ttr_format_get(i, &format) && strcmp(format.name, style.format) != 0)
+            i++;
+        assert_true(format_at(i) && format.abilities & TTR_FORMAT_WRITES);
+        for (const char *const *option = style.writing_options; *option; option++)
+            assert_true(has_option(*option, true));
+        for (const char *const *option = style.reading_options; *option; option++)
+            assert_true(has_option(*option, false));
+        assert_true(!style.shown_option || has_option(style.shown_option, true));
+    }
+    assert_int_equal(n, 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_with_a_role_exist_and_are_of_their_format),
+        cmocka_unit_test(notes_name_the_option_that_helps),
+        cmocka_unit_test(one_format_is_general_and_it_is_read_and_written),
+        cmocka_unit_test(styles_are_of_formats_that_write_and_their_options_exist),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

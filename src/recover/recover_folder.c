@@ -1,0 +1,275 @@
+/* Directories of traces: which traces they have, and where their copies go.
+ *
+ * Each trace goes to the same path below the output.  A compressed file loses the suffix of its
+ * compression, since copies are not compressed, unless another copy would have that path.  The
+ * output may exist (with TTR_WRITE_OVERWRITE), but not with files that no copy replaces: they
+ * would be read as parts of the copies. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/status.h"
+#include "recover/recover.h"
+
+static bool is_folder_format(const char *format)
+{
+    ttr_format_info info;
+    for (size_t i = 0; ttr_format_get(i, &info); i++)
+        if (strcmp(info.name, format) == 0)
+            return info.abilities & TTR_FORMAT_FOLDER;
+    return false;
+}
+
+bool recover_is_one(const char *path, ttr_reader *reader)
+{
+    struct stat about;
+    ttr_report report = {.size = sizeof report};
+    size_t n = strlen(path);
+    if (stat(path, &about) != 0 || !S_ISDIR(about.st_mode))
+        return true;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
+        const char *rest = report.path.n > n ? report.path.p + n + (path[n - 1] != '/') : "";
+        if (!is_folder_format(report.format) || strncmp(report.path.p, path, n) != 0 ||
+            strchr(rest, '/'))
+            return false;
+    }
+    return true;
+}
+
+/* --- Listing --- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct recover_place *left = a, *right = b;
+    return strcmp(left->path, right->path);
+}
+
+/* Returns the size of a path without the suffix of a compression. */
+static size_t bare_size(ttr_text path)
+{
+    static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        const size_t n = strlen(suffixes[i]);
+        if (path.n > n && path.p[path.n - n - 1] != '/' &&
+            strncasecmp(path.p + path.n - n, suffixes[i], n) == 0)
+            return path.n - n;
+    }
+    return path.n;
+}
+
+/* Returns the path of the trace: of the folder if its format has folders.  The report of an
+ * unreadable trace may have the path of a file in the folder. */
+static ttr_text path_of(const ttr_report *report)
+{
+    struct stat about;
+    ttr_text path = report->trace_path;
+    const char *slash = memrchr(path.p, '/', path.n);
+    const bool is_own = path.n == report->path.n && memcmp(path.p, report->path.p, path.n) == 0;
+    if (is_own && slash && is_folder_format(report->format) &&
+        (stat(report->path.p, &about) != 0 || !S_ISDIR(about.st_mode)))
+        path.n = (size_t)(slash - path.p);
+    return path;
+}
+
+/* Finds the longer metadata of another folder of the same trace, which the reader of the directory
+ * used. */
+static bool find_longer(const ttr *t, uint16_t source, ttr_text *longer)
+{
+    static const char name[] = "trace.longer_metadata";
+    ttr_attribute attribute;
+    for (size_t i = 0; ttr_source_attribute(t, source, i, &attribute); i++)
+        if (attribute.name.n == sizeof name - 1 &&
+            memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
+            *longer = attribute.value.text;
+            return true;
+        }
+    return false;
+}
+
+/* Sets the place of the trace of a report; false when memory is out. */
+static bool set_place(struct recovery *recovery, const ttr *t, const ttr_report *report,
+                      struct recover_place *place)
+{
+    ttr_text longer;
+    const ttr_text path = path_of(report);
+    const char *key = ttr_format_option_for(report->format, TTR_OPTION_LONGER_METADATA);
+    const bool is_packed = path.n == report->path.n && *report->compression;
+    *place = (struct recover_place){.path = arena_copy(&recovery->arena, path.p, path.n),
+                                    .bare_n = is_packed ? bare_size(path) : path.n};
+    if (!place->path || !key || !find_longer(t, report->trace, &longer))
+        return place->path != NULL;
+    const size_t size = strlen(key) + longer.n + 2;
+    char *option = arena_take(&recovery->arena, size);
+    if (option)
+        (void)snprintf(option, size, "%s=%.*s", key, (int)longer.n, longer.p);
+    place->longer = option;
+    return option != NULL;
+}
+
+bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
+                  struct recover_places *places)
+{
+    ttr_report report = {.size = sizeof report};
+    size_t n = 0, kept = 0;
+    for (; ttr_reader_report(reader, n, &report); n++) {
+        if (!alloc_reserve(&recovery->alloc, (void **)&places->list, &places->room, n + 1,
+                           sizeof *places->list) ||
+            !set_place(recovery, t, &report, &places->list[n]))
+            return false;
+    }
+    if (n)
+        qsort(places->list, n, sizeof *places->list, compare_places);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || strcmp(places->list[kept - 1].path, places->list[i].path) != 0)
+            places->list[kept++] = places->list[i];
+    places->n = kept;
+    return true;
+}
+
+/* --- Outputs --- */
+
+/* Returns true if the copy of another trace would have the bare path too, or be in a folder that
+ * has it. */
+static bool is_bare_used(const struct recover_places *places, size_t at)
+{
+    const struct recover_place *own = &places->list[at];
+    for (size_t i = 0; i < places->n; i++) {
+        const struct recover_place *other = &places->list[i];
+        const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
+        if (i != at && (is_below || other->bare_n == own->bare_n) &&
+            memcmp(other->path, own->path, own->bare_n) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool recover_assign_outputs(struct recovery *recovery, const char *input, const char *output,
+                            struct recover_places *places)
+{
+    size_t output_n = strlen(output);
+    while (output_n > 1 && output[output_n - 1] == '/')
+        output_n--;
+    for (size_t i = 0; i < places->n; i++) {
+        struct recover_place *place = &places->list[i];
+        const char *rest = place->path + strlen(input);
+        const size_t dropped = strlen(place->path) - place->bare_n;
+        rest += strspn(rest, "/");
+        size_t rest_n = strlen(rest), size = output_n + rest_n + 2;
+        char *path = arena_take(&recovery->arena, size);
+        if (!path)
+            return false;
+        if (!is_bare_used(places, i))
+            rest_n -= dropped;
+        (void)snprintf(path, size, "%.*s/%.*s", (int)output_n, output, (int)rest_n, rest);
+        place->output = path;
+    }
+    return true;
+}
+
+struct leftover_search {
+    const struct recover_places *places;
+    const char *beside; /* see ttr_recover_options */
+};
+
+/* Returns true for the path of a copy, a path in it, or the path of the caller's file beside it. */
+static bool is_assigned(const struct leftover_search *search, const char *path)
+{
+    const struct recover_places *places = search->places;
+    for (size_t i = 0; i < places->n; i++) {
+        const size_t n = strlen(places->list[i].output);
+        if (strncmp(path, places->list[i].output, n) == 0 &&
+            (!path[n] || path[n] == '/' ||
+             (search->beside && strcmp(path + n, search->beside) == 0)))
+            return true;
+    }
+    return false;
+}
+
+/* Finds a file below the folder `path` that no copy replaces, and stores its path there.  Returns
+ * true with errno != 0, and the path of the folder, if one cannot be listed.  Hidden files are not
+ * read as parts of traces. */
+static bool find_leftover(const struct leftover_search *search, char path[PATH_MAX])
+{
+    struct stat about;
+    const size_t n = strlen(path);
+    const struct dirent *entry;
+    bool is_found = false;
+    DIR *folder = opendir(path);
+    int sys = folder ? 0 : errno;
+    /* cppcheck-suppress readdirCalled */
+    while (errno = 0, folder && !is_found && (entry = readdir(folder))) {
+        const int written =
+            snprintf(path + n, PATH_MAX - n, "%s%s", path[n - 1] == '/' ? "" : "/", entry->d_name);
+        const bool is_ours = entry->d_name[0] == '.' || written < 0 ||
+                             (size_t)written >= PATH_MAX - n || is_assigned(search, path);
+        if (!is_ours && lstat(path, &about) == 0)
+            is_found = !S_ISDIR(about.st_mode) || find_leftover(search, path);
+        sys = is_found && S_ISDIR(about.st_mode) ? errno : 0;
+        if (!is_found)
+            path[n] = '\0';
+    }
+    sys = is_found || !folder ? sys : errno;
+    if (folder)
+        (void)closedir(folder);
+    errno = sys;
+    return is_found || sys;
+}
+
+static bool is_empty_folder(const char *path)
+{
+    unsigned n = 0;
+    DIR *folder = opendir(path);
+    /* cppcheck-suppress readdirCalled */
+    while (errno = 0, folder && n <= 2 && readdir(folder))
+        n++;
+    n += errno ? 3 : 0; /* if it cannot be listed it may have files */
+    if (folder)
+        (void)closedir(folder);
+    return folder && n <= 2; /* "." and ".." */
+}
+
+ttr_status recover_check_folder(const struct recovery *recovery, const char *output,
+                                const struct recover_places *places, ttr_error *error)
+{
+    const struct leftover_search search = {places, recovery->options->beside};
+    struct stat about;
+    char path[PATH_MAX];
+    if (strcmp(output, "-") == 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "a directory of traces cannot go to standard output: name a folder");
+    if (stat(output, &about) != 0 || is_empty_folder(output))
+        return TTR_OK;
+    if (!S_ISDIR(about.st_mode))
+        return fail(error, TTR_E_IO, NO_OFFSET,
+                    "%s: not a folder: the traces of a directory need one; name another output",
+                    output);
+    if (!(recovery->writing.flags & TTR_WRITE_OVERWRITE))
+        return fail_option(error,
+                           fail(error, TTR_E_IO, NO_OFFSET,
+                                "%s: exists already; TTR_WRITE_OVERWRITE replaces the traces in it",
+                                output),
+                           "TTR_WRITE_OVERWRITE");
+    size_t n = strlen(output);
+    while (n > 1 && output[n - 1] == '/')
+        n--;
+    if (snprintf(path, sizeof path, "%.*s", (int)n, output) >= (int)sizeof path ||
+        !find_leftover(&search, path))
+        return TTR_OK;
+    if (errno)
+        return fail_sys(
+            error, errno, NO_OFFSET,
+            "%s: cannot be listed, so it is unknown whether the copies replace all files in it",
+            path);
+    return fail(
+        error, TTR_E_IO, NO_OFFSET,
+        "%s: %s in it is not replaced by any of the traces that go there, and would be read as "
+        "a part of them: move it away, or name another folder",
+        output, path);
+}

@@ -1,0 +1,172 @@
+/* Files from debuginfod servers; see the header and debuginfod_find_debuginfo(3). */
+#include "symbols/debuginfod.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "symbols/error.h"
+
+#define LIBRARY "libdebuginfod.so.1"
+#define SILENCE_S 20 /* of all servers, unless DEBUGINFOD_TIMEOUT is set */
+#define ID_MAX 64u
+
+typedef int (*find_function)(void *client, const unsigned char *build_id, int n, char **path);
+typedef int (*watch_function)(void *client, long done, long all);
+
+struct debuginfod {
+    const ttr_symbols_options *options;
+    void *library, *client;
+    find_function find_debuginfo, find_executable;
+    uint64_t limit_ns, heard_ns; /* longest silence; time of the last progress */
+    long done;                   /* bytes of the current file */
+    bool has_failed;             /* the servers are not asked again */
+};
+
+/* Assigns the function of a name; ISO C has no other conversion from dlsym's object pointer. */
+#define FIND(to, library, name) (*(void **)(void *)&(to) = dlsym(library, name))
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static bool is_cancelled(const struct debuginfod *servers)
+{
+    const ttr_symbols_options *options = servers->options;
+    return options->progress && !options->progress(options->user_data);
+}
+
+/* Returns the user data of a client; the library passes only the client to `watch`. */
+static struct debuginfod *owner_of(void *client)
+{
+    void *(*own)(void *);
+    void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD), *owner = NULL;
+    if (library && FIND(own, library, "debuginfod_get_user_data"))
+        owner = own(client);
+    if (library)
+        (void)dlclose(library);
+    return owner;
+}
+
+/* Called by the library about each second while it waits; not 0 ends the waiting. */
+static int watch(void *client, long done, long all)
+{
+    struct debuginfod *servers = owner_of(client);
+    (void)all;
+    if (!servers)
+        return 0;
+    if (done != servers->done)
+        servers->heard_ns = now_ns();
+    servers->done = done;
+    return is_cancelled(servers) || now_ns() - servers->heard_ns > servers->limit_ns;
+}
+
+static uint64_t silence_ns(void)
+{
+    const char *text = getenv("DEBUGINFOD_TIMEOUT");
+    long seconds = text ? strtol(text, NULL, 10) : 0;
+    return (uint64_t)(seconds > 0 ? seconds : SILENCE_S) * UINT64_C(1000000000);
+}
+
+static bool begin(struct debuginfod *servers)
+{
+    void *(*begin_client)(void);
+    void (*set_own)(void *, void *), (*set_watch)(void *, watch_function);
+    if (!FIND(begin_client, servers->library, "debuginfod_begin") ||
+        !FIND(servers->find_debuginfo, servers->library, "debuginfod_find_debuginfo") ||
+        !FIND(servers->find_executable, servers->library, "debuginfod_find_executable") ||
+        !FIND(set_own, servers->library, "debuginfod_set_user_data") ||
+        !FIND(set_watch, servers->library, "debuginfod_set_progressfn"))
+        return false;
+    servers->client = begin_client();
+    if (!servers->client)
+        return false;
+    set_own(servers->client, servers);
+    set_watch(servers->client, watch);
+    return true;
+}
+
+struct debuginfod *debuginfod_new(const ttr_symbols_options *options, ttr_error *error)
+{
+    const char *urls = options->servers, *known = getenv("DEBUGINFOD_URLS");
+    if (!urls[0] && (!known || !known[0])) {
+        symbols_fail(
+            error, TTR_E_MISUSE,
+            "no servers to ask: ttr_symbols_options.servers and DEBUGINFOD_URLS are empty");
+        return NULL;
+    }
+    struct debuginfod *servers = calloc(1, sizeof *servers);
+    if (!servers || (urls[0] && setenv("DEBUGINFOD_URLS", urls, 1) != 0)) {
+        symbols_fail(error, TTR_E_NOMEM, "out of memory");
+        free(servers);
+        return NULL;
+    }
+    servers->options = options;
+    servers->limit_ns = silence_ns();
+    servers->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (servers->library && begin(servers))
+        return servers;
+    const char *reason = servers->library ? "it is too old" : dlerror();
+    symbols_fail(error, TTR_E_UNSUPPORTED,
+                 "needs " LIBRARY
+                 " of elfutils (package libdebuginfod1, or elfutils-debuginfod-client): %s",
+                 reason ? reason : "it cannot be loaded");
+    debuginfod_free(servers);
+    return NULL;
+}
+
+void debuginfod_free(struct debuginfod *servers)
+{
+    void (*end)(void *);
+    if (!servers)
+        return;
+    if (servers->client && FIND(end, servers->library, "debuginfod_end"))
+        end(servers->client);
+    if (servers->library)
+        (void)dlclose(servers->library);
+    free(servers);
+}
+
+/* Reports a failure once; it would be the same for all other files.  A file that no server has is
+ * not a failure. */
+static void report_failure(struct debuginfod *servers, int failure)
+{
+    const ttr_symbols_options *options = servers->options;
+    bool is_too_long = now_ns() - servers->heard_ns > servers->limit_ns;
+    char *text = NULL;
+    if (failure == -ENOENT || servers->has_failed)
+        return;
+    servers->has_failed = true;
+    if (is_cancelled(servers) || !options->warn ||
+        asprintf(&text, "debug information cannot be fetched from %s: %s",
+                 getenv("DEBUGINFOD_URLS"), is_too_long ? "no answer" : strerror(-failure)) < 0)
+        return;
+    options->warn(options->user_data, text);
+    free(text);
+}
+
+char *debuginfod_fetch(struct debuginfod *servers, ttr_text build_id, bool is_program)
+{
+    char *path = NULL;
+    if (servers->has_failed || build_id.n == 0 || build_id.n > ID_MAX)
+        return NULL;
+    servers->heard_ns = now_ns();
+    servers->done = 0;
+    find_function find = is_program ? servers->find_executable : servers->find_debuginfo;
+    int fd = find(servers->client, (const unsigned char *)build_id.p, (int)build_id.n, &path);
+    if (fd >= 0) {
+        (void)close(fd);
+        return path;
+    }
+    report_failure(servers, fd);
+    free(path);
+    return NULL;
+}

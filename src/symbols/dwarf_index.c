@@ -1,0 +1,395 @@
+/* Functions and lines by DWARF.  The ranges of its first entry are those of a unit.  The functions
+ * of a unit are listed at the first look-up of an address in it, those of all units at the first
+ * look-up of an address that is in no unit.
+ *
+ * An address in inlined code has the line of the call: tracepoints are inlined, and the call is the
+ * line in the program's source.  babeltrace2 (is_exact) finds less: only functions right below
+ * their unit that have a lowest address, and only lines that begin at the address.  It stops at the
+ * first unexpected entry in a function. */
+#include "symbols/dwarf_index.h"
+
+#include <dwarf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX                                                                                \
+    16u /* of namespaces and types that functions are looked for in, and of blocks in a function \
+         */
+
+/* Addresses [low, high) of something that has a number. */
+struct span {
+    uint64_t low, high, reach; /* reach: the greatest high up to this one */
+    uint32_t id;
+};
+
+struct spans {
+    struct span *span; /* by low */
+    size_t n, room;
+};
+
+struct unit {
+    Dwarf_Die die;
+    struct spans spans; /* of its functions */
+    Dwarf_Die *function;
+    size_t functions_n, functions_room;
+    bool is_listed;
+};
+
+struct dwarf_index {
+    Dwarf *dwarf;
+    struct unit *unit;
+    size_t units_n, units_room;
+    struct spans spans; /* of the units */
+    bool is_exact;
+};
+
+/* --- Spans --- */
+
+/* Room for one more item of a growing array. */
+static bool reserve(void **items, size_t *room, size_t n, size_t size)
+{
+    if (n < *room)
+        return true;
+    size_t more = *room ? *room * 2 : 16;
+    void *grown = reallocarray(*items, more, size);
+    if (!grown)
+        return false;
+    *items = grown;
+    *room = more;
+    return true;
+}
+
+static bool add_span(struct spans *spans, uint64_t low, uint64_t high, uint32_t id)
+{
+    if (low >= high)
+        return true;
+    if (!reserve((void **)&spans->span, &spans->room, spans->n, sizeof *spans->span))
+        return false;
+    spans->span[spans->n++] = (struct span){.low = low, .high = high, .id = id};
+    return true;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *left = a, *right = b;
+    return left->low != right->low ? (left->low < right->low ? -1 : 1)
+                                   : (left->id > right->id) - (left->id < right->id);
+}
+
+static void settle_spans(struct spans *spans)
+{
+    uint64_t reach = 0;
+    if (spans->n)
+        qsort(spans->span, spans->n, sizeof *spans->span, compare_spans);
+    for (size_t i = 0; i < spans->n; i++) {
+        reach = spans->span[i].high > reach ? spans->span[i].high : reach;
+        spans->span[i].reach = reach;
+    }
+}
+
+/* Returns the least id >= `from` of a span that contains the address; UINT32_MAX = none. */
+static uint32_t find_span(const struct spans *spans, uint64_t address, uint32_t from)
+{
+    size_t low = 0, high = spans->n;
+    uint32_t found = UINT32_MAX;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spans->span[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0 && spans->span[low - 1].reach > address) {
+        const struct span *span = &spans->span[--low];
+        if (span->high > address && span->id >= from && span->id < found)
+            found = span->id;
+    }
+    return found;
+}
+
+/* Adds all address ranges of an entry. */
+static bool add_ranges(struct spans *spans, Dwarf_Die *die, uint32_t id)
+{
+    Dwarf_Addr base, low, high;
+    ptrdiff_t offset = 0;
+    while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0)
+        if (!add_span(spans, low, high, id))
+            return false;
+    return true;
+}
+
+/* --- Entries --- */
+
+/* Moves to the next sibling of an entry.  Returns false, and keeps the entry, if there is none. */
+static bool move_on(Dwarf_Die *die)
+{
+    Dwarf_Die next;
+    if (dwarf_siblingof(die, &next) != 0 ||
+        dwarf_dieoffset(&next) <= dwarf_dieoffset(die)) /* an offset that decreases is damage */
+        return false;
+    *die = next;
+    return true;
+}
+
+static bool move_in(Dwarf_Die *die)
+{
+    Dwarf_Die child;
+    if (dwarf_child(die, &child) != 0)
+        return false;
+    *die = child;
+    return true;
+}
+
+/* --- Listing --- */
+
+static bool add_function(struct unit *unit, Dwarf_Die *die)
+{
+    if (!reserve((void **)&unit->function, &unit->functions_room, unit->functions_n,
+                 sizeof *unit->function))
+        return false;
+    unit->function[unit->functions_n] = *die;
+    return add_ranges(&unit->spans, die, (uint32_t)unit->functions_n++);
+}
+
+/* Returns true for an entry that may contain functions. */
+static bool is_scope(int tag)
+{
+    return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+           tag == DW_TAG_module;
+}
+
+/* Lists the functions among the children of an entry. */
+static void list_children(struct unit *unit, Dwarf_Die die, bool is_exact, unsigned depth)
+{
+    if (!move_in(&die))
+        return;
+    do {
+        int tag = dwarf_tag(&die);
+        if (tag == DW_TAG_subprogram && !add_function(unit, &die))
+            return;
+        if (!is_exact && depth < DEPTH_MAX && is_scope(tag))
+            list_children(unit, die, is_exact, depth + 1);
+    } while (move_on(&die));
+}
+
+static void list_functions(const struct dwarf_index *index, struct unit *unit)
+{
+    Dwarf_Die split;
+    Dwarf_Half version;
+    uint8_t type;
+    Dwarf_Die *top = &unit->die;
+    if (unit->is_listed)
+        return;
+    unit->is_listed = true;
+    if (!index->is_exact &&
+        dwarf_cu_info(unit->die.cu, &version, &type, NULL, &split, NULL, NULL, NULL) == 0 &&
+        split.addr)
+        top = &split; /* the unit's entries are in a file of their own */
+    list_children(unit, *top, index->is_exact, 0);
+    settle_spans(&unit->spans);
+}
+
+static bool list_units(struct dwarf_index *index)
+{
+    Dwarf_Off at = 0, next;
+    size_t header;
+    while (dwarf_nextcu(index->dwarf, at, &next, &header, NULL, NULL, NULL) == 0 && next > at) {
+        if (!reserve((void **)&index->unit, &index->units_room, index->units_n,
+                     sizeof *index->unit))
+            return false;
+        struct unit *unit = &index->unit[index->units_n];
+        *unit = (struct unit){.is_listed = false};
+        if (dwarf_offdie(index->dwarf, at + header, &unit->die)) {
+            if (!add_ranges(&index->spans, &unit->die, (uint32_t)index->units_n))
+                return false;
+            index->units_n++;
+        }
+        at = next;
+    }
+    settle_spans(&index->spans);
+    return index->units_n > 0;
+}
+
+struct dwarf_index *dwarf_index_new(Elf *elf, bool is_exact)
+{
+    struct dwarf_index *index = calloc(1, sizeof *index);
+    if (!index)
+        return NULL;
+    index->is_exact = is_exact;
+    index->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+    if (index->dwarf && list_units(index))
+        return index;
+    dwarf_index_free(index);
+    return NULL;
+}
+
+void dwarf_index_free(struct dwarf_index *index)
+{
+    if (!index)
+        return;
+    for (size_t i = 0; i < index->units_n; i++) {
+        free(index->unit[i].spans.span);
+        free(index->unit[i].function);
+    }
+    free(index->unit);
+    free(index->spans.span);
+    (void)dwarf_end(index->dwarf);
+    free(index);
+}
+
+/* --- Functions --- */
+
+/* Returns the function of a unit that contains the address; NULL = none. */
+static Dwarf_Die *function_in(const struct dwarf_index *index, struct unit *unit, uint64_t address)
+{
+    list_functions(index, unit);
+    uint32_t id = find_span(&unit->spans, address, 0);
+    return id == UINT32_MAX ? NULL : &unit->function[id];
+}
+
+/* Finds the function at an address: in the units that contain it, else in any unit. */
+static Dwarf_Die *find_function(struct dwarf_index *index, uint64_t address)
+{
+    Dwarf_Die *found = NULL;
+    uint32_t i = 0;
+    for (; !found && (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++)
+        found = function_in(index, &index->unit[i], address);
+    for (i = 0; !found && i < index->units_n; i++)
+        found = function_in(index, &index->unit[i], address);
+    return found;
+}
+
+static void name_function(const struct dwarf_index *index, Dwarf_Die *function, uint64_t address,
+                          struct dwarf_found *found)
+{
+    Dwarf_Addr low;
+    if (dwarf_lowpc(function, &low) != 0) {
+        if (index->is_exact || dwarf_entrypc(function, &low) != 0 || low > address)
+            return;
+    }
+    found->function = dwarf_diename(function);
+    found->function_low = low;
+}
+
+/* --- Lines --- */
+
+enum inlined {
+    INLINED_NO,
+    INLINED_YES,
+    INLINED_BROKEN /* the search ends */
+};
+
+/* Reads the file and line of the call that was inlined. */
+static bool read_call(const struct unit *unit, Dwarf_Die *die, struct dwarf_found *found)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Files *files;
+    Dwarf_Word line;
+    Dwarf_Sword file;
+    Dwarf_Die top = unit->die;
+    size_t files_n;
+    if (!dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formsdata(&attribute, &file) != 0 ||
+        file < 0 || dwarf_getsrcfiles(&top, &files, &files_n) != 0 || (uint64_t)file >= files_n)
+        return false;
+    const char *source = dwarf_filesrc(files, (size_t)file, NULL, NULL);
+    if (!source || !dwarf_attr(die, DW_AT_call_line, &attribute) ||
+        dwarf_formudata(&attribute, &line) != 0)
+        return false;
+    found->source = source;
+    found->line = line;
+    return true;
+}
+
+/* Finds the outermost inlined code at an address below `die`, and stores it there. */
+static bool find_inlined(Dwarf_Die *die, uint64_t address, unsigned depth)
+{
+    Dwarf_Die child = *die;
+    if (depth == DEPTH_MAX || !move_in(&child))
+        return false;
+    do {
+        Dwarf_Die found = child;
+        if (dwarf_haspc(&child, address) != 1)
+            continue;
+        if (dwarf_tag(&child) == DW_TAG_inlined_subroutine ||
+            find_inlined(&found, address, depth + 1)) {
+            *die = found;
+            return true;
+        }
+    } while (move_on(&child));
+    return false;
+}
+
+/* Finds inlined code by the algorithm of babeltrace2: from a block that contains the address it
+ * goes on after the first child of the block, and only forward.  The last entry it comes to counts
+ * as found if it contains the address; a function without children counts as broken. */
+static enum inlined find_inlined_exact(Dwarf_Die *die, uint64_t address)
+{
+    bool has_it = false;
+    if (!move_in(die))
+        return INLINED_BROKEN;
+    do {
+        int has = dwarf_haspc(die, address);
+        has_it = has == 1;
+        if (has < 0 || dwarf_tag(die) == DW_TAG_invalid)
+            return INLINED_BROKEN;
+        if (has_it && dwarf_tag(die) == DW_TAG_inlined_subroutine)
+            break;
+        if (has_it && dwarf_haschildren(die) > 0 && !move_in(die))
+            return INLINED_BROKEN;
+    } while (move_on(die));
+    return has_it ? INLINED_YES : INLINED_NO;
+}
+
+static enum inlined find_call(const struct dwarf_index *index, struct unit *unit, uint64_t address,
+                              struct dwarf_found *found)
+{
+    const Dwarf_Die *function = function_in(index, unit, address);
+    if (!function)
+        return INLINED_NO;
+    Dwarf_Die die = *function;
+    enum inlined inlined;
+    if (index->is_exact)
+        inlined = find_inlined_exact(&die, address);
+    else
+        inlined = find_inlined(&die, address, 0) ? INLINED_YES : INLINED_NO;
+    if (inlined != INLINED_YES)
+        return inlined;
+    if (read_call(unit, &die, found))
+        return INLINED_YES;
+    return index->is_exact ? INLINED_BROKEN : INLINED_NO;
+}
+
+/* Finds the row of a unit's line table for the address. */
+static bool find_row(const struct dwarf_index *index, struct unit *unit, uint64_t address,
+                     struct dwarf_found *found)
+{
+    Dwarf_Addr at;
+    int line;
+    Dwarf_Line *row = dwarf_getsrc_die(&unit->die, address);
+    if (!row || dwarf_lineaddr(row, &at) != 0 || (index->is_exact && at != address) ||
+        dwarf_lineno(row, &line) != 0 || line < 0)
+        return false;
+    if (line == 0 && !index->is_exact)
+        return false;
+    found->source = dwarf_linesrc(row, NULL, NULL);
+    found->line = (uint64_t)line;
+    return found->source != NULL;
+}
+
+static void find_line(const struct dwarf_index *index, uint64_t address, struct dwarf_found *found)
+{
+    for (uint32_t i = 0; (i = find_span(&index->spans, address, i)) != UINT32_MAX; i++) {
+        if (find_call(index, &index->unit[i], address, found) != INLINED_NO ||
+            find_row(index, &index->unit[i], address, found))
+            return;
+    }
+}
+
+void dwarf_index_find(struct dwarf_index *index, uint64_t address, struct dwarf_found *found)
+{
+    *found = (struct dwarf_found){NULL, 0, NULL, 0};
+    Dwarf_Die *function = find_function(index, address);
+    if (function)
+        name_function(index, function, address, found);
+    find_line(index, address, found);
+}

@@ -1,0 +1,213 @@
+/* Lists of functions in text files.
+ *
+ *   /proc/kallsyms       address type name [module]
+ *   /tmp/perf-PID.map    start size name
+ *
+ * /proc/kallsyms is of the running kernel, which must have the build id in the trace.  The kernel
+ * may be loaded at another address than when the trace was recorded, so addresses count from the
+ * symbol that the path in the trace names ("[kernel.kallsyms]_text"). */
+#include "symbols/symbol_list.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KERNEL "[kernel.kallsyms]"
+#define MAP "/tmp/perf-"
+#define LINES_MAX 4000000u
+
+struct entry {
+    uint64_t start, size; /* size 0: up to the next */
+    char *name;
+};
+
+struct list {
+    char *path;
+    struct entry *entry;
+    size_t n, room;
+    bool is_kernel;
+};
+
+struct symbol_lists {
+    struct list *list;
+    size_t n;
+    char *answer;
+};
+
+struct symbol_lists *symbol_lists_new(void)
+{
+    return calloc(1, sizeof(struct symbol_lists));
+}
+
+void symbol_lists_free(struct symbol_lists *lists)
+{
+    for (size_t i = 0; lists && i < lists->n; i++) {
+        for (size_t k = 0; k < lists->list[i].n; k++)
+            free(lists->list[i].entry[k].name);
+        free(lists->list[i].entry);
+        free(lists->list[i].path);
+    }
+    if (lists)
+        free(lists->list);
+    if (lists)
+        free(lists->answer);
+    free(lists);
+}
+
+bool symbol_lists_knows(const ttr_binary *binary)
+{
+    return strncmp(binary->path.p, KERNEL, strlen(KERNEL)) == 0 ||
+           strncmp(binary->path.p, MAP, strlen(MAP)) == 0;
+}
+
+/* Returns true if the running kernel has this build id in its notes. */
+static bool is_running(ttr_text build_id)
+{
+    unsigned char notes[4096];
+    FILE *file = fopen("/sys/kernel/notes", "rb");
+    size_t n = file ? fread(notes, 1, sizeof notes, file) : 0;
+    if (file)
+        (void)fclose(file);
+    for (size_t at = 0; n - at >= sizeof(Elf64_Nhdr);) {
+        Elf64_Nhdr head;
+        memcpy(&head, notes + at, sizeof head);
+        at += sizeof head;
+        size_t name = (head.n_namesz + 3u) & ~(size_t)3, about = (head.n_descsz + 3u) & ~(size_t)3;
+        if (name > n - at || about > n - at - name)
+            return false;
+        bool is_id = head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 &&
+                     memcmp(notes + at, "GNU", 4) == 0;
+        if (is_id)
+            return head.n_descsz == build_id.n &&
+                   memcmp(notes + at + name, build_id.p, build_id.n) == 0;
+        at += name + about;
+    }
+    return false;
+}
+
+static bool add(struct list *list, uint64_t start, uint64_t size, const char *name)
+{
+    if (list->n == list->room) {
+        size_t room = list->room ? list->room * 2 : 1024;
+        struct entry *entry = reallocarray(list->entry, room, sizeof *entry);
+        if (!entry)
+            return false;
+        list->entry = entry;
+        list->room = room;
+    }
+    char *copy = strdup(name);
+    if (copy)
+        list->entry[list->n++] = (struct entry){start, size, copy};
+    return copy;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    return (left->start > right->start) - (left->start < right->start);
+}
+
+static void read_kernel_line(struct list *list, const char *line)
+{
+    uint64_t address;
+    char type, name[512];
+    if (sscanf(line, "%" SCNx64 " %c %511s", &address, &type, name) == 3 && address &&
+        strchr("tTwW", type))
+        (void)add(list, address, 0, name);
+}
+
+static void read_map_line(struct list *list, const char *line)
+{
+    uint64_t start, size;
+    int at = 0;
+    if (sscanf(line, "%" SCNx64 " %" SCNx64 " %n", &start, &size, &at) == 2 && at > 0 && size > 0)
+        (void)add(list, start, size, line + at);
+}
+
+static void read_list(struct list *list)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    FILE *file = fopen(list->is_kernel ? "/proc/kallsyms" : list->path, "re");
+    for (size_t i = 0; file && i < LINES_MAX && (n = getline(&line, &room, file)) >= 0; i++) {
+        if (n > 0 && line[n - 1] == '\n')
+            line[n - 1] = '\0';
+        if (list->is_kernel)
+            read_kernel_line(list, line);
+        else
+            read_map_line(list, line);
+    }
+    free(line);
+    if (file)
+        (void)fclose(file);
+    if (list->n)
+        qsort(list->entry, list->n, sizeof *list->entry, compare);
+}
+
+static const struct list *list_of(struct symbol_lists *lists, const ttr_binary *binary)
+{
+    for (size_t i = 0; i < lists->n; i++)
+        if (strcmp(lists->list[i].path, binary->path.p) == 0)
+            return &lists->list[i];
+    struct list *grown = reallocarray(lists->list, lists->n + 1, sizeof *grown);
+    if (!grown)
+        return NULL;
+    lists->list = grown;
+    struct list *list = &grown[lists->n];
+    *list = (struct list){.path = strdup(binary->path.p), .is_kernel = binary->path.p[0] == '['};
+    if (!list->path)
+        return NULL;
+    lists->n++;
+    if (!list->is_kernel || is_running(binary->build_id))
+        read_list(list);
+    return list;
+}
+
+/* Returns the address of a symbol; 0 = it is not in the list. */
+static uint64_t address_named(const struct list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->entry[i].name, name) == 0)
+            return list->entry[i].start;
+    return 0;
+}
+
+static const struct entry *entry_at(const struct list *list, uint64_t address)
+{
+    size_t low = 0, high = list->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->entry[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct entry *entry = low ? &list->entry[low - 1] : NULL;
+    return entry && (entry->size == 0 || address - entry->start < entry->size) ? entry : NULL;
+}
+
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place)
+{
+    struct symbol_lists *lists = ctx;
+    const struct list *list = list_of(lists, binary);
+    if (!list || list->n == 0)
+        return;
+    if (list->is_kernel) {
+        uint64_t begin = address_named(list, binary->path.p + strlen(KERNEL));
+        if (begin == 0)
+            return;
+        address += begin;
+    }
+    const struct entry *entry = entry_at(list, address);
+    free(lists->answer);
+    lists->answer = NULL;
+    int n =
+        entry ? asprintf(&lists->answer, "%s+%#" PRIx64, entry->name, address - entry->start) : -1;
+    if (n < 0)
+        lists->answer = NULL;
+    else
+        place->function = (ttr_text){lists->answer, (size_t)n};
+}

@@ -1,0 +1,453 @@
+/* Functions and lines at addresses: finding the files.
+ *
+ * The order of the search for a binary:
+ *   1. the file at its path, below the prefix; not one with another build id
+ *   2. debug information in that file itself
+ *   3. debug information by build id, below the folder of debug information
+ *   4. debug information by debug link: beside the binary, in .debug there, and below that folder
+ *   5. servers, by build id, for what is still missing, if there are any
+ * 3 and 4 are also tried if the binary is missing: build id and CRC 32 prove that it is the right
+ * file.  babeltrace2 (is_exact) does not do that, and answers nothing for a binary whose build id
+ * it could not check.
+ *
+ * Files are shared by the binaries that name them.  Each binary is looked for once. */
+#include <tracetta/symbols.h>
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "symbols/debuginfod.h"
+#include "symbols/error.h"
+#include "symbols/symbol_file.h"
+#include "symbols/symbol_list.h"
+
+#define DEBUG_FOLDER "/usr/lib/debug"
+#define TEXTS 3
+#define REPORTED_MAX 4096u
+#define PROBLEMS 4u /* TTR_SYMBOLS_MISSING and the others; 0 = none */
+#define FLAGS_ALL                                                                  \
+    (TTR_SYMBOLS_FULL_PATHS | TTR_SYMBOLS_LIKE_BABELTRACE2 | TTR_SYMBOLS_NO_MMAP | \
+     TTR_SYMBOLS_LISTS)
+
+/* A binary of the trace, by its number. */
+struct binary {
+    char *path;                /* with the prefix */
+    struct symbol_file *file;  /* NULL = missing, or another one */
+    struct symbol_file *debug; /* has its DWARF, or at least its symbols; NULL = none */
+    unsigned problem;          /* ttr_symbols_problem, or 0 */
+    bool is_searched;
+};
+
+struct ttr_symbols {
+    ttr_symbols_options options;
+    struct symbol_rules rules;
+    struct symbol_lists *lists; /* NULL = not wanted */
+    struct debuginfod *servers; /* NULL = none */
+    struct binary *binary;
+    size_t binaries_n;
+    struct symbol_file **shared; /* all open files */
+    size_t shared_n, shared_room;
+    char *text[TEXTS];     /* of the last answer */
+    char *first[PROBLEMS]; /* path of the first binary with each problem */
+    char **reported;       /* paths that had a problem, sorted */
+    size_t reported_n, reported_room, count[PROBLEMS];
+};
+
+/* --- Paths --- */
+
+/* Folder and name with one slash between them; NULL when memory is out. */
+static char *join(const char *folder, const char *name)
+{
+    char *path = NULL;
+    size_t n = strlen(folder);
+    while (n > 0 && folder[n - 1] == '/')
+        n--;
+    name += strspn(name, "/");
+    return asprintf(&path, "%.*s/%s", (int)n, folder, name) < 0 ? NULL : path;
+}
+
+/* The last part of a path; all of one that ends with a slash. */
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The folder of a path; NULL when memory is out. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* --- Files --- */
+
+/* Opens a file, or returns it if it is open. */
+static struct symbol_file *open_file(ttr_symbols *symbols, const char *path, bool *is_damaged)
+{
+    *is_damaged = false;
+    for (size_t i = 0; path && i < symbols->shared_n; i++)
+        if (strcmp(symbol_file_path(symbols->shared[i]), path) == 0)
+            return symbols->shared[i];
+    struct symbol_file *file = path ? symbol_file_open(path, &symbols->rules, is_damaged) : NULL;
+    if (!file)
+        return NULL;
+    if (symbols->shared_n == symbols->shared_room) {
+        size_t room = symbols->shared_room ? symbols->shared_room * 2 : 16;
+        struct symbol_file **shared =
+            reallocarray(symbols->shared, room, sizeof(struct symbol_file *));
+        if (!shared) {
+            symbol_file_close(file);
+            return NULL;
+        }
+        symbols->shared = shared;
+        symbols->shared_room = room;
+    }
+    symbols->shared[symbols->shared_n++] = file;
+    return file;
+}
+
+/* Opens a file with debug information; NULL if it has none. */
+static struct symbol_file *open_debug(ttr_symbols *symbols, const char *path)
+{
+    bool is_damaged;
+    struct symbol_file *file = open_file(symbols, path, &is_damaged);
+    return file && symbol_file_dwarf(file) ? file : NULL;
+}
+
+static bool has_crc(const char *path, uint32_t wanted)
+{
+    static const size_t size = 65536;
+    struct stat about;
+    uLong crc = crc32(0, NULL, 0);
+    ssize_t n = -1;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_file = file >= 0 && fstat(file, &about) == 0 &&
+                   S_ISREG(about.st_mode); /* the path may be a device that never ends */
+    unsigned char *bytes = is_file ? malloc(size) : NULL;
+    while (bytes && (n = read(file, bytes, size)) > 0)
+        crc = crc32(crc, bytes, (uInt)n);
+    free(bytes);
+    if (file >= 0)
+        (void)close(file);
+    return n == 0 && crc == wanted;
+}
+
+/* The file DEBUG/.build-id/ab/cdef.debug. */
+static struct symbol_file *find_by_build_id(ttr_symbols *symbols, const ttr_binary *binary)
+{
+    const unsigned char *id = (const unsigned char *)binary->build_id.p;
+    const char *folder =
+        symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
+    char name[2 * 64 + 32];
+    size_t n = 0;
+    if (binary->build_id.n == 0 || binary->build_id.n > 64)
+        return NULL;
+    n += (size_t)snprintf(name, sizeof name, ".build-id/%02x/", id[0]);
+    for (size_t i = 1; i < binary->build_id.n; i++)
+        n += (size_t)snprintf(name + n, sizeof name - n, "%02x", id[i]);
+    (void)snprintf(name + n, sizeof name - n, ".debug");
+    char *path = join(folder, name);
+    struct symbol_file *file = open_debug(symbols, path);
+    free(path);
+    return file;
+}
+
+static struct symbol_file *find_linked(ttr_symbols *symbols, const char *folder,
+                                       const ttr_binary *binary)
+{
+    char *path = folder ? join(folder, binary->debug_link.p) : NULL;
+    struct symbol_file *file =
+        path && has_crc(path, binary->debug_link_crc) ? open_debug(symbols, path) : NULL;
+    free(path);
+    return file;
+}
+
+/* Finds the file of the debug link: beside the binary, in .debug there, or below the folder of
+ * debug information. */
+static struct symbol_file *find_by_link(ttr_symbols *symbols, const ttr_binary *binary,
+                                        const char *path)
+{
+    if (binary->debug_link.n == 0 || strlen(binary->debug_link.p) != binary->debug_link.n)
+        return NULL;
+    const char *all = symbols->options.debug_folder ? symbols->options.debug_folder : DEBUG_FOLDER;
+    char *beside = folder_of(path), *traced = folder_of(binary->path.p);
+    char *below = beside ? join(beside, ".debug") : NULL,
+         *mirror = beside ? join(all, beside) : NULL, *own = traced ? join(all, traced) : NULL;
+    const char *const folders[] = {beside, below, mirror, own};
+    struct symbol_file *file = NULL;
+    for (size_t i = 0; !file && i < sizeof folders / sizeof *folders; i++)
+        file = find_linked(symbols, folders[i], binary);
+    free(beside);
+    free(traced);
+    free(below);
+    free(mirror);
+    free(own);
+    return file;
+}
+
+/* --- Binaries --- */
+
+/* Counts a problem; each path once, up to REPORTED_MAX paths. */
+static void count_problem(ttr_symbols *symbols, unsigned problem, const char *path)
+{
+    size_t low = 0, high = symbols->reported_n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcmp(symbols->reported[middle], path);
+        if (order == 0)
+            return;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (symbols->count[problem]++ == 0)
+        symbols->first[problem] = strdup(path);
+    if (symbols->reported_n == REPORTED_MAX)
+        return;
+    if (symbols->reported_n == symbols->reported_room) {
+        size_t room = symbols->reported_room ? symbols->reported_room * 2 : 16;
+        char **grown = reallocarray(symbols->reported, room, sizeof *grown);
+        if (!grown)
+            return;
+        symbols->reported = grown;
+        symbols->reported_room = room;
+    }
+    char *copy = strdup(path);
+    if (!copy)
+        return;
+    memmove(symbols->reported + low + 1, symbols->reported + low,
+            (symbols->reported_n++ - low) * sizeof *symbols->reported);
+    symbols->reported[low] = copy;
+}
+
+/* Returns true if the file has the build id in the trace, or the trace has none. */
+static bool has_build_id(const struct symbol_file *file, const ttr_binary *binary)
+{
+    const void *id;
+    size_t n = symbol_file_build_id(file, &id);
+    return binary->build_id.n == 0 ||
+           (n == binary->build_id.n && memcmp(id, binary->build_id.p, n) == 0);
+}
+
+/* Adds build id and debug link of the file if the trace does not have them. */
+static void add_from_file(const struct symbol_file *file, ttr_binary *binary)
+{
+    const void *id;
+    size_t id_n = symbol_file_build_id(file, &id);
+    uint32_t crc;
+    const char *link = symbol_file_link(file, &crc);
+    if (binary->build_id.n == 0 && id_n > 0)
+        binary->build_id = (ttr_text){id, id_n};
+    if (binary->debug_link.n == 0 && link) {
+        binary->debug_link = (ttr_text){link, strlen(link)};
+        binary->debug_link_crc = crc;
+    }
+}
+
+/* Fetches a file from a server, and checks its build id. */
+static struct symbol_file *fetch(ttr_symbols *symbols, ttr_text build_id, bool is_program)
+{
+    bool is_damaged;
+    char *path = symbols->servers ? debuginfod_fetch(symbols->servers, build_id, is_program) : NULL;
+    struct symbol_file *file = open_file(symbols, path, &is_damaged);
+    free(path);
+    if (file && !has_build_id(file, &(ttr_binary){.build_id = build_id}))
+        file = NULL;
+    return file;
+}
+
+/* Finds debug information in a separate file. */
+static struct symbol_file *find_debug(ttr_symbols *symbols, const struct binary *found,
+                                      const ttr_binary *recorded)
+{
+    ttr_binary binary = *recorded;
+    bool is_exact = symbols->rules.is_exact;
+    if (found->file && !is_exact)
+        add_from_file(found->file, &binary);
+    else if (!found->file && is_exact && recorded->build_id.n)
+        return NULL;
+    struct symbol_file *file = find_by_build_id(symbols, &binary);
+    if (!file)
+        file = find_by_link(symbols, &binary, found->path);
+    return file ? file : fetch(symbols, binary.build_id, false);
+}
+
+static void find_files(ttr_symbols *symbols, struct binary *found, const ttr_binary *binary)
+{
+    bool is_damaged = false;
+    found->is_searched = true;
+    found->path = symbols->options.prefix ? join(symbols->options.prefix, binary->path.p)
+                                          : strdup(binary->path.p);
+    if (!found->path)
+        return;
+    found->file = open_file(symbols, found->path, &is_damaged);
+    if (!found->file)
+        found->problem = is_damaged ? TTR_SYMBOLS_NO_PROGRAM : TTR_SYMBOLS_MISSING;
+    else if (!has_build_id(found->file, binary))
+        found->problem = TTR_SYMBOLS_OTHER;
+    if (found->problem != 0)
+        found->file = NULL;
+    if (!found->file && binary->has_offsets) /* only the program has its program headers */
+        found->file = fetch(symbols, binary->build_id, true);
+    if (found->file && symbol_file_dwarf(found->file))
+        found->debug = found->file;
+    if (!found->debug)
+        found->debug = find_debug(symbols, found, binary);
+    if (!found->file && !found->debug)
+        found->file = fetch(symbols, binary->build_id, true);
+    if (found->problem != 0 && !found->debug && !found->file)
+        count_problem(symbols, found->problem, found->path);
+}
+
+static struct binary *find_binary(ttr_symbols *symbols, const ttr_binary *binary)
+{
+    size_t before = symbols->binaries_n;
+    if (binary->number >= before) {
+        size_t n = (size_t)binary->number * 2 + 16;
+        struct binary *grown = reallocarray(symbols->binary, n, sizeof *grown);
+        if (!grown)
+            return NULL;
+        memset(grown + before, 0, (n - before) * sizeof *grown);
+        symbols->binary = grown;
+        symbols->binaries_n = n;
+    }
+    struct binary *found = &symbols->binary[binary->number];
+    if (!found->is_searched)
+        find_files(symbols, found, binary);
+    return found;
+}
+
+/* --- Answers --- */
+
+static void find_symbols(const ttr_symbols *symbols, const struct binary *binary, uint64_t address,
+                         struct dwarf_found *found)
+{
+    *found = (struct dwarf_found){NULL, 0, NULL, 0};
+    bool may_ask_elf = !binary->debug || !symbols->rules.is_exact;
+    if (binary->debug && symbol_file_dwarf(binary->debug))
+        dwarf_index_find(symbol_file_dwarf(binary->debug), address, found);
+    if (!found->function && may_ask_elf &&
+        binary->debug) /* the table that was stripped from the binary */
+        found->function = symbol_file_function(binary->debug, address, &found->function_low);
+    if (!found->function && may_ask_elf && binary->file)
+        found->function = symbol_file_function(binary->file, address, &found->function_low);
+}
+
+/* Sets a text of the answer. */
+static void answer(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
+{
+    if (length < 0)
+        symbols->text[i] = NULL;
+    *to =
+        (ttr_text){symbols->text[i] ? symbols->text[i] : "", symbols->text[i] ? (size_t)length : 0};
+}
+
+static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uint64_t address,
+                           ttr_place *place)
+{
+    const struct binary *binary = find_binary(symbols, recorded);
+    bool has_full_paths = symbols->options.flags & TTR_SYMBOLS_FULL_PATHS;
+    struct dwarf_found found;
+    for (size_t i = 0; i < TEXTS; i++) {
+        free(symbols->text[i]);
+        symbols->text[i] = NULL;
+    }
+    if (!binary || !binary->path ||
+        (symbols->rules.is_exact && recorded->build_id.n && !binary->file))
+        return;
+    if (recorded->has_offsets && binary->file)
+        address = symbol_file_address(binary->file, address);
+    const char *name = has_full_paths ? binary->path : last_part(binary->path);
+    answer(
+        symbols, 0,
+        asprintf(&symbols->text[0], "%s%c%#" PRIx64, name, recorded->is_pic ? '+' : '@', address),
+        &place->binary);
+    find_symbols(symbols, binary, address, &found);
+    if (found.function)
+        answer(symbols, 1,
+               asprintf(&symbols->text[1], "%s+%#" PRIx64, found.function,
+                        address - found.function_low),
+               &place->function);
+    if (found.source)
+        answer(symbols, 2,
+               asprintf(&symbols->text[2], "%s:%" PRIu64,
+                        has_full_paths ? found.source : last_part(found.source), found.line),
+               &place->source);
+}
+
+/* --- The interface --- */
+
+void ttr_symbols_free(ttr_symbols *symbols)
+{
+    if (!symbols)
+        return;
+    for (size_t i = 0; i < symbols->binaries_n; i++)
+        free(symbols->binary[i].path);
+    for (size_t i = 0; i < symbols->shared_n; i++)
+        symbol_file_close(symbols->shared[i]);
+    for (size_t i = 0; i < symbols->reported_n; i++)
+        free(symbols->reported[i]);
+    for (size_t i = 0; i < TEXTS; i++)
+        free(symbols->text[i]);
+    for (size_t i = 0; i < PROBLEMS; i++)
+        free(symbols->first[i]);
+    symbol_lists_free(symbols->lists);
+    debuginfod_free(symbols->servers);
+    free(symbols->binary);
+    free(symbols->shared);
+    free(symbols->reported);
+    free(symbols);
+}
+
+ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_error *error)
+{
+    static const ttr_symbols_options defaults = {.size = sizeof defaults};
+    options = options ? options : &defaults;
+    if (options->size != sizeof *options || options->flags & ~FLAGS_ALL) {
+        symbols_fail(error, TTR_E_MISUSE, "a ttr_symbols_options wants its size, and known flags");
+        return NULL;
+    }
+    const bool has_lists = options->flags & TTR_SYMBOLS_LISTS;
+    ttr_symbols *symbols = calloc(1, sizeof *symbols);
+    if (symbols && has_lists)
+        symbols->lists = symbol_lists_new();
+    if (!symbols || (has_lists && !symbols->lists)) {
+        symbols_fail(error, TTR_E_NOMEM, "out of memory");
+        free(symbols);
+        return NULL;
+    }
+    symbols->options = *options;
+    symbols->rules.is_exact = options->flags & TTR_SYMBOLS_LIKE_BABELTRACE2;
+    symbols->rules.no_mmap = options->flags & TTR_SYMBOLS_NO_MMAP;
+    if (!options->servers || (symbols->servers = debuginfod_new(&symbols->options, error)))
+        return symbols;
+    ttr_symbols_free(symbols);
+    return NULL;
+}
+
+void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address, ttr_place *place)
+{
+    ttr_symbols *own = symbols;
+    if (own->lists && symbol_lists_knows(binary))
+        symbol_lists_locate(own->lists, binary, address, place);
+    else
+        locate_in_file(own, binary, address, place);
+}
+
+size_t ttr_symbols_problems(const ttr_symbols *symbols, ttr_symbols_problem problem,
+                            const char **first)
+{
+    const bool is_known = problem > 0 && problem < PROBLEMS;
+    *first = is_known && symbols->first[problem] ? symbols->first[problem] : "";
+    return is_known ? symbols->count[problem] : 0;
+}

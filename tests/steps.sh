@@ -1,0 +1,133 @@
+# Functions for the commands of tests/steps; check sources it and exports them.
+
+# build PRESET [TARGET...]: configures build-check-PRESET by tools/presets/PRESET.ini if settings are new, and compiles the
+# targets (default: all).  Warnings are errors.
+build()
+{
+    local preset=$1 folder=$root/build-check-$1 settings
+    shift
+    local -a setup=(--native-file "tools/presets/$preset.ini" -Dwerror=true --prefix="$PREFIX" --libdir=lib)
+    settings="${setup[*]} $(cat "tools/presets/$preset.ini")"
+    if [ "$(cat "$folder/check-settings" 2>/dev/null)" != "$settings" ]; then
+        rm -rf "$folder"
+        meson setup "$folder" "${setup[@]}" || return 1
+        echo "$settings" >"$folder/check-settings"
+    fi
+    ninja -C "$folder" "$@"
+}
+
+# run_tests PRESET [ARGUMENT...]: runs tests of a build (arguments of meson test).  The log of meson becomes that of the step.
+run_tests()
+{
+    local folder=$root/build-check-$1 status
+    shift
+    rm -f "$folder/meson-logs/testlog.json"
+    meson test -C "$folder" --no-rebuild --print-errorlogs --timeout-multiplier 4 "$@"
+    status=$?
+    cp "$folder/meson-logs/testlog.json" "${step_log%.log}.json"
+    return $status
+}
+
+# fuzz TARGET INPUTS: fuzzes a target in the sanitizer build.
+fuzz()
+{
+    tests/fuzz/run "$ASAN_BUILD" "$1" $(($2 * ${TTR_FUZZ_TIMES:-1}))
+}
+
+# fuzz_all TIMES: all fuzz steps of ./check, each with so many times its inputs.
+fuzz_all()
+{
+    local status=0 command
+    while read -r command; do
+        TTR_FUZZ_TIMES=$1 $command || status=1
+    done < <(cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
+    return $status
+}
+
+# run_campaign MUTATIONS: the damage campaigns of all formats in the sanitizer build, with so many damaged traces each.
+run_campaign()
+{
+    export TTR_SOURCE_ROOT=$root
+    "$ASAN_BUILD/tests/campaigns/damage" "$1" && "$ASAN_BUILD/tests/campaigns/damage_folder" $(($1 / 10))
+}
+
+# run_msan: the test programs that use no library that MemorySanitizer cannot see into.
+run_msan()
+{
+    run_tests msan unit_base unit_layout unit_model
+}
+
+install_to_prefix()
+{
+    rm -rf "$PREFIX"
+    meson install -C "$RELEASE_BUILD" --no-rebuild
+}
+
+# list_sources: the code that ships; tests do on purpose what static analysis reports.
+list_sources()
+{
+    find src -name '*.c' ! -name '*_test.c'
+}
+
+run_cppcheck()
+{
+    mkdir -p "$logs/cppcheck"
+    list_sources | cppcheck -q --cppcheck-build-dir="$logs/cppcheck" --std=c11 \
+        --enable=warning,performance --inline-suppr --suppressions-list=tools/cppcheck-suppressions \
+        --error-exitcode=1 --library=posix -D__BYTE_ORDER__=1234 -D__ORDER_LITTLE_ENDIAN__=1234 -D_GNU_SOURCE \
+        -Iinclude -Isrc --file-list=-
+}
+
+run_clang_tidy()
+{
+    set -o pipefail
+    build clang -t recompact >/dev/null
+    list_sources | xargs -n 4 -P "$(nproc)" clang-tidy-14 --quiet --config-file=tools/clang-tidy -p build-check-clang 2>&1 |
+        sed '/^[0-9]* warnings\{0,1\} generated\.$/d'
+}
+
+# changed_files: paths below include, src and tests that changed since the last --fast run that passed, or else against git's HEAD.
+changed_files()
+{
+    if [ -e build-check-fast/passed ]; then
+        find include src tests meson.build -type f -newer build-check-fast/passed
+    else
+        git diff --name-only HEAD
+        git ls-files --others --exclude-standard
+    fi
+}
+
+# changed_tests: names of the tests of the folders with changed files.
+changed_tests()
+{
+    changed_files | sed -nE -e 's#^include/.*#unit_model#p' -e 's#^src/formats/([a-z0-9_]+)/.*#unit_\1#p' \
+        -e 's#^src/formats/[^/]*$#unit_formats#p' -e 's#^src/cli/.*#cli_usage\ncli_read\nunit_symbols#p' \
+        -e '/^src\/(formats|cli)\//!s#^src/([a-z0-9_]+)/.*#unit_\1#p' -e 's#^tests/(support|campaigns)/.*#unit_\1#p' \
+        -e 's#^tests/matrix/([a-z]+)_test.c#matrix_\1#p' -e 's#^tests/cli/([a-z_]+)_test.sh#cli_\1#p' \
+        -e 's#^tests/(fuzz)/.*#replay_source#p' -e 's#^tests/faults/.*#faults#p' | sort -u >"$logs/changed"
+    ninja -C build-check-fast -t targets all | sed -n 's#^tests/\(unit_[a-z0-9_]*\): .*#\1#p' >"$logs/programs"
+    # A folder without tests of its own has none to run.
+    grep -v '^unit_' "$logs/changed"
+    grep '^unit_' "$logs/changed" | grep -xFf "$logs/programs"
+}
+
+# run_changed: the command and the tests of changed folders.
+run_changed()
+{
+    build fast libtracetta.a tracetta || return 1
+    mapfile -t tests < <(changed_tests)
+    [ ${#tests[@]} -gt 0 ] || { echo "1..0 # SKIP no changed folder has tests"; return 0; }
+    echo "changed folders: ${tests[*]}"
+    local targets=()
+    for test in "${tests[@]}"; do
+        case $test in
+        unit_* | faults) targets+=("tests/$test") ;;
+        matrix_*) targets+=(tests/matrix_formats tests/support/generate_fxt) ;;
+        replay_*) targets+=(tests/fuzz/replay_fuzz) ;;
+        cli_*) targets+=(test-tools) ;;
+        esac
+    done
+    build fast "${targets[@]}" && run_tests fast "${tests[@]}"
+}
+
+export -f build run_tests fuzz fuzz_all run_campaign run_msan install_to_prefix list_sources run_cppcheck run_clang_tidy changed_files changed_tests run_changed
