@@ -1,9 +1,10 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid",
- * "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from", "trace.to" and
- * "trace.longer_metadata" of the trace, which all its inputs share; "trace.metadata" of what is no
- * stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of,
- * as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset"
- * (cycles). */
+/* Attributes of CTF inputs.
+ *
+ *   of the trace, shared by its inputs   environment entries under their own names; trace.name,
+ * .uuid, .namespace, .uid, .path, .place, .from, .to, .longer_metadata of an input that is not a
+ * stream     trace.metadata of each stream                       stream.name, stream.class,
+ * stream.id of the stream's clock                clock.frequency, clock.offset_s, clock.offset
+ * (cycles) */
 #include "formats/ctf/description/ctf_attributes.h"
 
 #include <stdio.h>
@@ -19,7 +20,8 @@ static bool add_text(struct input *in, const char *name, const char *p, size_t n
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
-/* Names are constants: there may be thousands of streams. */
+/* Adds a number without copying its name, which is a constant: there may be thousands of streams.
+ */
 static bool add_number(struct input *in, const char *name, uint64_t value)
 {
     return context_add_kept_attribute(
@@ -34,7 +36,7 @@ static bool add_signed(struct input *in, const char *name, int64_t value)
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
-/* The path is the context's. */
+/* Adds the path of the stream, which is owned by the context and not copied. */
 static bool add_stream_name(struct input *in)
 {
     static const char name[] = "stream.name";
@@ -51,7 +53,7 @@ static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
         to += snprintf(to, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-/* An attribute under a name of the trace's own, which may be anything. */
+/* Adds an environment entry; its name comes from the trace and may be any text. */
 static bool add_environment(struct input *in, const struct ctf_environment *entry)
 {
     ttr *t = in->base.t;
@@ -111,7 +113,7 @@ static bool add_trace(struct input *in, const struct ctf_trace *trace)
     return is_fine;
 }
 
-/* As the report shows it. */
+/* Adds the clock to the report. */
 static bool report_clock(struct input *in, const struct ctf_clock *clock)
 {
     ttr *t = in->base.t;

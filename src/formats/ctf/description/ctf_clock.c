@@ -1,5 +1,5 @@
-/* Ticks of a clock class to nanoseconds: exact to the floor, whatever frequency and offsets are,
- * saturated where 64 bits end. */
+/* Conversion of clock ticks to nanoseconds: exact floor for any frequency and offset, saturated at
+ * the limits of 64 bits. */
 #include "formats/ctf/description/ctf_clock.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* Offsets beyond this many seconds (2000-01-01) are those of Unix time: no machine has been up for
- * so long. */
+/* A clock offset of at least this many seconds (2000-01-01) is taken as Unix time, since no machine
+ * has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
 static bool is_unix(const struct ctf_clock *clock, int64_t seconds)
@@ -25,7 +25,7 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     clockmath_init(&line->math, clock ? clock->frequency : 0);
     if (!clock)
         return;
-    /* Cycles may be negative and more than a second. */
+    /* offset_cycles may be negative or exceed one second. */
     const int64_t frequency =
         line->math.frequency > INT64_MAX ? INT64_MAX : (int64_t)line->math.frequency;
     int64_t whole = clock->offset_cycles / frequency, rest = clock->offset_cycles % frequency;
@@ -59,7 +59,7 @@ void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock
     line->has_base = false;
 }
 
-/* Offset and ticks are rounded each on its own. */
+/* Rounds offset and ticks separately, as babeltrace2 does. */
 static int128 rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
@@ -83,10 +83,11 @@ uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
     int128 ns = (int128)time - (int128)line->seconds * NS_PER_SECOND;
     if (ns <= 0)
         return 0;
-    uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND; /* no tick is later */
+    /* nanoseconds of the greatest tick */
+    uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND;
     if ((uint128)ns > most)
         return UINT64_MAX;
-    /* Divided in two steps: the product of ns and frequency may need more than 128 bits. */
+    /* Divides in two steps, because the product of ns and frequency may need more than 128 bits. */
     uint128 whole = (uint128)ns / (uint128)NS_PER_SECOND,
             rest = (uint128)ns % (uint128)NS_PER_SECOND;
     uint128 ticks =

@@ -1,12 +1,12 @@
-/* What a trace says of itself: its event classes one by one, and all of it as text in any of the
- * three languages. */
+/* Queries about a trace: its event classes one by one, and its metadata as text in any of the three
+ * languages. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* How many events of a class the input gave: a file may have several streams of its stream class.
- */
+/* Counts the events of a class that the input has returned. A file may contain several streams of
+ * the stream class. */
 static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_stream_class *class,
                             size_t index)
 {

@@ -1,4 +1,4 @@
-/* The description itself: parts are made in its arena, found by id, and never move. */
+/* The description: its parts are allocated in its arena, found by id, and never move. */
 #include <string.h>
 
 #include "base/status.h"
@@ -30,7 +30,7 @@ void ctf_description_free(struct ctf_description *description)
     *description = (struct ctf_description){0};
 }
 
-/* A zeroed block of the arena. */
+/* Allocates a zeroed block in the arena. Returns NULL if memory is out. */
 static void *take_zeroed(struct ctf_description *description, size_t size)
 {
     void *block = arena_take(&description->arena, size);

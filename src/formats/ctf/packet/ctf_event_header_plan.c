@@ -1,5 +1,20 @@
-/* Plans of event headers: made from the types of a stream class, run where two loads are not
- * enough. CTF 1.8.3 6.1, CTF 2 6.1 (event record header), RFC 6.1 (headers of type 1 and 2). */
+/* Event header plans: compiled from the event header type of a stream class, then run for each
+ * event.
+ *
+ * CTF 1.8.3 section 6.1, CTF 2 section 6.1 (event record header), RFC section 6.1 (header types 1
+ * and 2).
+ *
+ * Compilation has three steps, each of which may give up in favour of the general layout:
+ *   1. make_parts flattens the header type into lists of numbers and padding, in the order of the
+ * bits.
+ *   2. add_choice recognises one final variant or optional that depends on the id ("extended"
+ * headers).
+ *   3. make_all_loads looks for fixed offsets: if the header is aligned to bytes, id and time are
+ * each within one 64-bit load, and all numbers have one byte order, the plan is CTF_PLAN_LOADS.
+ *
+ * Running (ctf_read_header) costs one pass over at most CTF_PARTS parts per event; the inline
+ * ctf_load_header costs two loads. Left out: headers with more than one time after the id, reversed
+ * bits, numbers over 64 bits. Those use the layout. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include <string.h>
@@ -30,7 +45,7 @@ static bool add_number(struct ctf_parts *parts, const struct type *type)
                     &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
 }
 
-/* An array of numbers that nobody needs. */
+/* Adds an array of numbers without roles as bits to skip. Returns false for any other array. */
 static bool add_array(struct ctf_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
@@ -43,8 +58,8 @@ static bool add_array(struct ctf_parts *parts, const struct type *type)
         parts, &(struct ctf_part){element->bits * type->count, CTF_PART_PASS, type->align, false});
 }
 
-/* Adds what a type holds in a row; a variant or an optional ends the walk and is given back. False:
- * not for a plan. */
+/* Appends the numbers of a type in order. A variant or an optional must be last and is returned in
+ * `*variant`. Returns false if a plan cannot express the type. */
 static bool add_type(struct ctf_parts *parts, const struct type *type, const struct type **variant)
 {
     if (is_number(type))
@@ -79,7 +94,7 @@ static uint32_t count_use(const struct ctf_parts *parts, enum ctf_part_use use)
     return n;
 }
 
-/* Whether the variant is chosen by the header's own id. */
+/* Reports whether the header's own id selects the option of the variant. */
 static bool is_chosen_by_id(const struct type *variant, const struct type *header)
 {
     const struct type_reference *reference = &variant->reference;
@@ -89,8 +104,8 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
-/* Ids from range->low on mean the extension, which has an id of its own: that must be all of them.
- */
+/* Sets the least id that selects the extended header. Returns false unless all greater ids select
+ * it too, and it contains an id of its own. */
 static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
@@ -102,8 +117,8 @@ static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
     return count_use(&plan->extended, CTF_PART_ID) == 1;
 }
 
-/* Two options: ids [0, escape) choose the one without an id, the rest the one with an id of its
- * own. */
+/* Adds a variant of two options: ids below `escape` select the option without an id, all others the
+ * one that repeats the id. */
 static bool add_options(struct ctf_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
@@ -122,7 +137,7 @@ static bool add_options(struct ctf_plan *plan, const struct type *variant)
     return set_escape(plan, high->ranges);
 }
 
-/* What is there, or not, behind all the rest. */
+/* Adds the variant or optional that ends a header. */
 static bool add_choice(struct ctf_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
@@ -144,8 +159,8 @@ static bool make_parts(struct ctf_plan *plan, const struct type *header)
 
 /* --- Two loads --- */
 
-/* Where a number lies within the eight bytes from its first byte on; false where it is not all in
- * them. */
+/* Computes mask, byte offset and shift of a number at bit `at` for a load of eight bytes. Returns
+ * false if the number does not fit into them. */
 static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mask, uint32_t *byte,
                          uint8_t *shift)
 {
@@ -181,14 +196,15 @@ static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads,
             !place_number(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
         if (part->use == CTF_PART_TIME)
-            loads->time_step = loads->time_mask + 1; /* 64 bits wrap to nowhere: 0 */
+            loads->time_step = loads->time_mask + 1; /* 0 for 64-bit times, which cannot wrap */
         at += part->bits;
     }
     loads->bits = (uint32_t)at;
     return at <= UINT16_MAX;
 }
 
-/* Tries to read `first` and what follows by two loads. */
+/* Computes the loads of a header that consists of `first` and `behind`. Returns false if an offset
+ * is not fixed. */
 static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads,
                        const struct ctf_parts *behind, bool *has_order)
 {
@@ -202,8 +218,8 @@ static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads,
     return true;
 }
 
-/* Whether an extended header's time is all that its clock learns: what `first` says before cannot
- * move it. */
+/* Reports whether only the last time of an extended header updates the clock: `first` has none, or
+ * the last one is 64 bits wide. */
 static bool has_time_of_its_own(const struct ctf_plan *plan)
 {
     const uint32_t times = count_use(&plan->extended, CTF_PART_TIME);
@@ -297,7 +313,8 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
     const struct type *type;
     ttr_field field;
     layout_walk_begin(&walk, layout, bits, NULL);
-    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots); /* one more is the walk's own */
+    /* the iterator's own slot comes after the imports */
+    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots);
     while (layout_walk_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)
             header->id = field.value.v.u;

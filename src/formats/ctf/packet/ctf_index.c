@@ -1,4 +1,4 @@
-/* LTTng's index files, read entry by entry. */
+/* LTTng index files (`index/NAME.idx`), read entry by entry. */
 #include "formats/ctf/packet/ctf_index.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
     const bool is_good =
         status == TTR_OK && source_is_seekable(index->source) && take_header(index);
-    *is_odd = !is_good && status != TTR_E_NOMEM; /* without memory nothing is known of it */
+    *is_odd = !is_good && status != TTR_E_NOMEM; /* out of memory: the file's validity is unknown */
     if (!is_good)
         ctf_index_close(index);
     return is_good;

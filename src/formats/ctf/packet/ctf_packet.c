@@ -1,9 +1,16 @@
-/* Taking packets apart: header and context by their layouts, what the roles say, and the rules
- * about sizes.
+/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, applies the fields that
+ * have roles, and checks the sizes.
  *
- * CTF 1.8.3 5, CTF 2 6 (packet header and context).  Sizes count from the packet's begin.  One that
- * is absent is the other one; with neither the rest of the file is one packet.  Left to the caller:
- * whether the bytes are all there, and what follows from that. */
+ * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
+ *
+ * Order of work for each packet (ctf_frame_packet):
+ *   header -> check magic and UUID -> find stream class -> context -> times -> sizes
+ *
+ * A root with fixed offsets is read by its head (ctf_packet_header.h); any other one by its layout.
+ * Sizes count from the start of the packet. If one of packet size and content size is absent, it
+ * equals the other; without both, the rest of the file is one packet. Left out: whether the
+ * packet's bytes are all available; that is checked by the caller. RFC v1.1 has its own framing
+ * (rfc11_read.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +18,14 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* What the roles of one root said. */
+/* Values of the fields with roles in one packet's header and context. */
 struct roles {
     struct ctf_frame *frame;
     uint64_t class_id, magic, size, content, end_low;
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
-    uint32_t uuid_n; /* bytes of it so far */
-    bool wants_uuid; /* elements that follow are bytes of it */
+    uint32_t uuid_n; /* bytes of the UUID read so far */
+    bool wants_uuid; /* the next array elements are bytes of the UUID */
     bool has_class_id, has_magic, has_size, has_content;
 };
 
@@ -44,14 +51,14 @@ static void take_uuid(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Bits of a number that a counter has. */
+/* Returns the width of a counter field in bits; numbers of variable length count as 64. */
 static unsigned width_of(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* A number mapped to the clock, under any name: moves it from where the packet begins; without such
- * a begin it is one. */
+/* Applies a number that is mapped to the clock, whatever its name. It updates the clock from the
+ * packet's start time, or defines the start time if there is none. */
 static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
@@ -110,7 +117,7 @@ static void take_context_role(struct roles *roles, const struct type *type, uint
     }
 }
 
-/* All roles but that of the uuid. */
+/* Applies a field of any role except the UUID, which takes several fields. */
 static void take_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
@@ -131,7 +138,8 @@ static void take_role(struct roles *roles, const struct type *type, uint64_t val
     }
 }
 
-/* Walks one root from bits->at on; bits stand behind it where the walk ends well. */
+/* Decodes one root by its layout from bits->at on and applies its roles. On success, `bits` is at
+ * the end of the root. */
 static enum layout_end walk_root(struct roles *roles, const struct layout *layout,
                                  const struct layout_run *outer, struct bits *bits)
 {
@@ -153,7 +161,7 @@ static enum layout_end walk_root(struct roles *roles, const struct layout *layou
     return walk.end;
 }
 
-/* The same of one that lies at fixed places. */
+/* Decodes one root that has fixed offsets and applies its roles. */
 static void take_head(struct roles *roles, const struct ctf_head *head, struct bits *bits)
 {
     for (uint32_t i = 0; i < head->n; i++) {
@@ -168,7 +176,8 @@ static void take_head(struct roles *roles, const struct ctf_head *head, struct b
     bits->at = head->end;
 }
 
-/* Values of the packet header that the context's layout needs. */
+/* Copies values of the packet header that the context's layout imports, such as lengths and
+ * selectors. */
 static void import_header(const struct ctf_trace *trace, const struct layout *context,
                           const struct bits *header, struct layout_run *run)
 {
@@ -204,13 +213,14 @@ static enum ctf_framing check_header(const struct ctf_trace *trace, const struct
         return CTF_FRAMED;
     roles->frame->is_foreign = true;
     if (trace->class->description.version == CTF_1_8)
-        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2
-                              reads them */
+        /* accepted like in babeltrace2: some tracers make a new UUID for each session */
+        return CTF_FRAMED;
     (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
 
-/* The stream class of a packet: the one it names, the only one, the one with id 0. */
+/* Finds the stream class of a packet: the one its header names, else the only one, else the one
+ * with id 0. */
 static const struct ctf_stream_class *find_class(const struct ctf_trace *trace,
                                                  const struct roles *roles)
 {
@@ -220,14 +230,15 @@ static const struct ctf_stream_class *find_class(const struct ctf_trace *trace,
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* A size that is written last is 0 or all ones while its packet is under way. */
+/* Reports whether a size field was never filled in: tracers that write sizes last leave 0 or all
+ * ones. */
 static bool is_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* The next packet begins at a byte, also where the content, which is all that packets tell, ends
- * inside one. */
+/* Rounds up to a byte: packets start at bytes, even if only a content size that ends inside one is
+ * known. */
 static uint64_t to_next_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
@@ -274,13 +285,14 @@ static void settle_times(const struct roles *roles, struct ctf_packet *packet)
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        packet->has_end = false; /* never closed */
+        packet->has_end = false; /* the packet was never closed */
     else
         packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Reads the packet's context, which begins at `bits`; `header`: where the packet does. */
+/* Decodes the packet context, which starts at `bits`. `header`: position of the packet header, for
+ * imported values. */
 static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles,
                                      const struct bits *header, struct bits *bits)
 {

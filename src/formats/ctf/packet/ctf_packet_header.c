@@ -1,5 +1,5 @@
-/* Fixed headers and contexts: found by going through their types as a walk would.  What a walk
- * might refuse, or takes a choice, is left to it. */
+/* Fixed packet headers and contexts: computes offsets by walking the types in decoding order. Types
+ * with a variable size or a selection are not fixed and are left to the layout. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -13,13 +13,15 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-/* Numbers of whole bytes, at whole bytes. */
+/* Reports whether a number consists of complete bytes at a byte boundary, so that one load reads
+ * it. */
 static bool is_plain(const struct type *type)
 {
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Moves to where a type begins; false where that is no byte, or too far away. */
+/* Advances head->end to the type's alignment. Returns false if that is not a byte boundary or
+ * exceeds the limit. */
 static bool align(struct ctf_head *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;

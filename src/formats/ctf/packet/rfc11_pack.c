@@ -1,4 +1,5 @@
-/* Storing packets of RFC v1.1: compression, cypher, checksum and padding, in this order (RFC 5). */
+/* Packets of RFC v1.1, encoded: compression, encryption, checksum and padding, in this order (RFC
+ * section 5). */
 #define ZLIB_CONST
 #include <bzlib.h>
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9         /* of 100 kB */
+#define BZIP2_BLOCK 9         /* block size in units of 100 kB */
 #define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
 #define GZIP_MEMORY 8
 
@@ -20,7 +21,7 @@ static ttr_status fail_size(ttr_error *error, uint64_t n)
                 (unsigned long long)n);
 }
 
-/* One gzip member without name and time, so that equal contents are equal bytes. */
+/* Appends one gzip member without name and time, so that equal contents produce equal bytes. */
 static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
 {
     z_stream z = {.next_in = content, .avail_in = (uInt)n};
@@ -46,7 +47,8 @@ static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to,
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
-    memcpy(&from, &content, sizeof from); /* not const, but never written to */
+    /* zlib and bzip2 take a pointer that is not const, but do not write to it */
+    memcpy(&from, &content, sizeof from);
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
@@ -81,7 +83,7 @@ static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_e
     return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
 }
 
-/* Padding up to a multiple; false when the packet gets too large. */
+/* Rounds the size up to a multiple of `align`. Returns false if the packet would exceed 32 bits. */
 static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;
@@ -89,7 +91,7 @@ static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
     return *packet_size <= UINT32_MAX;
 }
 
-/* Enciphers and takes the checksum of what stands behind the header at `begin`, and pads. */
+/* Encrypts the content after the header at `begin`, computes its checksum, and pads the packet. */
 static ttr_status close_packet(struct rfc11_packet *packet, size_t begin,
                                const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
 {

@@ -1,8 +1,19 @@
-/* Packet headers, checksums, compression and cypher of RFC v1.1, both ways (RFC 5).
+/* Packet headers, checksums, compression and encryption of RFC v1.1, for reading and writing (RFC
+ * section 5).
  *
- * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops
- * at its limit. Left out: which packet belongs where, and what lost ones mean; that is the
- * reader's. */
+ * Stages of reading a packet; each is skipped if its scheme is 0 (none):
+ *   bytes -> rfc11_read_header    48 bytes in the byte order that the magic shows
+ *         -> rfc11_checksum       over the content as stored; the caller compares it
+ *         -> decipher             the first 16 bytes are the IV, AES-256 in counter mode
+ *         -> inflate_member       one gzip, bzip2, lzma or zstd member, in steps of 64 KiB
+ *
+ * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
+ * at `how->max`. After rfc11_unpack the output has the header as stored, then the content, so bit
+ * offsets still count from the start of the packet. Without compression and encryption the content
+ * is read in place and nothing is copied.
+ *
+ * Left out: assignment of packets to sections, and lost packets; see
+ * src/formats/ctf/read/rfc11_read.h. */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <nettle/aes.h>
@@ -15,7 +26,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* room given to one step of a decoder */
+#define STEP (64u << 10) /* output space per call of a decoder */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -119,7 +130,9 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-#define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */
+/* maximum number of digests that rfc11_find_checksum computes for schemes that cannot be continued
+ * cheaply */
+#define DIGESTS_MOST ((size_t)64 << 10)
 #define SUMS_MOST ((size_t)4 << 20)
 
 static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
@@ -186,7 +199,7 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
     explicit_bzero(&aes, sizeof aes);
 }
 
-/* Runs a decoder over one member. */
+/* Decompresses one member and appends the result to `to`, up to the limit. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
                                          struct decode_io *io, struct rfc11_unpacking *how,
                                          struct buffer *to)
@@ -199,7 +212,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
-        /* At the limit a single byte more shows whether the member ends here. */
+        /* At the limit, one spare byte shows whether the member ends exactly here. */
         io->out = step ? room : &spare;
         io->out_n = step ? step : 1;
         size_t asked = io->out_n;
@@ -246,7 +259,7 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     return result;
 }
 
-/* Deciphers the content [bytes, n) to the end of `to`. */
+/* Decrypts the content [bytes, n) and appends the result to `to`. */
 static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how,
                                    struct buffer *to)
 {

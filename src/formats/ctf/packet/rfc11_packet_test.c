@@ -1,8 +1,10 @@
-/* Packets of RFC v1.1.  Checksums, compressed and enciphered bytes are those of md5sum, sha1sum,
- * python3 and openssl: printf 'trace data of a packet' > c; md5sum c; sha1sum c; python3 -c 'import
- * zlib; print(hex(zlib.crc32(open("c","rb").read())))' python3 -c 'import gzip;
- * print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'      (bz2 likewise) openssl enc
- * -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
+/* Packets of RFC v1.1. The expected checksums, compressed and encrypted bytes come from md5sum,
+ * sha1sum, python3 and openssl:
+ *
+ *   printf 'trace data of a packet' > c; md5sum c; sha1sum c
+ *   python3 -c 'import zlib; print(hex(zlib.crc32(open("c","rb").read())))'
+ *   python3 -c 'import gzip; print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'
+ *   openssl enc -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <stdio.h>
@@ -103,7 +105,7 @@ static void checksums_are_those_of_others(void **state)
     assert_false(rfc11_checksum(4, plain, n, &checksum));
 }
 
-/* A packet of this content as stored; gives its size. */
+/* Writes a packet with this content, unencoded. Returns its size. */
 static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8_t encryption,
                             const char *content)
 {
@@ -237,7 +239,7 @@ static void unpacking_stops_at_its_limit(void **state)
     buffer_free(&to);
 }
 
-/* 32 MiB of zeros in a gzip member: far fewer bytes are held than come out of it. */
+/* 32 MiB of zeros in a gzip member: the buffer must stop at the limit. */
 static void bombs_are_not_inflated_beyond_the_limit(void **state)
 {
     (void)state;
@@ -445,10 +447,11 @@ static void strings_go_on_in_the_next_packet(void **state)
     assert_int_equal(description.session_id, 9);
     assert_int_equal(ctf_text_offset(&text, 0), 48);
     assert_int_equal(ctf_text_offset(&text, 9), 57);
-    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* behind the padding */
-    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* behind the zeros */
+    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* after the padding */
+    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* after the zero bytes */
     assert_int_equal(ctf_text_offset(&text, 20),
-                     64 + 61 + 48); /* the content as a whole: it was compressed */
+                     /* the start of the content: offsets inside compressed content are unknown */
+                     64 + 61 + 48);
     buffer_free(&bytes);
     ctf_description_free(&description);
 }
