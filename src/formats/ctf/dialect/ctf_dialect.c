@@ -1,9 +1,11 @@
-/* Understanding the dialect: types are replaced by those that say what they stand for, with the
- * same bits, before any layout is made of them; attributes are found in the specific context (RFC:
- * at the begin of the payload) and filled into events.
+/* Reader of the dialect: replaces field types of the dialect by the types they encode, before any
+ * layout is compiled. The bits stay the same. Attributes are located in the specific context (RFC:
+ * at the start of the payload) and copied into events.
  *
- * Left out: nothing of what our writer says; traces that only claim to speak so are read as far as
- * they do. */
+ * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_class once per event
+ * class; ctf_dialect_fill per event.
+ *
+ * Traces that only claim to use the dialect are read as far as they follow it. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 
 #include "base/bits.h"
@@ -16,7 +18,8 @@
 
 struct turning {
     struct ctf_description *description;
-    struct pairmap done; /* type (0) or root of attributes (1) to the index of what it became */
+    /* (type, use) to the index of its replacement; use 0: a type, 1: a root with attributes */
+    struct pairmap done;
     const struct type **type;
     size_t n, capacity;
     unsigned depth;
@@ -50,7 +53,7 @@ static struct type *copy_of(struct turning *turning, const struct type *type)
     return copy;
 }
 
-/* Has one label of this name, for this value. */
+/* Reports whether label i of an enumeration has this name and only this value. */
 static bool has_label(const struct type *type, uint32_t i, const char *name, uint64_t value)
 {
     const struct type_label *label = &type->labels->label[i];
@@ -79,7 +82,7 @@ static const struct type *turn_number(struct turning *turning, const struct type
     return copy;
 }
 
-/* The way to a length without the structs that are gone. */
+/* Removes the structs that were flattened from the path to a length. */
 static void turn_reference(struct turning *turning, struct type *type)
 {
     struct type_reference *reference = &type->reference;
@@ -101,7 +104,7 @@ static bool is_hexadecimal_byte(const struct type *type)
            !type->labels;
 }
 
-/* Arrays and sequences; with the type of their length, where it is known. */
+/* Replaces an array or sequence. `length`: type of its length field if known. */
 static const struct type *turn_array(struct turning *turning, const struct type *type,
                                      const struct type *length)
 {
@@ -117,7 +120,7 @@ static const struct type *turn_array(struct turning *turning, const struct type 
     return copy;
 }
 
-/* True where the member is the length of the next. */
+/* Reports whether member i is the length of the next member. */
 static bool is_length(const struct type *type, uint32_t i)
 {
     if (i + 1 >= type->members_n || type->members[i].type->kind != TYPE_UINT)
@@ -160,7 +163,7 @@ static ttr_text unescape(struct turning *turning, ttr_text name)
     return text;
 }
 
-/* What a type became before; NULL when it is new. */
+/* Returns the earlier replacement of a type; NULL if it was not replaced yet. */
 static const struct type *find(const struct turning *turning, const struct type *type, unsigned use)
 {
     const uint32_t *index = pairmap_get(&turning->done, (uintptr_t)type, use);
@@ -181,7 +184,7 @@ static const struct type *remember(struct turning *turning, const struct type *t
     return became;
 }
 
-/* A number that readers do not see; its bits stay. */
+/* Returns a copy of a number that readers do not see; its bits remain in the record. */
 static const struct type *hide(struct turning *turning, const struct type *type, unsigned role)
 {
     const struct type *known = find(turning, type, role);
@@ -244,7 +247,7 @@ static const struct type *turn_struct(struct turning *turning, const struct type
         return hinted(turning, first->type, TTR_HINT_NUMBER);
     if (type->members_n != 2 || !is_text(first[1].shown, WRAPPER_ELEMENTS) || !is_length(type, 0))
         return turn_members(turning, type, false);
-    /* An array in an array: its length becomes a part of it. */
+    /* An array in an array: the length of the inner one becomes part of its type. */
     struct type *copy = copy_of(turning, turn_value(turning, first[1].type, first->type));
     if (!copy)
         return type;
@@ -282,7 +285,7 @@ static const struct type *turn(struct turning *turning, const struct type *type)
     return remember(turning, type, 0, became);
 }
 
-/* A root: its members only, with the attributes among them. */
+/* Replaces a root: only its members, including the attributes. */
 static const struct type *turn_root(struct turning *turning, const struct type *type,
                                     bool has_attributes)
 {
@@ -294,7 +297,7 @@ static const struct type *turn_root(struct turning *turning, const struct type *
                             turn_members(turning, type, has_attributes));
 }
 
-/* Sizes of events are for reading damaged packets. */
+/* Hides the event size, which is only needed to read damaged packets. */
 static void hide_event_size(struct turning *turning, struct ctf_stream_class *stream)
 {
     const struct type *context = stream->event_context;
@@ -358,7 +361,7 @@ ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
     return id;
 }
 
-/* The number that a label is; false where it is none of 32 bits. */
+/* Parses a label as a number. Returns false unless it is a number of 32 bits. */
 static bool read_label(ttr_text label, uint32_t *number)
 {
     uint64_t value = 0;
@@ -371,7 +374,7 @@ static bool read_label(ttr_text label, uint32_t *number)
     return label.n > 0 && value <= UINT32_MAX;
 }
 
-/* What all events of the class have in common. */
+/* Copies an attribute that is the same for all events of the class. */
 static void take_constant(ttr *t, const struct type *type, struct ctf_said *said)
 {
     const struct type_label *label =
@@ -396,8 +399,8 @@ static void take_constant(ttr *t, const struct type *type, struct ctf_said *said
     }
 }
 
-/* Adds an attribute that stands at a bit behind the begin of the root; gives its bits, 0 where
- * nothing behind it has a fixed place. */
+/* Adds an attribute at bit `bit` from the start of the root. Returns its size in bits, or 0 if the
+ * offsets after it are not fixed. */
 static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said *said)
 {
     bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
@@ -420,7 +423,8 @@ static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said
     return bits;
 }
 
-/* Bits of a common context of numbers, such as the RFC's event size; false for any other. */
+/* Adds the size in bits of a common context that contains only numbers, such as the RFC's event
+ * size. Returns false for any other context. */
 static bool pass_context(const struct type *type, struct ctf_said *said)
 {
     uint64_t bits = 0;
@@ -455,7 +459,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
         const struct type *member = type->members[i].type;
         unsigned attribute = (unsigned)member->role - CTF_ROLE_ATTRIBUTE;
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
-            break; /* they stand before all others */
+            break; /* attributes come before all other fields */
         if (attribute <= CTF_ATTRIBUTE_LAST_CONSTANT)
             take_constant(t, member, said);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
@@ -528,7 +532,8 @@ void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_
     }
 }
 
-/* A thread by what is known of it; 0 where nothing is, and when memory is out (*failed). */
+/* Returns the thread for a pid and tid as far as they are known; 0 if neither is, or if memory is
+ * out (*failed). */
 static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t,
                         uint16_t source, bool *failed)
 {
@@ -552,7 +557,7 @@ bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t s
     return !failed;
 }
 
-/* The name that an event tells itself. */
+/* Sets the name of an event that contains its own name. */
 static bool take_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
 {
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
@@ -590,7 +595,7 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
     struct ctf_said_who who = {.is_told = {false}};
     bool is_fine = true;
     if (n < said->bytes || (begin & 7))
-        return true; /* it is cut, and its layout tells */
+        return true; /* the name is truncated, which the layout reports */
     for (uint32_t i = 0; i < said->n; i++) {
         const struct ctf_said_spot *spot = &said->spot[i];
         if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)

@@ -1,4 +1,4 @@
-/* Names of the dialect: tables of attributes and levels, and the escaping that makes any name an
+/* Names of the dialect: tables of attributes and levels, and the escaping of any name into an
  * identifier and back. */
 #include <string.h>
 
@@ -37,7 +37,7 @@ const char *const ctf_listed_names[CTF_LISTED_MEMBERS] = {
     [CTF_LISTED_DATA] = "data",
 };
 
-/* LTTng's numbers: 2 critical, 3 error, 4 warning, 6 info, 13 debug by line, 14 debug. */
+/* LTTng's log levels: 2 critical, 3 error, 4 warning, 6 info, 13 debug line, 14 debug. */
 const uint8_t ctf_log_levels[7] = {
     [TTR_LEVEL_TRACE] = 13,  [TTR_LEVEL_DEBUG] = 14, [TTR_LEVEL_INFO] = 6,
     [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3,  [TTR_LEVEL_FATAL] = 2,
@@ -51,7 +51,7 @@ unsigned ctf_level_of(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-/* Whether a name means something here: attributes do among those of contexts, wrappers everywhere.
+/* Reports whether a name is reserved: attribute names in contexts, wrapper names in every struct.
  */
 static bool is_special(ttr_text name, bool is_in_context)
 {
@@ -126,7 +126,7 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* True where only the number of times follows. */
+/* Reports whether the rest of the name is only an occurrence number. */
 static bool is_times(const char *p, const char *end)
 {
     if (end - p < 4 || p[2] != 'n')

@@ -1,22 +1,22 @@
-/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of
- * ten members, is a field.
+/* Fields of events that list their fields (class "tracetta:listed", ctf_dialect.h). Each entry of
+ * the list, a struct of ten members, becomes one field.
  *
- * The list is walked by the layout of its class, which knows of byte orders and alignments; what an
- * entry says of a field is given only as far as it can be.  The walk's state is that of the
- * layout's walk alone: entries tell by themselves what they are. */
+ * The list is iterated by the layout of its class, which handles byte order and alignment. Values
+ * of an entry are checked and limited before they are returned. The iterator keeps no state beside
+ * that of the layout, since each entry is self-contained. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "layout/layout.h"
 
-#define DEPTH_MAX 64u /* levels that entries may claim */
+#define DEPTH_MAX 64u /* maximum nesting that entries may claim */
 
-/* Entries that are still to come. */
+/* Returns an upper bound of the remaining entries. */
 static uint64_t entries_left(const ttr_fields *fields)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
 }
 
-/* A name as it is, which lives as long as the batch. */
+/* Returns an unescaped name that lives as long as the batch. */
 static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
 {
     const struct layout_schema *schema = fields->own;
@@ -31,7 +31,7 @@ static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
     return name;
 }
 
-/* A value that no reader need be afraid of. */
+/* Replaces values that a caller could not handle, such as a length beyond the rest of the list. */
 static void settle(ttr_value *value, uint64_t left, bool is_attribute)
 {
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
@@ -55,7 +55,7 @@ static void settle(ttr_value *value, uint64_t left, bool is_attribute)
         value->v.u = value->v.u != 0;
 }
 
-/* Takes one member of an entry. */
+/* Copies one member of an entry into the field. */
 static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
                         ttr_field *field)
 {
@@ -94,8 +94,8 @@ static void take_member(const ttr_fields *fields, uint32_t member, const ttr_val
     }
 }
 
-/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where
- * the list is another than ours. */
+/* Returns the next entry as a field, with the group that it declares. Returns false at the end, or
+ * if the list does not have the form of the dialect. */
 static bool next_entry(ttr_fields *fields, ttr_field *field)
 {
     ttr_field said;
@@ -158,7 +158,7 @@ static enum ctf_attribute attribute_named(ttr_text name)
     return (enum ctf_attribute)i;
 }
 
-/* Sixteen bytes, or nothing. */
+/* Returns the 16 bytes of a value; NULL if it has another size. */
 static const uint8_t *id16(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p

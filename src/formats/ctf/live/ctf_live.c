@@ -1,4 +1,5 @@
-/* Live traces as a reader: opening, giving in order, waiting; see ctf_live.h. */
+/* The live reader: options, opening, and the merge of lanes in the order of time (see ctf_live.h).
+ */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -8,11 +9,11 @@
 #include "base/status.h"
 #include "model/options.h"
 
-#define PATIENCE_MS 2000u /* at least; four periods of the live timer where these are longer */
+#define PATIENCE_MS 2000u /* minimum; four periods of the live timer are used if longer */
 
 /* --- Giving in order --- */
 
-/* Events of equal time: in the order of lanes, which is that of their places in live->lanes. */
+/* Compares the next events of two lanes. For equal times, the order of live->lanes decides. */
 static bool comes_before(const struct live_lane *a, const struct live_lane *b)
 {
     int64_t time_a = ttr_batch_at(&a->batch, a->at)->time,
@@ -33,7 +34,7 @@ static void sift_down(struct live_reader *live, size_t i)
     heap[i] = lane;
 }
 
-/* Puts the lanes with events into the heap; gives up to which time all that comes is known. */
+/* Builds the heap of lanes with events. Returns the time up to which all events are known. */
 static int64_t begin_round(struct live_reader *live)
 {
     int64_t bound =
@@ -56,8 +57,8 @@ static int64_t begin_round(struct live_reader *live)
     return bound;
 }
 
-/* A gap tells when its stream was last heard of, which may be before what others have told since.
- */
+/* Updates the time of the latest event. Gaps do not count: the time of a gap may be earlier than
+ * events already returned. */
 static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];
@@ -75,8 +76,8 @@ static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
     }
 }
 
-/* Gives what can go: at most up to where a lane must be filled again, because what was given of it
- * would go then. */
+/* Returns events up to the horizon, and stops at a lane that must be refilled, because refilling
+ * would invalidate its events. */
 static uint32_t give(struct live_reader *live, bool *is_behind_range)
 {
     int64_t bound = begin_round(live);
@@ -100,7 +101,7 @@ static uint32_t give(struct live_reader *live, bool *is_behind_range)
 
 /* --- Reading --- */
 
-/* The client has failed: its streams end here. */
+/* Ends all streams after the client failed; the failure is reported after the last event. */
 static void take_failure(struct live_reader *live, const ttr_error *reason)
 {
     live->has_failed = true;
@@ -196,7 +197,8 @@ static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     live->to = to_ns < live->to ? to_ns : live->to;
 }
 
-/* What belongs to no open stream: what was of streams that are over, and of the connection. */
+/* Fills the report entry for data without an open stream: totals of closed streams and of the
+ * connection. */
 static void report_own(const struct live_reader *live, ttr_report *report)
 {
     report->format = format_ctf.name;
@@ -221,7 +223,7 @@ static void report_own(const struct live_reader *live, ttr_report *report)
     report->order = live->base.order;
 }
 
-/* The streams that are open, then the rest where there is any. */
+/* Reports the open streams first, then one entry for the rest if there is any. */
 static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     const struct live_reader *live = (struct live_reader *)base;
@@ -285,7 +287,7 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     live->to = INT64_MAX;
     live->options = (ttr_read_options){.size = sizeof live->options};
     if (options) {
-        /* Packets cannot be copied as they are: metadata goes on growing. */
+        /* Packets cannot be copied unchanged, because the metadata keeps growing. */
         live->options.flags = options->flags & ~TTR_READ_DEFINITIONS;
         live->options.max_record = options->max_record;
         live->options.time_offset = options->time_offset;
@@ -316,7 +318,7 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *
 
 /* --- Options --- */
 
-/* "2.5" seconds as milliseconds. */
+/* Parses seconds such as "2.5" into milliseconds. */
 static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms,
                                ttr_error *error)
 {
@@ -353,8 +355,8 @@ ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *erro
     return take_how(copies, n, &how, error);
 }
 
-/* Options of files that nothing can be made of here: passed over without a word they would only
- * seem to work. */
+/* Rejects options of files that have no effect on live traces. If they were ignored, they would
+ * only seem to work. */
 static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
 {
     if (options_get(copies, n, "metadata"))

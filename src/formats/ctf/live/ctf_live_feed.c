@@ -1,5 +1,5 @@
-/* From the client to the lanes: metadata becomes descriptions, packets become events; see
- * ctf_live.h. */
+/* From the client to the lanes: parses metadata into descriptions and decodes packets into events
+ * (see ctf_live.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "formats/ctf/live/ctf_live.h"
 
 #define NOTICED_MS \
-    200u /* of the time between two looks at a lane, at most so much counts as its silence */
-#define BATCHES_TOGETHER 8192u /* events at hand in all lanes together, about */
-#define SOURCES_KEPT 64u       /* numbers of sources left for what else is opened */
+    200u /* ms; limits how much time between two checks counts as silence of a lane */
+#define BATCHES_TOGETHER 8192u /* approximate limit of events at hand in all lanes */
+#define SOURCES_KEPT 64u       /* source ids reserved for other inputs */
 
 void live_note(struct live_reader *live, ttr_severity severity, const char *code,
                const char *format, ...)
@@ -26,7 +26,7 @@ static bool is_strict(const struct live_reader *live)
     return live->options.flags & TTR_READ_STRICT;
 }
 
-/* The client will bring nothing more. */
+/* Reports whether the client will bring no more data. */
 static bool has_ended(const struct live_reader *live)
 {
     return live->client.phase == LIVE_OVER || live->client.phase == LIVE_FAILED;
@@ -70,8 +70,8 @@ void live_drop_source(struct live_reader *live, struct live_trace *trace)
     alloc_free(&live->base.t->counted, source, 1, sizeof *source);
 }
 
-/* Metadata that cannot be read: before the first packet the trace is lost, later only what that
- * part declares. */
+/* Handles invalid metadata. Before the first packet the trace is lost; later only the declarations
+ * of that part are. */
 static ttr_status refuse_metadata(struct live_reader *live, struct live_source *source,
                                   const ttr_error *reason, ttr_error *error)
 {
@@ -85,7 +85,7 @@ static ttr_status refuse_metadata(struct live_reader *live, struct live_source *
     return TTR_OK;
 }
 
-/* Its packets can be taken apart once all metadata that there is has come. */
+/* Makes a trace ready for decoding packets after all its metadata was received. */
 static ttr_status make_ready(struct live_reader *live, struct live_source *source, ttr_error *error)
 {
     const struct live_trace *trace = source->trace;
@@ -112,7 +112,8 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     struct live_trace *trace = source->trace;
     ttr_error own = {0};
     char name[512];
-    /* A part of it may say too little to be read; and no packet counts before all is there. */
+    /* Incomplete metadata may be invalid, and packets are decoded only when all metadata is
+     * available. */
     bool is_all = !trace->wants_metadata || has_ended(live);
     if (!source->is_lost && is_all && trace->metadata.n > source->metadata.unpacked) {
         (void)snprintf(name, sizeof name, "%s, metadata", live->path);
@@ -134,7 +135,7 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     return TTR_OK;
 }
 
-/* Traces that are over go; those without metadata are asked for again. */
+/* Frees traces that have ended, and requests missing metadata again. */
 static ttr_status feed_sources(struct live_reader *live, ttr_error *error)
 {
     struct live_client *client = &live->client;
@@ -172,7 +173,7 @@ static bool is_before(const struct live_lane *a, const struct live_lane *b)
     return a->number != b->number ? a->number < b->number : a->stream->id < b->stream->id;
 }
 
-/* Puts the i-th lane where it belongs among those before it and behind it. */
+/* Moves lane i to its place in the order of lanes. */
 static void place_lane(struct live_reader *live, size_t i)
 {
     struct live_lane **lanes = live->lanes, *lane = lanes[i];
@@ -213,7 +214,7 @@ static ttr_status add_lane(struct live_reader *live, struct live_stream *stream,
     return TTR_OK;
 }
 
-/* The first packet that waits is done with. */
+/* Releases the first waiting packet. */
 static void drop_waiting(struct live_reader *live, struct live_lane *lane)
 {
     struct live_waiting *first = &lane->waiting[lane->waiting_first];
@@ -249,7 +250,8 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
 
 /* --- Packets --- */
 
-/* A tick of a stream class on the common time line, with what the user asked to add. */
+/* Converts a tick of a stream class to the common time line, including the user's time offset.
+ * Returns false if the class is unknown. */
 static bool find_time(const struct live_reader *live, const struct live_lane *lane,
                       uint64_t class_id, uint64_t ticks, int64_t *time)
 {
@@ -273,7 +275,7 @@ static void raise_horizon(struct live_lane *lane, int64_t time)
     lane->quiet_ms = 0;
 }
 
-/* What would be the folder of the trace's streams stands for the trace; told of its first input. */
+/* Adds a path that represents the trace in reports, to its first input only. */
 static bool add_trace_path(const struct live_lane *lane, const char *path)
 {
     const struct input *in = lane->in;
@@ -282,7 +284,7 @@ static bool add_trace_path(const struct live_lane *lane, const char *path)
            context_add_attribute(in->base.t, in->id, "trace.path", &folder);
 }
 
-/* The input of a lane, made with its first packet. */
+/* Opens the input of a lane when its first packet arrives. */
 static ttr_status open_input(struct live_reader *live, struct live_lane *lane,
                              const struct ctf_frame *frame, ttr_error *error)
 {
@@ -314,7 +316,7 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane,
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
-/* The ring has no room: twice the room, with the first packet in front. */
+/* Doubles the capacity of the ring buffer and moves the first packet to its start. */
 static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
 {
     const struct alloc *alloc = &live->base.t->counted;
@@ -331,7 +333,7 @@ static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
     return true;
 }
 
-/* Takes the packet that has come from the client, where there is room for it. */
+/* Moves a complete packet from the client to the lane's queue if there is room. */
 static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
 {
     struct live_stream *stream = lane->stream;
@@ -349,7 +351,7 @@ static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, 
     return TTR_OK;
 }
 
-/* A packet that cannot be given to the input. */
+/* Reports and drops a packet that cannot be decoded. */
 static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane, const char *why,
                                 ttr_error *error)
 {
@@ -364,7 +366,8 @@ static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane
     return TTR_OK;
 }
 
-/* Why a packet cannot be given; NULL where it can: damage inside of it is the input's to tell. */
+/* Returns why a packet cannot be decoded; NULL if it can. Damage inside the packet is reported by
+ * the input. */
 static const char *find_fault(const struct ctf_frame *frame, enum ctf_framing framing, uint64_t n)
 {
     bool has_size = framing == CTF_FRAMED || framing == CTF_FRAME_FOREIGN;
@@ -415,7 +418,7 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
 
 /* --- Filling lanes --- */
 
-/* The events of the packet given last; none where it has no more. */
+/* Reads the next events of the current packet; an empty batch if there are no more. */
 static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
 {
     lane->at = 0;
@@ -426,7 +429,7 @@ static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
     return status == TTR_END ? TTR_OK : status;
 }
 
-/* A stream that is gone leaves a gap behind its last event. */
+/* Appends a gap after the last event of a stream that is gone. */
 static void give_gap(struct live_reader *live, struct live_lane *lane)
 {
     lane->gap = (ttr_event){.kind = TTR_KIND_GAP,
@@ -442,8 +445,8 @@ static void give_gap(struct live_reader *live, struct live_lane *lane)
               "%s is no longer there; what it had more is not known", lane->stream->name);
 }
 
-/* Nothing is at hand of a lane: what is known of it all the same.  It is silent from one answer
- * that it has nothing to the next question; how long an answer takes says nothing of the stream. */
+/* Updates silence and horizon of a lane without events. Silence counts from an answer "no data" to
+ * the next request; the duration of an answer is not the stream's. */
 static void look_at_idle(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
@@ -462,7 +465,7 @@ static void look_at_idle(struct live_reader *live, struct live_lane *lane)
     lane->seen_ms = now;
 }
 
-/* Where the lane's stream is over, and all of it given. */
+/* Closes a lane whose stream has ended and whose events were all returned. */
 static bool end_idle(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;

@@ -1,17 +1,17 @@
-/* Answers of a relay daemon, taken in the order of the questions; long ones part by part, so that
- * memory never holds a whole list. */
+/* Parser of a relay daemon's answers, in the order of the requests. Long answers are parsed in
+ * parts, so that a complete list is never in memory. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-#define STREAMS_MS                                                                              \
-    20u /* between questions for streams where there are none: those of short programs are gone \
-           soon */
-#define IDLE_MS 1000u /* between questions whether a trace without streams is closed */
+#define STREAMS_MS                                                                                \
+    20u /* ms between requests for streams while there are none: those of short programs end soon \
+         */
+#define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 
-/* An answer that cannot be one. */
+/* Fails because of an answer that violates the protocol. */
 static ttr_status bad_answer(const struct live_client *client, const struct live_call *call,
                              const char *what, ttr_error *error)
 {
@@ -22,7 +22,7 @@ static ttr_status bad_answer(const struct live_client *client, const struct live
                 client->url.daemon);
 }
 
-/* The bytes a cursor went over are taken. */
+/* Consumes the bytes that a cursor has passed. */
 static void took(struct live_client *client, const struct cursor *before,
                  const struct cursor *after)
 {
@@ -55,7 +55,7 @@ static bool is_text(ttr_text text, const char *other)
     return text.n == strlen(other) && memcmp(text.p, other, text.n) == 0;
 }
 
-/* One session of the list. */
+/* Handles one session of the list. */
 static ttr_status meet_session(struct live_client *client, const struct live_session *session,
                                ttr_error *error)
 {
@@ -76,7 +76,7 @@ static ttr_status meet_session(struct live_client *client, const struct live_ses
     return TTR_OK;
 }
 
-/* All sessions of the daemon are known. */
+/* Handles the end of the list of sessions. */
 static ttr_status end_list(struct live_client *client, ttr_error *error)
 {
     char url[LIVE_URL_PART + 32];
@@ -194,15 +194,15 @@ static struct live_attached *session_of(struct live_client *client, uint64_t id)
     return NULL;
 }
 
-/* What an attachment that failed means. */
+/* Converts the status of a failed attachment to an error. */
 static ttr_status refuse_attachment(struct live_client *client, const struct live_call *call,
                                     uint32_t status, ttr_error *error)
 {
     const char *name = client->url.session;
     switch (status) {
     case LIVE_ATTACH_ALREADY:
-        /* The daemon may not have seen yet that our last connection is gone: that is worth another
-         * try. */
+        /* The daemon may not have noticed yet that the previous connection is closed, so the client
+         * tries again. */
         return fail(error, client->is_attached ? TTR_E_IO : TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" has another viewer already, and there can be one only",
                     name);
@@ -220,8 +220,7 @@ static ttr_status refuse_attachment(struct live_client *client, const struct liv
     }
 }
 
-/* The lists of new streams have come: what was lost with the last connection and is in no list is
- * gone. */
+/* Ends the streams of the previous connection that are in no list of the new one. */
 static void end_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
@@ -237,8 +236,8 @@ static void end_streams(struct live_client *client)
     }
 }
 
-/* The session is attached.  Not all streams need be listed yet after a reconnection (a rotation
- * hides them): they are asked for. */
+/* Starts to follow the session. After a reconnection some streams may not be listed yet (a rotation
+ * hides them), so new streams are requested. */
 static void begin_running(struct live_client *client)
 {
     bool is_open = false;
@@ -312,8 +311,8 @@ static void take_flags(struct live_client *client, const struct live_stream *str
     }
 }
 
-/* An index whose packet there is: false where the packet was read in an earlier connection, or
- * nothing can be done with it. */
+/* Checks an index that has a packet. Returns false if an earlier connection received the packet, or
+ * if it is invalid. */
 static bool accept_index(struct live_client *client, struct live_stream *stream,
                          const struct live_index *index)
 {
@@ -365,7 +364,7 @@ static ttr_status take_index(struct live_client *client, struct live_call *call,
     return TTR_OK;
 }
 
-/* The first part of an answer with a piece of a packet. */
+/* Parses the fixed part of an answer to PACKET. */
 static ttr_status take_packet_head(struct live_client *client, struct live_call *call,
                                    ttr_error *error)
 {
@@ -393,7 +392,7 @@ static ttr_status take_packet_head(struct live_client *client, struct live_call 
     return TTR_OK;
 }
 
-/* What came of the bytes of an answer goes to the end of `to`; TTR_AGAIN until all of them have. */
+/* Appends the answer's bytes received so far to `to`. Returns TTR_AGAIN until all have arrived. */
 static ttr_status take_bytes(struct live_client *client, struct live_call *call, struct buffer *to,
                              ttr_error *error)
 {
@@ -430,7 +429,7 @@ static ttr_status take_packet(struct live_client *client, struct live_call *call
 
 /* --- Metadata --- */
 
-/* Bytes that came in an earlier connection are compared and passed over. */
+/* Compares metadata that was received in an earlier connection, and drops it. */
 static void pass_known(struct live_client *client, struct live_call *call)
 {
     struct live_trace *trace = call->trace;
@@ -465,7 +464,7 @@ static ttr_status take_metadata_head(struct live_client *client, struct live_cal
     call->is_headed = true;
     call->left = status == LIVE_OK ? n : 0;
     trace->is_closed |= status == LIVE_METADATA_ERROR;
-    /* None at all although there should be: a session that was cleared has it again soon. */
+    /* No metadata although some is expected: a session that was cleared has it again soon. */
     trace->wants_metadata = status == LIVE_OK;
     trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms)
                                    : trace->streams  ? 0

@@ -1,5 +1,5 @@
-/* The client's side of the conversation: connecting, what to ask next, and what to forget when a
- * connection is lost. */
+/* The client's state machine: connecting, choosing the next requests, and recovering from a lost
+ * connection. */
 #include "formats/ctf/live/live_client.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #define DIAL_AFTER_MOST 2000u
 #define GOODBYE_MS 100u
-#define PIECE_BYTES 262144u /* of a packet asked for at once */
+#define PIECE_BYTES 262144u /* bytes of a packet per request */
 
 enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
 
@@ -40,7 +40,7 @@ static void free_trace(struct live_client *client, struct live_trace *trace)
     alloc_free(client->alloc, trace, 1, sizeof *trace);
 }
 
-/* "path/channel" */
+/* Sets the stream's name to "path/channel". */
 static bool name_stream(struct live_client *client, struct live_stream *stream,
                         const struct live_stream_head *head)
 {
@@ -77,7 +77,7 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
     return client->traces[client->traces_n++] = trace;
 }
 
-/* A stream that was read to its end and forgotten has nothing for the user. */
+/* Marks a stream that was read to its end and freed before as done. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace)
 {
@@ -103,7 +103,8 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
     return client->streams[client->streams_n++] = stream;
 }
 
-/* Forgets what the user is done with, but for its id.  The last one takes the place of each. */
+/* Frees streams and traces that the user marked as done, but keeps their ids. The last element
+ * moves into each free slot. */
 static void sweep(struct live_client *client)
 {
     for (size_t i = client->streams_n; i-- > 0;) {
@@ -196,7 +197,7 @@ static void ask_for_metadata(struct live_client *client)
 {
     for (size_t i = 0; i < client->traces_n && may_ask(client); i++) {
         struct live_trace *trace = client->traces[i];
-        /* One without streams is asked for more, now and then, to see whether it is closed. */
+        /* A trace without streams is polled from time to time, to notice when it is closed. */
         bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
                          (trace->wants_metadata || trace->streams == 0);
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
@@ -223,7 +224,7 @@ static void ask_for_packets(struct live_client *client)
 
 /* --- Connections --- */
 
-/* What the end of a session means to its streams. */
+/* Ends all streams because the session has ended. */
 static void end_session(struct live_client *client)
 {
     for (size_t i = 0; i < client->streams_n; i++) {
@@ -244,7 +245,7 @@ static ttr_status give_up(struct live_client *client, const ttr_error *reason, t
     return reason->status;
 }
 
-/* What was under way is asked again, in the next connection. */
+/* Drops requests without an answer; the next connection sends them again. */
 static void forget_questions(struct live_client *client)
 {
     client->calls_n = 0;
@@ -271,7 +272,7 @@ static void forget_questions(struct live_client *client)
     }
 }
 
-/* The connection is lost, or there was none to be had. */
+/* Closes the connection and schedules the next attempt, or fails if there is none left. */
 static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_error *error)
 {
     bool may_try = client->is_attached && client->options.reconnect_ms > 0;
@@ -308,7 +309,7 @@ static ttr_status dial(struct live_client *client, ttr_error *error)
     return TTR_OK;
 }
 
-/* Where everything has come to its end. */
+/* Reports whether all traces and streams have ended. */
 static bool is_over(const struct live_client *client)
 {
     if (client->phase != LIVE_RUNNING || client->wants_streams)
@@ -339,7 +340,7 @@ static ttr_status converse(struct live_client *client, ttr_error *error)
     ttr_status taken = live_take_answers(client, error);
     if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
         return taken == TTR_AGAIN ? moved : taken;
-    *error = lost; /* what came before it has been taken */
+    *error = lost; /* data received before the failure was parsed */
     return moved;
 }
 
@@ -378,8 +379,7 @@ void live_client_wait(const struct live_client *client, unsigned limit_ms)
         (void)poll(NULL, 0, (int)limit_ms);
 }
 
-/* Takes leave of the daemon, which may have answers for us on their way; it is not waited for long.
- */
+/* Sends DETACH and waits a short time for the daemon, which may still be sending answers. */
 static void say_goodbye(struct live_client *client)
 {
     ttr_error ignored;

@@ -1,10 +1,11 @@
-/* Getting to a relay daemon: a client over TCP, moved on until it is where its user wants it. */
+/* Connection to a relay daemon over TCP: opens a client and runs it until the session is attached
+ * or listed. */
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define ANSWER_MS 10000u /* for an answer to come on */
+#define ANSWER_MS 10000u /* limit for progress of an answer */
 #define DIAL_MS 5000u
-#define OPEN_MS 30000u /* for everything until the session is attached */
+#define OPEN_MS 30000u /* limit for all steps until the session is attached */
 #define POLL_MS 100u
 
 static bool goes_on(void *own)

@@ -1,7 +1,7 @@
-/* The sessions of a relay daemon as a trace: one event each, all of them at the time of asking.
+/* Sessions of a relay daemon as a trace: one event per session, all at the time of the request.
  *
- *   object   name = the session's URL, link = its id; fields host, session, timer_us, streams,
- * viewers, format */
+ *   object   name = the session's URL, link = its id;
+ *            fields host, session, timer_us, streams, viewers, format */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,9 +16,9 @@ struct listing {
     struct live_client client;
     struct live_tcp tcp;
     ttr_builder *builder;
-    struct buffer events;   /* ttr_event each */
-    struct buffer payloads; /* fields of each, one behind another */
-    size_t at;              /* events given */
+    struct buffer events;   /* array of ttr_event */
+    struct buffer payloads; /* encoded fields of all events */
+    size_t at;              /* number of events returned */
     uint16_t id;
     int64_t time;
 };
@@ -39,7 +39,8 @@ bool live_add_session(ttr *t, uint16_t source, const char *url, const struct liv
     return context_add_attribute(t, source, "live.session", &value);
 }
 
-/* The fields stay in a buffer of ours: until all have come, payload tells only where they begin. */
+/* Appends an event. `payload` is an offset into the buffer until the buffer is complete and can no
+ * longer move. */
 static bool keep_event(struct listing *listing, const ttr_event *made)
 {
     ttr_event event = *made;

@@ -1,4 +1,4 @@
-/* Metadata in pieces; see the header. */
+/* Incremental unpacking and parsing of metadata (see the header). */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 #define HEADER_BYTES 37u
-#define PACKET_BITS_AT 28u /* of a metadata packet: its size */
+#define PACKET_BITS_AT 28u /* byte offset of the packet size in a metadata packet */
 #define PACKET_MAGIC 0x75d11d57u
 
 /* --- Declarations --- */
@@ -16,7 +16,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A character of code. */
+/* Updates the scan for one character of code. */
 static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
 {
     bool is_tsdl = version != CTF_2;
@@ -91,8 +91,8 @@ void live_metadata_free(struct live_metadata *metadata)
     buffer_free(&metadata->text);
 }
 
-/* Bytes of whole packets at the beginning of n; all of them where the first is none, for whoever
- * tells what is wrong. */
+/* Returns the size of the complete packets at the start of n bytes. If the first is not a packet,
+ * returns n, so that the parser reports the error. */
 static size_t whole_packets(const uint8_t *bytes, size_t n)
 {
     size_t whole = 0;
@@ -110,7 +110,8 @@ static size_t whole_packets(const uint8_t *bytes, size_t n)
     return whole;
 }
 
-/* Appends the text of the next whole packets, or whatever there is where there are no packets. */
+/* Appends the text of the next complete packets, or the bytes themselves if the metadata has no
+ * packets. */
 static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace,
                          const uint8_t *bytes, size_t n, struct ctf_text *text, ttr_error *error)
 {
@@ -131,7 +132,7 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
     return status;
 }
 
-/* Parses the whole declarations at the beginning of the text, and forgets them. */
+/* Parses the complete declarations at the start of the text, and removes them. */
 static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *trace,
                               const char *name, ttr_error *error)
 {
@@ -145,7 +146,7 @@ static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *
     scan->at -= n;
     scan->whole = 0;
     metadata->has_text = true;
-    /* The line that ended the declaration before. */
+    /* The rest of the line that ended the previous declaration. */
     size_t blanks = 0;
     while (blanks < n && is_blank(copy[blanks]))
         blanks++;

@@ -1,5 +1,4 @@
-/* Metadata that comes in pieces: where declarations end, and that any cut gives the same
- * description. */
+/* Incremental metadata: ends of declarations, and any split results in the same description. */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <stdio.h>
@@ -17,9 +16,9 @@ static const char tsdl[] =
     "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } v; }; }; // done; "
     "really\n";
 
-/* --- Where declarations end --- */
+/* --- Ends of declarations --- */
 
-/* The end of whole declarations, looked for in one go and byte by byte. */
+/* Returns the end of complete declarations; scans at once and byte by byte, which must agree. */
 static size_t whole(enum ctf_version version, const char *text)
 {
     struct live_scan once = {.at = 0}, slow = {.at = 0};

@@ -1,4 +1,4 @@
-/* Requests into bytes, answers into structs; the layout of each is drawn in the header. */
+/* Encoder of requests and decoder of answers; the header draws their bytes. */
 #include "formats/ctf/live/live_protocol.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32
     put_u32(to, bytes);
 }
 
-/* A text in a field of fixed size: up to the first zero. */
+/* Reads a text in a field of fixed size, up to the first zero byte. */
 static ttr_text take_text(struct cursor *from, size_t size)
 {
     const uint8_t *at = cursor_take(from, size);

@@ -1,4 +1,4 @@
-/* The protocol, byte by byte as its header draws it, and the URLs of daemons and sessions. */
+/* The live protocol, byte by byte as drawn in its header, and the URLs of daemons and sessions. */
 #include "formats/ctf/live/live_protocol.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static void requests_about_streams_name_them(void **state)
 
 /* --- Answers --- */
 
-/* Cut anywhere, an answer is not there yet. */
+/* Every prefix of an answer is incomplete. */
 #define ASSERT_CUT(bytes, n, call)                       \
     for (size_t cut = 0; cut < (n); cut++) {             \
         struct cursor from = cursor_over(bytes, cut, 0); \
@@ -291,7 +291,7 @@ static void what_is_no_such_url_is_told_with_the_form(void **state)
         assert_non_null(strstr(error.text, "net://HOST[:PORT]/host/HOSTNAME/SESSION"));
     }
     assert_int_equal(live_url_parse("net://r/host/h", &url, &error),
-                     TTR_E_MISUSE); /* what is missing is the session */
+                     TTR_E_MISUSE); /* the session is missing, too */
     assert_non_null(strstr(error.text, "the session is missing"));
     (void)snprintf(longer, sizeof longer, "net://r/host/h/%0300d", 1);
     assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);

@@ -1,4 +1,4 @@
-/* URLs of relay daemons and their sessions; see the header. */
+/* Parser and formatter of relay daemon URLs; see the header for their form. */
 #include "formats/ctf/live/live_url.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static ttr_status wrong(const char *text, const char *what, ttr_error *error)
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s: %s; expected " FORM, text, what);
 }
 
-/* Copies one part; false where it is empty or too long. */
+/* Copies one part of a URL. Returns false if it is empty or too long. */
 static bool copy_part(char to[LIVE_URL_PART], const char *from, size_t n)
 {
     if (n == 0 || n >= LIVE_URL_PART)
@@ -24,7 +24,7 @@ static bool copy_part(char to[LIVE_URL_PART], const char *from, size_t n)
     return true;
 }
 
-/* HOST or [HOST], moving *at behind it. */
+/* Parses HOST or [HOST] and advances *at to its end. */
 static bool take_daemon(struct live_url *url, const char **at)
 {
     bool is_bracketed = **at == '[';
@@ -36,7 +36,7 @@ static bool take_daemon(struct live_url *url, const char **at)
     return copy_part(url->daemon, from, n);
 }
 
-/* :PORT where it is there, moving *at behind it. */
+/* Parses an optional :PORT and advances *at to its end. */
 static bool take_port(struct live_url *url, const char **at)
 {
     uint32_t port = 0;
