@@ -35,9 +35,9 @@
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
 #define CTF_DIALECT_NAMES "tracetta:names" /* class of the records that name threads */
-#define CTF_DIALECT_UNNAMED \
-    "tracetta:"             /* prefix of class names whose events have no name, or contain it */
-#define CTF_KIND_NAMES 255u /* kind of records of CTF_DIALECT_NAMES */
+/* prefix of class names whose events have no name, or contain it */
+#define CTF_DIALECT_UNNAMED "tracetta:"
+#define CTF_KIND_NAMES 255u                  /* kind of records of CTF_DIALECT_NAMES */
 #define CTF_DIALECT_LISTED "tracetta:listed" /* class of events that list their fields */
 
 /* Attributes, in the order of their members in the context. */

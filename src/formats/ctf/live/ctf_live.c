@@ -57,8 +57,8 @@ static int64_t begin_round(struct live_reader *live)
     return bound;
 }
 
-/* Updates the time of the latest event. Gaps do not count: the time of a gap may be earlier than
- * events already returned. */
+/* Writes an event to the output at index n. The time of a gap may be earlier than events already
+ * returned; it is then moved to the latest of these. */
 static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];

@@ -7,8 +7,8 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define NOTICED_MS \
-    200u /* ms; limits how much time between two checks counts as silence of a lane */
+/* ms; longest time between two checks that counts as silence of a lane */
+#define NOTICED_MS 200u
 #define BATCHES_TOGETHER 8192u /* approximate limit of events at hand in all lanes */
 #define SOURCES_KEPT 64u       /* source ids reserved for other inputs */
 

@@ -6,9 +6,8 @@
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-#define STREAMS_MS                                                                                \
-    20u /* ms between requests for streams while there are none: those of short programs end soon \
-         */
+/* ms between requests for streams while there are none: those of short programs end soon */
+#define STREAMS_MS 20u
 #define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 
 /* Fails because of an answer that violates the protocol. */

@@ -12,12 +12,10 @@
 #include "io/socket.h"
 
 #define LIVE_PACE 4096u
-#define LIVE_IN_BYTES                                                                     \
-/* received bytes that are kept at one time: more than any part of an answer that must be \
- * complete */
-65536u
+/* limit of received bytes at hand; exceeds every part of an answer that must be complete */
+#define LIVE_IN_BYTES 65536u
 
-    struct live_link {
+struct live_link {
     struct socket *socket; /* NULL = not connected */
     struct buffer out;     /* requests; the first `sent` bytes were sent */
     size_t sent;

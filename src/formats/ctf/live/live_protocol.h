@@ -36,8 +36,8 @@
 
 #define LIVE_PORT 5344u
 #define LIVE_MAJOR 2u
-#define LIVE_MINOR 15u /* newest minor version supported; the lower version of both sides is used \
-                        */
+/* newest supported minor version; the lower version of both sides is used */
+#define LIVE_MINOR 15u
 #define LIVE_MINOR_LENGTHS 15u /* first minor version in which session names have lengths */
 #define LIVE_NAME_MAX 4096u    /* limit of a name with a length, in bytes; more is an error */
 

@@ -5,7 +5,7 @@
  *   bytes -> rfc11_read_header    48 bytes in the byte order that the magic shows
  *         -> rfc11_checksum       over the content as stored; the caller compares it
  *         -> decipher             the first 16 bytes are the IV, AES-256 in counter mode
- *         -> inflate_member       one gzip, bzip2, lzma or zstd member, in steps of 64 KiB
+ *         -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
  *
  * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
  * at `how->max`. After rfc11_unpack the output has the header as stored, then the content, so bit
@@ -130,17 +130,16 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-/* maximum number of digests that rfc11_find_checksum computes for schemes that cannot be continued
- * cheaply */
-#define DIGESTS_MOST ((size_t)64 << 10)
-#define SUMS_MOST ((size_t)4 << 20)
+/* limits of rfc11_find_checksum in bytes of content: MD5 and SHA-1 cost one digest per byte */
+#define DIGESTS_MAX ((size_t)64 << 10)
+#define SUMS_MAX ((size_t)4 << 20)
 
 static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct md5_ctx md5, end;
     uint8_t digest[4];
     md5_init(&md5);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         md5_update(&md5, 1, content + i);
         end = md5;
         md5_digest(&end, sizeof digest, digest);
@@ -155,7 +154,7 @@ static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
     struct sha1_ctx sha1, end;
     uint8_t digest[4];
     sha1_init(&sha1);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         sha1_update(&sha1, 1, content + i);
         end = sha1;
         sha1_digest(&end, sizeof digest, digest);
@@ -168,7 +167,7 @@ static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
 static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
 {
     unsigned long crc = 0;
-    for (size_t i = 0; i < n && i < SUMS_MOST; i++)
+    for (size_t i = 0; i < n && i < SUMS_MAX; i++)
         if ((crc = crc32_z(crc, content + i, 1)) == checksum)
             return i + 1;
     return 0;
