@@ -1,8 +1,12 @@
-/* Which metadata begin others; see the header.
+/* Search for metadata files that are prefixes of others (see the header).
  *
- * One pass over the folders keeps the metadata that no others seen so far begin with: those that go
- * on take the place of what they begin with.  What may be akin has the same beginning up to its
- * uuid, by whose hash it is found; what names none is no part of a trace of several folders. */
+ * One pass over the folders keeps the maximal texts: those that are not a prefix of another text
+ * seen so far. A longer text replaces its prefix. Candidates have the same text up to their UUID
+ * and are found by the hash of that part. Metadata without a UUID never belong to a trace of
+ * several folders.
+ *
+ * Cost: one read of each metadata file; each text is compared only with candidates of the same
+ * hash. Memory: the maximal texts. */
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 
 #include <string.h>
@@ -11,8 +15,10 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_open.h"
 
-#define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
-#define UUID_BYTES 64u /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
+/* the UUID is searched in this many bytes: tracers declare it near the start */
+#define UUID_WITHIN ((size_t)64 << 10)
+/* bytes needed after the name: "uuid = \"...\"", or most of sixteen numbers */
+#define UUID_BYTES 64u
 
 ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
                                   ttr_error *error)
@@ -36,38 +42,40 @@ ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, siz
     return status;
 }
 
-/* A metadata file. */
+/* A metadata file in memory. */
 struct stored {
-    uint8_t *bytes; /* n + 1 were taken; NULL: somebody has them */
+    uint8_t *bytes; /* n + 1 bytes are allocated; NULL after the ownership was passed on */
     size_t n;
     uint64_t hash;
 };
 
-/* Metadata that no others begin with. */
+/* A maximal text: metadata that is not a prefix of any other. */
 struct longest {
     struct stored file;
     const char *path;
-    char *unpacked; /* of a file in packets, text_n + 1 bytes, while folders are compared */
+    /* text without packets, text_n + 1 bytes, while folders are compared; NULL if the file is plain
+     * text */
+    char *unpacked;
     size_t text_n;
-    struct ctf_trace *made; /* holds the class */
+    struct ctf_trace *made; /* owner of the class made of this metadata */
     bool is_bad, has_notes;
-    size_t quiet_n; /* of others that begin these, of which nothing is to be told */
+    size_t quiet_n; /* length of the longest prefix that was parsed without diagnostics */
     uint64_t quiet_hash;
-    uint32_t next; /* with the same beginning: its index + 1 */
+    uint32_t next; /* next entry with the same hash: index + 1 */
 };
 
 struct ctf_grown {
     ttr *t;
     struct arena arena;
-    struct pairmap by_beginning; /* index + 1 */
+    struct pairmap by_beginning; /* hash to index + 1 */
     struct longest *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest; /* index + 1; 0: nothing is known */
+        uint32_t longest; /* index + 1; 0: the folder's metadata is unknown */
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    size_t folders_n; /* and that of another file */
+    size_t folders_n; /* number of folders; the entry after them is the additional file */
 };
 
 static void free_file(struct ctf_grown *grown, struct stored *file)
@@ -91,8 +99,7 @@ static const char *text_of(const struct longest *of)
 
 /* --- Comparing --- */
 
-/* Takes the packets away, where the text stands in some; it stays empty where nothing can be known
- * of it. */
+/* Unpacks the text if the file is in packets. The text stays empty if it cannot be used. */
 static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error *error)
 {
     const struct alloc *alloc = &grown->t->counted;
@@ -120,7 +127,8 @@ static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error 
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* What texts are found by that may be akin; false where one names no uuid, or ends before. */
+/* Computes the hash of the text up to its UUID. Returns false if there is no UUID, or the text ends
+ * before it. */
 static bool key_of(const char *text, size_t n, uint64_t *key)
 {
     static const char word[] = "uuid";
@@ -138,7 +146,7 @@ static bool begins(const struct longest *a, const struct longest *b)
     return memcmp(text_of(a), text_of(b), n) == 0;
 }
 
-/* Adds metadata that are akin to no others so far, and takes them over. */
+/* Adds metadata without a related text, and takes ownership of its bytes. */
 static bool add(struct ctf_grown *grown, struct longest *of, const char *path, uint64_t key)
 {
     const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
@@ -154,7 +162,7 @@ static bool add(struct ctf_grown *grown, struct longest *of, const char *path, u
     return true;
 }
 
-/* Puts metadata in the place of others that they begin with, and takes them over. */
+/* Replaces a prefix by a longer text, and takes ownership of its bytes. */
 static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of,
                     const char *path)
 {
@@ -169,7 +177,7 @@ static bool replace(struct ctf_grown *grown, struct longest *old, struct longest
     return true;
 }
 
-/* Finds those that are akin, or adds these; `of` keeps what was not taken over. */
+/* Finds a related text, or adds this one. `of` keeps the bytes if they are not needed. */
 static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
                         ttr_error *error)
 {
@@ -191,7 +199,8 @@ static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, c
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
-/* Whether a folder has the very metadata that the one before it is known by, as most have. */
+/* Reports whether a folder's metadata is identical to that of the previous folder, which is the
+ * common case. */
 static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size_t i)
 {
     const uint32_t k = i ? grown->folder[i - 1].longest : 0;
@@ -205,7 +214,7 @@ static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size
     return true;
 }
 
-/* Compares what was read, and frees what nobody took over. */
+/* Compares a file that was read with all others, and frees it if it is not kept. */
 static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
                           ttr_error *error)
 {
@@ -291,7 +300,7 @@ static struct longest *longest_of(const struct ctf_grown *grown, size_t folder)
     return k ? &grown->longest[k - 1] : NULL;
 }
 
-/* Whether the folder's are the longest, to the byte. */
+/* Reports whether the folder's own metadata is the maximal text. */
 static bool is_same(const struct ctf_grown *grown, size_t folder)
 {
     const struct longest *of = longest_of(grown, folder);

@@ -1,5 +1,5 @@
-/* Places in metadata: from the text back to the file, and failures that show the line with a caret
- * under the place. */
+/* Positions in metadata: conversion from text to file, and errors that show the line with a caret
+ * below the position. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "formats/ctf/description/ctf_description.h"
 
-#define LINE_SHOWN 60u /* bytes of a line that a message shows */
+#define LINE_SHOWN 60u /* limit of a line in a message, in bytes */
 
 uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
 {
@@ -42,7 +42,8 @@ void ctf_text_place(const struct ctf_text *text, size_t at, unsigned *line, unsi
     *column = (unsigned)(at - line_begin(text, at)) + 1;
 }
 
-/* The line around a place, cut so that the place is in it, and the caret below. */
+/* Formats the line around a position, shortened around it if necessary, and a line with the caret.
+ */
 static void show_line(const struct ctf_text *text, size_t at, char *to, size_t size)
 {
     size_t begin = line_begin(text, at), end = at;

@@ -1,18 +1,24 @@
-/* TSDL, the language of CTF 1.8: reading a text of it into a description.
+/* TSDL, the metadata language of CTF 1.8: parses a text into a description.
  *
- * Words (tsdl_lex.c), grammar (tsdl_parse.c), then meaning: types (tsdl_resolve.c, tsdl_class.c),
- * blocks (tsdl_blocks.c), and types put in place (tsdl_place.c).  Memory is bounded by the length
- * of what was read; nesting by TSDL_DEPTH_MAX. */
+ * Stages, in this order:
+ *   tsdl_lex.c       tokens
+ *   tsdl_parse.c     syntax tree, by recursive descent
+ *   tsdl_blocks.c    blocks (trace, env, clock, stream, event), in dependency order
+ *   tsdl_resolve.c   named types, structures, variants, arrays; tsdl_class.c: numbers and
+ * enumerations tsdl_place.c     roots: references become paths, names become roles
+ *
+ * Memory is limited in proportion to the length of the text, nesting by TSDL_DEPTH_MAX. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define MEMORY_PER_BYTE 64u    /* of the tree and of the description, for each byte of text */
-#define MEMORY_FREE (1u << 20) /* and this much for any */
+#define MEMORY_PER_BYTE 64u    /* limit of tree and description, per byte of text */
+#define MEMORY_FREE (1u << 20) /* additional limit for any text */
 #define TEXT_MAX ((size_t)1 << 30)
 
-/* "/ * CTF 1.8" opens a text of metadata; other versions are not ours (7.1). */
+/* Checks that the text starts with the comment "CTF 1.8"; other versions are not supported (section
+ * 7.1). */
 static bool check_opening(struct tsdl_reading *reading)
 {
     static const char opening[] = "/* CTF", version[] = " 1.8";

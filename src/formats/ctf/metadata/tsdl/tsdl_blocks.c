@@ -1,24 +1,24 @@
-/* The blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3, 7.4 and 8).  callsite is passed
- * over.
+/* Blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3 sections 7.4 and 8). callsite blocks
+ * are skipped.
  *
- * Byte order and clocks are taken first, wherever they stand, since any type may need them; then
- * declarations of types, the trace, the environment, streams, events.  So a block may come before
- * what it refers to. Implied (7.4): a stream without id is stream 0, an event without stream_id
- * belongs to the only stream, which is made where there is none, and an event without id is the
- * only one of its stream. */
+ * A block may come before the blocks it refers to, so they are processed in dependency order: byte
+ * order and clocks (any type may need them), type declarations, trace, environment, streams,
+ * events. Defaults (section 7.4): a stream without id is stream 0; an event without stream_id
+ * belongs to the only stream, which is created if there is none; an event without id is the only
+ * one of its stream. */
 #include <string.h>
 
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-/* Enters the scope of a block. */
+/* Opens the scope of a block. */
 static struct tsdl_scope begin_scope(struct tsdl_resolver *resolver)
 {
     return (struct tsdl_scope){++resolver->state->scopes_n, resolver->scope};
 }
 
-/* The type that an attribute takes, by := or by = and a name. */
+/* Returns the type assigned to an attribute, by := or by = and a name. */
 static const struct tsdl_type *get_type(struct tsdl_resolver *resolver,
                                         const struct tsdl_statement *attribute)
 {
@@ -43,7 +43,8 @@ static const struct tsdl_type *get_type(struct tsdl_resolver *resolver,
     return NULL;
 }
 
-/* Handles a statement that is no attribute; false through *is_fine where a declaration fails. */
+/* Processes a statement that is a declaration, not an attribute. `*is_fine` becomes false if it
+ * fails. */
 static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement,
                            bool *is_fine)
 {
@@ -53,7 +54,7 @@ static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_sta
     return true;
 }
 
-/* A type that a block assigned, kept until all of them can be put in place in order. */
+/* A type assigned in a block, kept until all roots can be placed in order. */
 struct assigned {
     const struct tsdl_type *type;
     size_t at;
@@ -100,7 +101,7 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         return tsdl_get_uuid(resolver, attribute, description->uuid);
     case TRACE_PACKET_HEADER:
         return assign(resolver, attribute, header);
-    default: /* the byte order is known by now */
+    default: /* the byte order was processed before */
         return true;
     }
 }
@@ -140,7 +141,7 @@ static const struct tsdl_statement *find_attribute(const struct tsdl_statement *
     return statement;
 }
 
-/* The byte order, which every type may need, before anything else. */
+/* Processes the byte order first, because every type may depend on it. */
 static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
     struct ctf_description *description = resolver->description;
@@ -214,7 +215,8 @@ static bool resolve_clock_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* Negative cycles become fewer seconds, where that fits: CTF 2 and older Babeltrace take none. */
+/* Converts negative cycles to fewer seconds if possible: CTF 2 and old Babeltrace versions reject
+ * negative cycles. */
 static void borrow_seconds(struct ctf_clock *clock)
 {
     if (clock->offset_cycles >= 0)
@@ -235,7 +237,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* All that a clock block can say. */
+/* Reports whether two clock blocks are identical. */
 static bool same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
     return same_text(a->name, b->name) && same_text(a->description, b->description) &&
@@ -270,7 +272,7 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a second clock '%.*s', which is not as the first", (int)clock->name.n,
                          clock->name.p);
-    if (before) { /* babeltrace2 2.0 writes its clock before each stream block */
+    if (before) { /* babeltrace2 2.0 repeats its clock before each stream block */
         description->clocks_n--;
         return true;
     }
@@ -280,7 +282,8 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
            tsdl_fail_memory(resolver->reading);
 }
 
-/* A number that 63 bits and a sign do not hold stays as text. */
+/* Keeps a number beyond 63 bits and a sign as text. Returns false if the value is not such a
+ * number. */
 static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                             ttr_text *text)
 {
@@ -293,7 +296,7 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
     return text->p || tsdl_fail_memory(resolver->reading);
 }
 
-/* An entry of the environment: a number or a string under any name. */
+/* Processes an environment entry: a number or a string under any name. */
 static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
@@ -343,7 +346,7 @@ static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class
     return place_assigned(resolver, &assigned[STREAM_EVENT_CONTEXT], place, &stream->event_context);
 }
 
-/* Streams are found by the bytes of their id. */
+/* Finds a stream by the bytes of its id. */
 static struct ctf_stream_class *find_stream(const struct tsdl_resolver *resolver, uint64_t id)
 {
     const void *found =
@@ -363,7 +366,7 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
     return NULL;
 }
 
-/* What a stream block says, before its class is made. */
+/* Attributes of a stream block, before its class is made. */
 struct stream_values {
     uint64_t id;
     struct assigned assigned[4];
@@ -428,7 +431,7 @@ enum {
     EVENT_FIELDS
 };
 
-/* What an event block says, before its class is made. */
+/* Attributes of an event block, before its class is made. */
 struct event_values {
     uint32_t seen;
     uint64_t id, stream_id;
@@ -461,7 +464,7 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* The stream of an event; made where there is none at all. */
+/* Returns the stream of an event; creates it if there is none at all. */
 static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t at,
                                           const struct event_values *values)
 {
@@ -483,8 +486,8 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
     return stream;
 }
 
-/* Tracers have given two events one id (gst-shark): all others are read all the same, and where it
- * is used who reads the trace must decide. */
+/* Drops an event class whose id is already used, as some tracers write (gst-shark). All other
+ * events remain readable; a reader of the trace must handle the ambiguous id. */
 static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at,
                            const struct event_values *values, const struct ctf_event_class *first)
 {

@@ -1,13 +1,13 @@
-/* Types without members (CTF 1.8.3, 4.1 and 4.2.5): integer, floating_point, string, and
- * enumerations over integers. Tolerated: numbers of more than 64 bits, floating point of other than
- * the IEEE formats (kept as bits). */
+/* Types without members (CTF 1.8.3 sections 4.1 and 4.2.5): integer, floating_point, string, and
+ * enumerations. Accepted beyond the specification: numbers of more than 64 bits, and floating point
+ * numbers of formats other than IEEE 754 (kept as bits). */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 #define INTEGER_BITS_MAX 65536u
-#define INDEX_FROM 8u /* labels from which on an enumeration keeps a hash of them */
+#define INDEX_FROM 8u /* number of labels from which on an enumeration gets a hash index */
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
@@ -22,7 +22,7 @@ struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind k
     return type;
 }
 
-/* The word that an attribute takes; empty for numbers and strings. */
+/* Returns the word assigned to an attribute; empty for numbers and strings. */
 static ttr_text word_of(const struct tsdl_statement *attribute)
 {
     if (attribute->kind != TSDL_ASSIGN || attribute->value->kind != TSDL_VALUE_PATH)
@@ -71,7 +71,7 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
     return true;
 }
 
-/* map = clock.NAME.value */
+/* Reads the attribute map = clock.NAME.value. */
 static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                       const struct ctf_clock **clock)
 {
@@ -124,7 +124,7 @@ enum {
     CLASS_MANT_DIG
 };
 
-/* What the attributes of a class say. */
+/* Values of the attributes of a class. */
 struct class_values {
     uint32_t seen, bits;
     bool is_signed, is_big_endian;
@@ -133,7 +133,7 @@ struct class_values {
     const struct ctf_clock *clock;
 };
 
-/* Which attributes each class has. */
+/* Attributes that each class accepts. */
 #define INTEGER_HAS                                                                       \
     (1u << CLASS_SIZE | 1u << CLASS_ALIGN | 1u << CLASS_SIGNED | 1u << CLASS_BYTE_ORDER | \
      1u << CLASS_BASE | 1u << CLASS_ENCODING | 1u << CLASS_MAP)
@@ -252,8 +252,8 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
     return true;
 }
 
-/* The type that is like this one in every byte, made where there is none yet; NULL when memory is
- * out (noted). */
+/* Returns the existing type that is identical byte by byte, or adds this one. Returns NULL if
+ * memory is out (recorded). */
 static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struct tsdl_type *like)
 {
     struct tsdl_names *classes = &resolver->state->classes;
@@ -262,7 +262,7 @@ static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struc
     if (known)
         return known;
     struct tsdl_type *pair =
-        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and its bytes as they are looked for */
+        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and a copy of its bytes as the key */
     if (!pair)
         return NULL;
     memcpy(&pair[0], like, sizeof *like);
@@ -288,20 +288,20 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     return is_fine ? share(resolver, &type) : NULL;
 }
 
-/* Labels while they are gathered: each with a range, in order; those of one name are put together
+/* Labels while they are collected: ranges in the order of the text; ranges of one label are joined
  * at the end. */
 struct gathered {
     struct type_range *range;
-    uint32_t *label; /* of each range */
+    uint32_t *label; /* label of each range */
     uint32_t n;
-    ttr_text *name; /* of each label */
+    ttr_text *name; /* name of each label */
     uint32_t *ranges_n;
     uint32_t labels_n;
-    uint32_t *slot; /* by hash of the name: label + 1 */
+    uint32_t *slot; /* hash table: label index + 1 by name */
     uint32_t slots_n;
 };
 
-/* The label of that name, made where it is new. */
+/* Returns the index of a label, adding it if it is new. */
 static uint32_t label_of(struct gathered *gathered, ttr_text name)
 {
     uint32_t mask = gathered->slots_n - 1, i = (uint32_t)hash_bytes(name.p, name.n) & mask;
@@ -315,7 +315,7 @@ static uint32_t label_of(struct gathered *gathered, ttr_text name)
     return gathered->labels_n - 1;
 }
 
-/* A value of a label as its container takes it. */
+/* Converts a label's value to the container's representation. Returns false if it does not fit. */
 static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value,
                             bool is_signed, uint64_t *number)
 {
@@ -332,7 +332,7 @@ static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_va
     return true;
 }
 
-/* True where all of a range lies within the values of the container. */
+/* Reports whether the container can hold all values of a range. */
 static bool fits(const struct type *container, struct type_range range)
 {
     unsigned bits = container->bits;
@@ -344,8 +344,8 @@ static bool fits(const struct type *container, struct type_range range)
     return low >= -limit && high < limit;
 }
 
-/* The range of an enumerator; `*range` is that of the one before, which a bare label counts on
- * from. */
+/* Computes the range of an enumerator. On input `*range` is the previous one, after which a label
+ * without a value continues. */
 static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator,
                       const struct type *container, struct type_range *range)
 {
@@ -393,7 +393,7 @@ static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_sp
            (gathered->slot = tsdl_tree_take(resolver->reading, slots_n * sizeof *gathered->slot));
 }
 
-/* The table of labels, each with its ranges in the order of the text. */
+/* Builds the table of labels, each with its ranges in the order of the text. */
 static const struct type_labels *put_together(struct tsdl_resolver *resolver,
                                               const struct gathered *gathered, bool is_signed)
 {
@@ -438,7 +438,8 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
     struct type_range range = {0};
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
          enumerator = enumerator->next) {
-        bool is_first_and_bare = gathered.n == 0 && !enumerator->low; /* 0 */
+        /* a first label without a value is 0 */
+        bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
         if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
             return NULL;
         uint32_t label = label_of(&gathered, enumerator->label);

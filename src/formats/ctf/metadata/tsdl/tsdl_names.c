@@ -1,5 +1,5 @@
-/* Tables of the resolver: names in scopes, members and labels by name.  Both are hashed, so that
- * metadata with very many of them costs no more for each. */
+/* Symbol tables of the resolver: names in scopes, and members and labels by name. Both are hash
+ * tables, so that each lookup costs O(1) in large metadata. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* The slot where a name is, or would be. */
+/* Returns the slot of a name, or the free slot for it. */
 static struct tsdl_name *find_slot(const struct tsdl_names *names, uint32_t scope, ttr_text name)
 {
     size_t mask = names->slots_n - 1,

@@ -1,21 +1,38 @@
-/* The grammar of TSDL (CTF 1.8.3, C.2) by recursive descent, with one token of look-ahead.
- * Tolerated beyond it: `=` where `:=` belongs, keywords as labels of enumerations, no ';' behind
- * the '}' of a type when another declaration follows. Left out: indices in expressions (a[1]),
- * which nothing in the language could mean. */
+/* Parser of TSDL: recursive descent with one token of look-ahead (CTF 1.8.3 section C.2).
+ *
+ *   text      = { statement }
+ *   statement = keyword "{" { attribute | declaration } "}" ";"    trace, env, clock, stream, event
+ *             | declaration
+ *   attribute = path ( "=" value | ":=" specifier ) ";"
+ *   declaration = "typedef" specifier declarators ";"
+ *             | "typealias" specifier declarator ":=" name ";"
+ *             | specifier declarators ";"                          fields in a struct or variant
+ *   declarator = { "*" } name { "[" value "]" } [ ":" bits ]
+ *
+ * Event blocks may number thousands, and a tree needs many times the memory of its text. After
+ * TREE_KEPT bytes of text, event blocks are only checked here; the resolver parses each one again
+ * when it needs it (tsdl_parse_block) and frees its tree at once. So memory is O(TREE_KEPT), and
+ * text after it is parsed twice.
+ *
+ * Invariants: nesting never exceeds TSDL_DEPTH_MAX, so recursion is bounded; the first failure is
+ * kept in reading->status.
+ *
+ * Accepted beyond the grammar: `=` instead of `:=`, keywords as labels of enumerations, a missing
+ * ';' after the '}' of a type if another declaration follows. Left out: indices in expressions
+ * (a[1]), for which the language has no meaning. */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
 
-#define WORDS_MAX 16u /* words of one type name */
+#define WORDS_MAX 16u /* maximum number of words in a type name */
 
-/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which
- * there may be any number, are only checked and parsed again when they are resolved, one at a time.
- */
+/* Bytes of text whose event blocks keep their trees. Later event blocks are checked and parsed
+ * again on demand, one at a time, because a tree needs many times as much memory as its text. */
 #define TREE_KEPT ((size_t)4 << 20)
 
 struct parser {
     struct tsdl_reading *reading;
-    struct tsdl_token token; /* the next one */
+    struct tsdl_token token; /* look-ahead */
     unsigned depth;
 };
 
@@ -34,11 +51,12 @@ static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
     return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
 }
 
-/* The failure of the next token. */
+/* Fails because of the next token. Returns false. */
 static bool unexpected(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
-    p->reading->is_at_end = token->end == p->reading->text->n; /* also inside of a word */
+    /* also if the text ends inside a word */
+    p->reading->is_at_end = token->end == p->reading->text->n;
     if (token->kind == TSDL_TOKEN_END)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
     int shown = token->end - token->at < 40 ? (int)(token->end - token->at) : 40;
@@ -47,7 +65,7 @@ static bool unexpected(struct parser *p, const char *expected)
                      p->reading->text->p + token->at);
 }
 
-/* Takes the sign, which must be there. */
+/* Consumes a sign; fails if the next token is another one. */
 static bool take_sign(struct parser *p, char sign, const char *expected)
 {
     return is_sign(p, sign) ? next(p) : unexpected(p, expected);
@@ -65,8 +83,7 @@ static bool is_word(const struct tsdl_token *token)
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
 
-/* Names with points between them, written with or without blanks: [begin, end) of the text without
- * those. */
+/* Joins names and points in [begin, end) of the text, without blanks between them. */
 static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
@@ -94,7 +111,7 @@ static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text
     return true;
 }
 
-/* name.name.name; `*keyword`: the keyword where it is that one word. */
+/* Parses name.name.name. `*keyword` is set if the path is a single keyword. */
 static bool parse_path(struct parser *p, const char *expected, ttr_text *text, uint8_t *keyword)
 {
     size_t begin = p->token.at, end = begin;
@@ -112,7 +129,7 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
     return join_path(p, begin, end, text);
 }
 
-/* A number, a string or a path, with signs and parentheses. */
+/* Parses a number, a string or a path, with signs and parentheses. */
 static const struct tsdl_value *parse_value(struct parser *p)
 {
     unsigned parentheses = 0;
@@ -154,7 +171,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
 static const struct tsdl_statement *parse_attributes(struct parser *p);
 static const struct tsdl_statement *parse_fields(struct parser *p);
 
-/* { body }: NULL with reading->status set when it fails, or an empty body without. */
+/* Parses { body }. On failure, sets reading->status and returns false. */
 static bool parse_body(struct parser *p, bool has_fields, const struct tsdl_statement **body)
 {
     if (!take_sign(p, '{', "'{'") || !enter(p))
@@ -188,7 +205,7 @@ static bool is_basic_word(const struct parser *p)
     }
 }
 
-/* Words of C, or one name of another type: "unsigned long", "const uint32_t". */
+/* Parses type names that consist of words: "unsigned long", "const uint32_t". */
 static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
 {
     ttr_text words[WORDS_MAX];
@@ -220,7 +237,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     return true;
 }
 
-/* The name behind struct, variant and enum, where there is one. */
+/* Parses the optional tag after struct, variant or enum. */
 static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (p->token.kind != TSDL_TOKEN_NAME)
@@ -317,7 +334,7 @@ static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
     return specifier->name.n ? true : unexpected(p, "the name of an enumeration, ':' or '{'");
 }
 
-/* integer { ... }, floating_point { ... }, string { ... } or string alone. */
+/* Parses integer { ... }, floating_point { ... }, string { ... }, or string alone. */
 static bool parse_class(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (!next(p))
@@ -360,7 +377,7 @@ static bool parse_kind(struct parser *p, struct tsdl_specifier *specifier)
     }
 }
 
-/* What stands for a type; NULL when it is none. */
+/* Parses a type specifier. Returns NULL on failure. */
 static const struct tsdl_specifier *parse_specifier(struct parser *p)
 {
     struct tsdl_specifier *specifier = tsdl_tree_take(p->reading, sizeof *specifier);
@@ -390,7 +407,7 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
     return true;
 }
 
-/* *const *name[2][len] : 3; parentheses around the name or all of it mean nothing. */
+/* Parses *const *name[2][len] : 3; parentheses around the name or the declarator are ignored. */
 static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_name)
 {
     unsigned parentheses = 0;
@@ -421,7 +438,7 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
     return parse_dimensions(p, declarator) ? declarator : NULL;
 }
 
-/* declarator, declarator; */
+/* Parses declarator, declarator; */
 static bool parse_declarators(struct parser *p, struct tsdl_statement *statement)
 {
     const struct tsdl_declarator **link = &statement->declarator;
@@ -441,7 +458,7 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
     }
 }
 
-/* The name that an alias gives: that of a type of C, with stars. */
+/* Parses the new name of an alias: a type name of C, with stars. */
 static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
 {
     size_t at = p->token.at;
@@ -459,7 +476,7 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
     return true;
 }
 
-/* typealias T := name; */
+/* Parses typealias T := name; */
 static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_ALIAS;
@@ -474,7 +491,7 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
     return next(p) && parse_alias_name(p, statement) && take_sign(p, ';', "';' behind the alias");
 }
 
-/* typedef T name, name; */
+/* Parses typedef T name, name; */
 static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_TYPES;
@@ -482,7 +499,7 @@ static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
            parse_declarators(p, statement);
 }
 
-/* At a keyword that begins something new: only a missing ';' lets it stand behind a '}'. */
+/* Reports whether a keyword starts a new declaration after a '}' without ';'. */
 static bool begins_declaration(const struct parser *p)
 {
     if (p->token.kind != TSDL_TOKEN_KEYWORD)
@@ -505,7 +522,7 @@ static bool begins_declaration(const struct parser *p)
     }
 }
 
-/* Fields, or a type that is only declared: struct name { ... }; */
+/* Parses fields, or a type that is only declared: struct name { ... }; */
 static bool parse_declaration(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_FIELDS;
@@ -527,7 +544,7 @@ static struct tsdl_statement *begin_statement(struct parser *p)
     return statement;
 }
 
-/* What a structure or variant holds, up to its '}'. */
+/* Parses the members of a structure or variant, up to its '}'. */
 static const struct tsdl_statement *parse_fields(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
@@ -546,14 +563,14 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
     return first;
 }
 
-/* True at the keyword of a type that is written out. */
+/* Reports whether the next token starts a type specifier. */
 static bool begins_type(const struct parser *p)
 {
     return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) ||
            is_keyword(p, TSDL_INTEGER) || is_keyword(p, TSDL_FLOATING_POINT);
 }
 
-/* An attribute: `name = value`, `name := type`, or `name = type` as well. */
+/* Parses an attribute: `name = value`, `name := type`, or `name = type`. */
 static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
 {
     uint8_t keyword;
@@ -572,7 +589,7 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
     return take_sign(p, ';', "';'");
 }
 
-/* What a block or a class holds, up to its '}'. */
+/* Parses the attributes of a block or class, up to its '}'. */
 static const struct tsdl_statement *parse_attributes(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
@@ -601,7 +618,7 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
     return next(p) && parse_body(p, false, &statement->body) && take_sign(p, ';', "';' behind '}'");
 }
 
-/* What is taken from the tree is of one block from here on, or no longer. */
+/* Switches between the arena of the text's tree and that of the current block. */
 static void swap_trees(struct tsdl_reading *reading)
 {
     struct arena tree = reading->tree;
@@ -647,10 +664,10 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     }
 }
 
-/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write
- * packets of metadata as they fill, so that one that was stopped leaves a part of a declaration; a
- * text without packets is somebody's mistake, unless another one goes on behind it.  Without a
- * stream block nothing can be read. */
+/* Reports whether a text that ends too early may be used without the declaration at `at`. Tracers
+ * write metadata in packets, so a tracer that was stopped leaves a partial declaration. A text
+ * without packets is accepted only if another metadata file continues it. At least one stream block
+ * is required to read anything. */
 static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
     if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)

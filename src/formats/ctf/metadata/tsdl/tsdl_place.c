@@ -1,9 +1,26 @@
-/* Types put in place: the roots of packets and events (CTF 1.8.3, 5 and 6).
+/* Placement of types: the roots of packets and events (CTF 1.8.3 sections 5 and 6). This is the
+ * second step of the resolver (tsdl_types.h).
  *
- * What refers to a length or tag is copied with its structure, so that each place has paths of its
- * own; what does not is shared. Options get the values of the labels that choose them.  In packet
- * headers, packet contexts and event headers the names of fields say what they are (5.1, 5.2, 6.1),
- * and timestamps that name no clock take the only one there is (8). */
+ * place_type walks the declared type in decoding order, with a stack of frames from the root to the
+ * current member:
+ *   root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2 -> sequence, length
+ * "len"
+ *
+ * A reference is resolved in this order (find_target):
+ *   absolute path ("stream.event.context.x")    from the named root; in the own root by follow_own
+ *   owner known from its declaration            from that structure
+ *   otherwise                                   innermost frame that has the first name before this
+ * place
+ *
+ * The target must be decoded before its user: a member before the current one in some frame, or
+ * part of an earlier root. The result is a list of names from a root (struct type_reference). A
+ * type with references is copied with its enclosing structures; any other type is shared.
+ *
+ * Roles: in packet headers, packet contexts and event headers, field names imply roles (5.1, 5.2,
+ * 6.1). Timestamps without a clock use the only clock of the trace (8).
+ *
+ * Cost: O(fields of the root), bounded by TSDL_FIELDS_MAX. Recursion is bounded by TSDL_DEPTH_MAX.
+ */
 #include <string.h>
 
 #include "base/status.h"
@@ -13,11 +30,11 @@
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
-/* A structure or variant on the way from the root to where we are. */
+/* A structure or variant on the path from the root to the current type. */
 struct frame {
-    const struct tsdl_type *type; /* as declared */
-    uint32_t member;              /* being placed; those before it are there already */
-    uint32_t names_n;             /* of the path to it */
+    const struct tsdl_type *type; /* the declared type */
+    uint32_t member;              /* index of the member being placed; earlier ones are complete */
+    uint32_t names_n;             /* names of the path up to it */
 };
 
 struct placing {
@@ -27,9 +44,9 @@ struct placing {
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;               /* we are inside of */
-    bool marks_roles;              /* copy everything: names mean something here */
-    const struct ctf_clock *clock; /* that a timestamp without a clock took */
+    uint32_t arrays;               /* number of enclosing arrays */
+    bool marks_roles;              /* copy every type, because names imply roles in this root */
+    const struct ctf_clock *clock; /* clock given to a timestamp without one */
 };
 
 uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name,
@@ -56,7 +73,7 @@ static bool is_integer(const struct type *type)
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
 
-/* Does any label of the tag choose an option? */
+/* Fails if no label of the tag selects an option. */
 static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
                       const struct tsdl_type *variant, size_t at)
 {
@@ -84,7 +101,7 @@ bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *t
     return check_tag(resolver, target, user, at);
 }
 
-/* The first name of a path "a.b.c"; the path goes on behind it. */
+/* Removes and returns the first name of a path "a.b.c". */
 static ttr_text next_name(ttr_text *path)
 {
     const char *point = memchr(path->p, '.', path->n);
@@ -109,7 +126,7 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
     return from;
 }
 
-/* Does the first name of a path mean a member of this frame that comes before where we are? */
+/* Reports whether the first name of a path is a member of this frame before the current one. */
 static bool is_before(const struct frame *frame, ttr_text path)
 {
     int64_t i = frame->type->type.kind == TYPE_STRUCT
@@ -118,7 +135,7 @@ static bool is_before(const struct frame *frame, ttr_text path)
     return i >= 0 && (uint64_t)i < frame->member;
 }
 
-/* The failure of a reference: at its own place where that is in this text. */
+/* Fails because of a reference; shows its position if it is in the current text. */
 static bool fail_reference(const struct placing *p, const struct tsdl_type *user, const char *why)
 {
     const struct tsdl_reference *reference = &user->reference;
@@ -128,8 +145,8 @@ static bool fail_reference(const struct placing *p, const struct tsdl_type *user
                      reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* A relative reference: from the structure that owns it, or from the innermost one that has it
- * before this place. */
+/* Resolves a relative reference, from the structure that owns it, or from the innermost frame with
+ * an earlier member of that name. */
 static const struct tsdl_type *follow_relative(struct placing *p, const struct tsdl_type *user,
                                                ttr_text *names, uint32_t *names_n)
 {
@@ -159,7 +176,7 @@ static const struct {
     {"event.context.", ROOT_SPECIFIC_CONTEXT},    {"event.fields.", ROOT_PAYLOAD},
 };
 
-/* A root that is in place already, or NULL. */
+/* Returns a root that was already placed, or NULL. */
 static const struct type *root_of(const struct placing *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
@@ -182,8 +199,9 @@ static const struct type *root_of(const struct placing *p, enum type_root root)
     }
 }
 
-/* What a path from our own root means, if it is decoded before we are: along the way that leads to
- * us every step is ours, options too; the first that is not must be earlier. */
+/* Resolves an absolute path in the root being placed. As long as the path follows the frames, each
+ * step is the current member, including variant options; the first step that leaves them must be an
+ * earlier member. */
 static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names,
                                           uint32_t *names_n)
 {
@@ -220,7 +238,7 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
     return target;
 }
 
-/* Finds the length or tag of `user`; `to` gets the path. */
+/* Finds the length or tag of `user` and stores the path in `to`. */
 static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_type *user,
                                            struct tsdl_type *to)
 {
@@ -250,7 +268,7 @@ static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_
     return target;
 }
 
-/* Gives an option the values of its labels. */
+/* Sets the selecting ranges of a variant option from the tag's labels. */
 static bool choose_option(struct placing *p, const struct tsdl_type *variant,
                           const struct tsdl_type *tag, struct type_member *option, char *escaped)
 {
@@ -287,8 +305,8 @@ static bool choose_options(struct placing *p, struct tsdl_type *variant,
     return true;
 }
 
-/* A timestamp without a clock takes the only one; where there is none at all, it counts nanoseconds
- * (8). */
+/* Maps a timestamp without a clock to the only clock; without any clock it counts nanoseconds
+ * (section 8). */
 static bool take_clock(struct placing *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
@@ -308,7 +326,7 @@ static bool take_clock(struct placing *p, struct tsdl_type *type)
     return true;
 }
 
-/* Checks that a member can play the role of its name, and gives it. */
+/* Checks that a member can have the role its name implies, and sets it. */
 static bool give_role(struct placing *p, const struct type_member *member, enum ctf_role role)
 {
     struct tsdl_type *type = tsdl_type_of(member->type);
@@ -342,7 +360,7 @@ static bool give_role(struct placing *p, const struct type_member *member, enum 
 
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from);
 
-/* The members of a structure, or the options of a variant. */
+/* Places the members of a structure, or the options of a variant. */
 static bool place_members(struct placing *p, const struct tsdl_type *from,
                           struct type_member *members)
 {
@@ -387,7 +405,7 @@ static bool place_compound(struct placing *p, const struct tsdl_type *from, stru
     return place_members(p, from, members);
 }
 
-/* The type at its place: itself, or a copy where it refers to something or gets a role. */
+/* Returns the placed type: itself, or a copy if it has references or gets a role. */
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from)
 {
     if (!from->has_references && !p->marks_roles)

@@ -1,14 +1,18 @@
-/* Descriptions as metadata of CTF 1.8: read again, the text gives the same description, and
- * Babeltrace opens it.
+/* Printer of CTF 1.8 metadata. Parsing its text results in the same description, and Babeltrace
+ * accepts it.
  *
- * What TSDL has other words for is said in those, when the bits stay the same: booleans, flags and
- * plain bits are integers; bytes are arrays of them; an optional field is a variant of "present"
- * and "absent", and a selector without labels becomes an enumeration. What only describes the trace
- * is left out: namespaces, uids that are no UUIDs, attributes, accuracies, origins of clocks other
- * than the Unix epoch, media types, names of streams. Characters that cannot stand in a name become
- * underscores. Refused with the place: numbers of variable size, reversed bits, UTF-16 and UTF-32,
- * arrays aligned beyond their elements, fields that cannot have their role, names that become
- * equal, and all of the 2010 RFC, whose sizes are in bytes. */
+ * Types that TSDL lacks are replaced by types with the same bits: booleans, flags and plain bits by
+ * integers, bytes by arrays of integers, an optional by a variant of "present" and "absent". A
+ * selector without labels becomes an enumeration. Descriptive data are dropped: namespaces, uids
+ * that are not UUIDs, attributes, accuracies, clock origins other than the Unix epoch, media types,
+ * names of streams. Invalid characters in names become underscores.
+ *
+ * Rejected, with the position: numbers of variable size, reversed bits, UTF-16 and UTF-32, arrays
+ * aligned beyond their elements, fields that cannot have their role, names that become equal, and
+ * RFC v1.1, whose sizes are in bytes.
+ *
+ * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and repeated
+ * long enumerations, the second one prints. */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -17,8 +21,8 @@
 
 #include "base/status.h"
 
-/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in
- * it, which the lexer takes. */
+/* Reports whether a clock can have this name: an identifier, or, for a description read from TSDL,
+ * also one with other bytes that the lexer accepts. */
 static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 {
     bool is_word = p->description->version == CTF_1_8 && name.n &&
@@ -28,7 +32,8 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
     return is_word || tsdl_is_identifier(name);
 }
 
-/* Gives a clock its name, or its id where that is no word, or a made one where that is taken. */
+/* Names a clock: its name, else its id if the name is not an identifier, else a generated name if
+ * that is used. */
 static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
                        struct tsdl_names *taken)
 {
@@ -69,7 +74,7 @@ static void put_uuid(struct tsdl_printer *p, const uint8_t uuid[16])
     tsdl_put(p, "\"");
 }
 
-/* keyword { */
+/* Prints keyword { */
 static void begin_block(struct tsdl_printer *p, const char *keyword)
 {
     tsdl_put(p, "\n%s {", keyword);
@@ -83,7 +88,7 @@ static void end_block(struct tsdl_printer *p)
     tsdl_put(p, "};\n");
 }
 
-/* name = */
+/* Prints name = */
 static void begin_attribute(struct tsdl_printer *p, const char *name)
 {
     tsdl_put_line(p);
@@ -96,7 +101,8 @@ static void put_unsigned(struct tsdl_printer *p, const char *name, uint64_t numb
     tsdl_put(p, "%" PRIu64 ";", number);
 }
 
-/* The lowest number has no magnitude in its own type. */
+/* Prints a signed number; the minimum needs special care, since its magnitude does not fit in its
+ * type. */
 static void put_signed(struct tsdl_printer *p, const char *name, int64_t number)
 {
     begin_attribute(p, name);
@@ -132,8 +138,8 @@ static bool put_trace(struct tsdl_printer *p)
     return true;
 }
 
-/* The name of an entry: words with points between, which may be keywords.  What cannot stand there
- * becomes an underscore, but for a name that was read. */
+/* Prints the name of an environment entry: words joined by points, possibly keywords. Invalid
+ * characters become underscores, except in names read from TSDL. */
 static void put_entry_name(struct tsdl_printer *p, ttr_text name)
 {
     bool begins = true;
@@ -176,8 +182,8 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a
- * word, but Babeltrace takes several clocks only where all say it. */
+/* Reports whether clocks need an explicit `absolute`. A clock with an offset does not, but
+ * Babeltrace accepts several clocks only if all declare it. */
 static bool says_absolute(const struct ctf_description *description)
 {
     bool says = description->clocks_n > 1;
@@ -192,7 +198,7 @@ static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
     uint8_t uuid[16];
     const bool is_uid =
         !clock->has_uuid && clock->ns.n == 0 &&
-        tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
+        tsdl_take_uuid(clock->uid, uuid); /* CTF 1.8 clocks have a UUID where CTF 2 has a uid */
     begin_block(p, "clock");
     put_string(p, "name", tsdl_clock_name(p, clock));
     if (clock->has_uuid || is_uid) {
@@ -215,8 +221,8 @@ static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
     end_block(p);
 }
 
-/* Packets tell streams apart, or there is only the one of id 0, which Babeltrace does not want
- * told. */
+/* Reports whether a stream needs an id: not if it is the only one and has id 0, since Babeltrace
+ * then rejects an id. */
 static bool has_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
     return stream->id != 0 ||
@@ -241,7 +247,7 @@ static bool put_event(struct tsdl_printer *p, const struct ctf_event_class *even
 {
     p->event = event;
     begin_block(p, "event");
-    begin_attribute(p, "name"); /* also an empty one: Babeltrace asks for it */
+    begin_attribute(p, "name"); /* printed even if empty, since Babeltrace requires it */
     tsdl_put_string(p, event->name);
     tsdl_put(p, ";");
     put_unsigned(p, "id", event->id);
@@ -258,8 +264,8 @@ static bool put_event(struct tsdl_printer *p, const struct ctf_event_class *even
     return true;
 }
 
-/* Without a number in the packets or events that tells several apart, all are of id 0: no others
- * are written. */
+/* Prints the stream classes. If packets or events have no stream class id, all belong to id 0, and
+ * no others are printed. */
 static bool put_streams(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
@@ -281,7 +287,7 @@ static bool put_streams(struct tsdl_printer *p)
     return true;
 }
 
-/* Clocks come early: fields name them. */
+/* Prints the complete text. Clocks come first, because fields refer to them. */
 static bool put_all(struct tsdl_printer *p)
 {
     tsdl_put(p, "/* CTF 1.8 */\n");
@@ -305,7 +311,8 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     arena_init(&p.arena, description->alloc);
     pairmap_init(&p.labelled, description->alloc);
     bool is_fine =
-        name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
+        /* the first pass collects needs of selectors, the second one prints */
+        name_clocks(&p) && put_all(&p);
     p.gathers = false;
     is_fine = is_fine && put_all(&p);
     pairmap_free(&p.labelled);

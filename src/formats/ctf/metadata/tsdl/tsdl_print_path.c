@@ -1,21 +1,21 @@
-/* Lengths and selectors in TSDL: the paths that name them, and the labels that choose options.
+/* Lengths and selectors in TSDL: the paths to them, and the labels that select options.
  *
- * References of the model pass through options without naming them; paths of TSDL name the option.
- * So a field that stands in several options of one variant cannot be named from outside. */
+ * References of the model skip variant options; paths of TSDL contain the option's name. So a field
+ * that is in several options of one variant cannot be referenced from outside. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define INDEX_FROM 32u /* members from which on a structure is large */
-#define RANGES_MAX 64u /* of an optional: more cannot be turned around */
+#define INDEX_FROM 32u /* number of members from which on a structure gets an index */
+#define RANGES_MAX 64u /* maximum number of ranges of an optional that can be complemented */
 
 static bool is_same(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* A root that fields here may refer to, or NULL. */
+/* Returns a root that the current field may refer to, or NULL. */
 static const struct type *root_of(const struct tsdl_printer *p, enum type_root root)
 {
     switch (root) {
@@ -34,15 +34,15 @@ static const struct type *root_of(const struct tsdl_printer *p, enum type_root r
     }
 }
 
-/* A way down from a structure by names of members. */
+/* Descent from a structure by member names. */
 struct way {
-    const struct type *type; /* where it is */
+    const struct type *type; /* current type */
     enum type_root root;
     bool is_top, is_in_array;
-    const ttr_text *names; /* still to go */
+    const ttr_text *names; /* names that remain */
     uint32_t names_n;
     bool prints;
-    const struct type_member *first; /* what the first name means, where that is known */
+    const struct type_member *first; /* member that the first name refers to, if known */
 };
 
 static void put_step(struct tsdl_printer *p, const struct way *way, bool is_first, ttr_text word)
@@ -53,7 +53,7 @@ static void put_step(struct tsdl_printer *p, const struct way *way, bool is_firs
     tsdl_put_text(p, word);
 }
 
-/* Does a type lead to a member of that name, options and lists being passed through? */
+/* Reports whether a member of that name is reachable through options and arrays only. */
 static bool leads_to(const struct type *type, ttr_text name, unsigned depth)
 {
     if (type->kind == TYPE_STRUCT)
@@ -67,7 +67,7 @@ static bool leads_to(const struct type *type, ttr_text name, unsigned depth)
     return false;
 }
 
-/* Through an option that leads to the next name, which must be the only one. */
+/* Enters the only option that leads to the next name. Fails if several do. */
 static bool pass_option(struct tsdl_printer *p, struct way *way)
 {
     const struct type *type = way->type;
@@ -88,7 +88,7 @@ static bool pass_option(struct tsdl_printer *p, struct way *way)
     return true;
 }
 
-/* Goes down to the last name, through structures and options. */
+/* Descends to the last name, through structures and options. */
 static bool follow(struct tsdl_printer *p, struct way *way)
 {
     for (bool is_first = true; way->names_n > 0; is_first = false) {
@@ -127,8 +127,8 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
     return true;
 }
 
-/* The member of a structure around us that has this name and comes before where we are; NULL when
- * there is none. */
+/* Returns the member of an enclosing structure with this name, if it comes before the current one;
+ * else NULL. */
 static const struct type_member *earlier_member(const struct tsdl_printer *p,
                                                 const struct tsdl_print_frame *frame, ttr_text name)
 {
@@ -140,8 +140,8 @@ static const struct type_member *earlier_member(const struct tsdl_printer *p,
     return member && member < frame->type->members + frame->member ? member : NULL;
 }
 
-/* The innermost structure around us from which the reference goes down to an earlier field; NULL
- * when there is none. */
+/* Returns the innermost enclosing structure in which the reference leads to an earlier field; NULL
+ * if there is none. */
 static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p,
                                                const struct type_reference *reference)
 {
@@ -158,7 +158,8 @@ static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p,
     return NULL;
 }
 
-/* A structure between has an earlier field of the same name: a relative path would find that. */
+/* Reports whether a structure between has an earlier field of the same name, which a relative path
+ * would find instead. */
 static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_frame *frame,
                       ttr_text name)
 {
@@ -168,7 +169,7 @@ static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_fram
     return false;
 }
 
-/* The way that a reference goes from here; `*prefix` is what stands before it. */
+/* Starts the path of a reference from the current position; `*prefix` is printed before it. */
 static bool begin_way(struct tsdl_printer *p, const struct type_reference *reference,
                       struct way *way, const char **prefix)
 {
@@ -202,9 +203,8 @@ bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *ref
     return follow(p, &way);
 }
 
-/* What labels mean an option: one that differs from its word by an underscore in front, as those of
- * LTTng's contexts of applications do, is its word from now on, for Babeltrace wants the same for
- * both. */
+/* Uses a label as the option's identifier if it differs only by a leading underscore, as in LTTng's
+ * contexts of applications. Babeltrace requires both to be equal. */
 static bool take_label(struct tsdl_printer *p, const struct type_member *option, ttr_text label)
 {
     bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' &&
@@ -223,10 +223,10 @@ static bool take_label(struct tsdl_printer *p, const struct type_member *option,
            tsdl_refuse_memory(p);
 }
 
-/* How labels of a selector choose options. */
+/* How the labels of a selector match the options of a variant. */
 struct fit {
-    bool does;      /* by the very values the options say */
-    bool has_words; /* and each is the word its option is written as */
+    bool does;      /* labels have exactly the options' ranges */
+    bool has_words; /* in addition, each label equals its option's identifier */
 };
 
 static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user,
@@ -280,7 +280,7 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
     return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof *a) == 0);
 }
 
-/* Would two users of a selector have it as the same enumeration? */
+/* Reports whether two users of a selector need the same enumeration. */
 static bool is_same_use(const struct type *a, const struct type *b)
 {
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
@@ -292,7 +292,8 @@ static bool is_same_use(const struct type *a, const struct type *b)
     return is_same_one;
 }
 
-/* Roots of the trace, of a stream and of an event have their needs apart. */
+/* Reports whether a need applies to the root at hand: roots of trace, stream and event have
+ * separate needs. */
 static bool is_here(const struct tsdl_printer *p, const struct tsdl_need *need, enum type_root root)
 {
     return need->reference->root == root &&
@@ -300,8 +301,7 @@ static bool is_here(const struct tsdl_printer *p, const struct tsdl_need *need, 
            (root < ROOT_SPECIFIC_CONTEXT || need->event == p->event);
 }
 
-/* How many values of a range an integer of these bits has: the range itself, cut; false when none
- * is left. */
+/* Limits a range to the values of an integer type. Returns false if no value is left. */
 static bool cut(const struct type *type, struct type_range range, struct type_range *left)
 {
     *left = range;
@@ -368,7 +368,7 @@ static void put_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
         tsdl_put(p, "%" PRIu64, value);
 }
 
-/* name = 1 ... 3, for each range; values that the integer cannot have are left out. */
+/* Prints name = 1 ... 3 for each range; values beyond the integer are dropped. */
 static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
                       const struct type_range *ranges, uint32_t n)
 {
@@ -392,13 +392,13 @@ static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text 
     }
 }
 
-/* Numbers in their order as unsigned ones, whether they have a sign or not. */
+/* Maps a number, signed or unsigned, to an unsigned number of the same order. */
 static uint64_t order_of(const struct type *type, uint64_t value)
 {
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
 
-/* What is in none of the ranges: from each end up to the nearest beginning. */
+/* Prints the complement of the ranges. */
 static void put_rest(struct tsdl_printer *p, const struct type *type,
                      const struct type_range *ranges, uint32_t n)
 {
@@ -424,7 +424,8 @@ static void put_rest(struct tsdl_printer *p, const struct type *type,
     }
 }
 
-/* Own labels; one that means an option is written as that is. */
+/* Prints the type's own labels; one that selects an option is printed as the option's identifier.
+ */
 static bool put_own_labels(struct tsdl_printer *p, const struct type *type, const struct type *user)
 {
     for (uint32_t i = 0; i < type->labels->n; i++) {
@@ -442,7 +443,7 @@ static bool put_own_labels(struct tsdl_printer *p, const struct type *type, cons
 bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
 {
     const struct type *user = need ? need->user : NULL;
-    const struct type_range any = {1, UINT64_MAX}; /* of what is true */
+    const struct type_range any = {1, UINT64_MAX}; /* range of "true" */
     bool is_truth = user && user->ranges_n == 0;
     tsdl_put(p, " {");
     p->indent++;

@@ -1,4 +1,4 @@
-/* Types as TSDL: structures with their members, numbers, enumerations, texts, variants. */
+/* Types in TSDL: structures with their members, numbers, enumerations, texts, variants. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,12 +7,14 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define TYPES_MAX (1u << 23) /* of a description: every use of a structure is written out */
-#define LABELS_LONG 64u      /* labels: from so many on an enumeration may have a name */
+/* limit of printed types per description: every use of a structure is printed in full */
+#define TYPES_MAX (1u << 23)
+/* number of labels from which on an enumeration may become a named type */
+#define LABELS_LONG 64u
 
 static bool put_specifier(struct tsdl_printer *p, const struct type *type);
 
-/* size, align, signed, and whatever differs from the default */
+/* Prints size, align, signed, and all attributes that differ from their defaults. */
 static void put_integer(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
@@ -34,8 +36,8 @@ static void put_integer(struct tsdl_printer *p, const struct type *type)
     tsdl_put(p, " }");
 }
 
-/* Whether a type is one that is said by a name when it comes again: nothing around it changes what
- * it says. */
+/* Reports whether a type can be a named type: its labels are long, and its meaning does not depend
+ * on its position. */
 static bool is_long(const struct tsdl_printer *p, const struct type *type)
 {
     return p->stream && type->labels && type->labels->n >= LABELS_LONG &&
@@ -128,7 +130,7 @@ static bool put_text_class(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* [16] or [path] */
+/* Prints [16] or [path]. */
 static bool put_dimension(struct tsdl_printer *p, const struct type *type)
 {
     bool is_variable = type->kind == TYPE_SEQUENCE || type->reference.names_n;
@@ -145,7 +147,7 @@ static bool put_dimension(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* [2][len], outermost first */
+/* Prints [2][len], outermost dimension first. */
 static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
 {
     for (; type && tsdl_has_length(type); type = type->element)
@@ -154,8 +156,8 @@ static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* What a list is of, through all its dimensions: checks on the way that each is aligned as its
- * elements are. */
+/* Returns the element type of all dimensions. Checks that each dimension is aligned like its
+ * elements. */
 static const struct type *element_of(struct tsdl_printer *p, const struct type *type)
 {
     for (; tsdl_is_list(type); type = type->element) {
@@ -169,7 +171,7 @@ static const struct type *element_of(struct tsdl_printer *p, const struct type *
     return type;
 }
 
-/* integer { ... } name[2][len]; */
+/* Prints integer { ... } name[2][len]; */
 static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
 {
     const struct type *element = element_of(p, type);
@@ -189,9 +191,8 @@ static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr
     return true;
 }
 
-/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words
- * without one underscore before them, and refuses those that are written as an earlier one is
- * shown; what was read is as it was. */
+/* Adds an identifier and reports whether readers can distinguish it from earlier ones. Babeltrace
+ * drops one leading underscore and rejects duplicates. Names read from TSDL are not changed. */
 static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word)
 {
     bool is_known = p->description->version == CTF_1_8,
@@ -205,7 +206,7 @@ static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word
     return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
 }
 
-/* Members and options have names of their own; once is enough to ask. */
+/* Checks that all members have different names; each type is checked once. */
 static bool are_alone(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
@@ -240,7 +241,7 @@ static bool put_member(struct tsdl_printer *p, const struct type_member *member)
     return true;
 }
 
-/* What stands between the braces of a structure or a variant, and the second of these. */
+/* Prints the members of a structure or variant and the closing brace. */
 static bool put_between(struct tsdl_printer *p, const struct type *type,
                         bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
 {
@@ -268,7 +269,7 @@ static bool put_members(struct tsdl_printer *p, const struct type *type)
     return put_between(p, type, put_member);
 }
 
-/* The alignment that members give a structure (4.2.1, 4.2.2). */
+/* Returns the structure's alignment that follows from its members (4.2.1, 4.2.2). */
 static uint8_t align_of_members(const struct type *type)
 {
     uint8_t align = 0;
@@ -298,7 +299,7 @@ static bool put_struct(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* An option is written as a member; its name is no part of references. */
+/* Prints an option like a member; its name is not part of references. */
 static bool put_option(struct tsdl_printer *p, const struct type_member *option)
 {
     ttr_text word;
@@ -314,7 +315,8 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
     size_t before = p->to->n;
     if (!tsdl_put_reference(p, &type->reference))
         return false;
-    /* Babeltrace's grammar has a single word there; who wrote such a path himself has it back. */
+    /* Babeltrace's grammar allows only one word here. A path that was read from TSDL is printed
+     * unchanged. */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
         return tsdl_refuse(p,
@@ -344,7 +346,7 @@ static bool put_optional(struct tsdl_printer *p, const struct type *type)
     return is_fine;
 }
 
-/* What stands before a name; lengths come behind it. */
+/* Prints the part of a declaration before the name; lengths follow the name. */
 static bool put_specifier(struct tsdl_printer *p, const struct type *type)
 {
     if (++p->types_n > TYPES_MAX) {

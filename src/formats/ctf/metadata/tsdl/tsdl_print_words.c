@@ -1,5 +1,5 @@
-/* Text of TSDL: appending it, refusing what TSDL cannot say, and the words that fields and clocks
- * are written as. */
+/* Output of TSDL text, errors for what TSDL cannot express, and identifiers of fields and clocks.
+ */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -88,8 +88,8 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* The word that readers show by this name: itself, or with an underscore in front that they drop;
- * what cannot stand in a word becomes an underscore. */
+/* Returns an identifier that readers show as this name: the name itself, or with a leading
+ * underscore that they drop. Invalid characters become underscores. */
 static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 {
     *word = shown;
@@ -108,7 +108,7 @@ static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
     return true;
 }
 
-/* An option without a name gets one by its place. */
+/* Names an option without a name after its index. */
 static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word)
 {
     char made[24];
@@ -125,7 +125,8 @@ bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
                       is_same((ttr_text){name.p + 1, shown.n}, shown);
     bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
-    bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
+    /* names read from TSDL are valid unchanged */
+    bool is_known = p->description->version == CTF_1_8;
     *word = name;
     const ttr_text *label =
         outer->kind == TYPE_VARIANT
@@ -149,14 +150,14 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
     return name ? *name : clock->id;
 }
 
-/* A field can play the role that its name gives it. */
+/* Reports whether a field can have the role that its name implies. */
 static bool can_play(const struct type *type, enum ctf_role role)
 {
     return role == CTF_ROLE_UUID ? tsdl_has_length(type)
                                  : type->kind == TYPE_UINT && type->bits <= 64;
 }
 
-/* Another member that is shown by this name? */
+/* Reports whether another member is shown under this name. */
 static bool has_other(const struct type *outer, const struct type_member *member, ttr_text name)
 {
     for (uint32_t i = 0; i < outer->members_n; i++) {

@@ -1,19 +1,30 @@
-/* Declarations of types (CTF 1.8.3, 4.2 and 7.3): names in scopes, structures, variants, arrays and
- * sequences, GNU/C bitfields.
+/* Declared types (CTF 1.8.3 sections 4.2 and 7.3): names in scopes, structures, variants, arrays,
+ * sequences, GNU/C bitfields. This is the first step of the resolver (tsdl_types.h).
  *
- * A relative length or tag is looked for where it is written: in the structures being declared
- * around it, the innermost first.  One that is found belongs to that structure whatever the type is
- * called later (4.2.2, example of example_variant).  One that is not found may still be when its
- * structure is put in place inside another (as Babeltrace does); outside of any structure it is an
- * error. */
+ * Scopes nest lexically: file, block, structure. A name is looked up from the innermost scope
+ * outwards; declarations precede their uses (section 7.3.1).
+ *
+ * References to lengths and tags may be relative, and a type may be used in another place than it
+ * was declared. So they are resolved in two steps:
+ *   1. refer: searches the structures being declared around the reference, innermost first. If one
+ * has the field, it becomes the owner of the reference, whatever the type is named later
+ *      (section 4.2.2, example_variant).
+ *   2. Without an owner, tsdl_place.c searches the structures in which the type is placed, like
+ *      Babeltrace does. A reference outside of any structure is an error here.
+ *
+ * Invariants: a type is immutable once declared; changes of named types are made on a copy
+ * (copy_named). `fields` and `depth` of each type are known, so size limits are checked before
+ * anything is expanded.
+ *
+ * Cost: O(1) per declaration and lookup. Left out: const, which is parsed but has no meaning. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define INDEX_FROM 8u /* members from which on a structure has a hash of them */
+#define INDEX_FROM 8u /* number of members from which on a structure gets a hash index */
 
-/* "struct NAME" and the like, or the name itself; with stars. */
+/* Builds the lookup name of a specifier: "struct NAME" etc. or the name itself, with stars. */
 static bool key_of(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                    uint32_t pointers, ttr_text *key)
 {
@@ -45,7 +56,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
     return type;
 }
 
-/* The name without the words "const"; the same where it has none. */
+/* Removes the words "const" from a name. */
 static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
@@ -64,7 +75,7 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     return true;
 }
 
-/* A type by its name, with stars; fails where no scope has one. */
+/* Finds a type by its name and stars. Fails if no scope has it. */
 static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
                                           const struct tsdl_specifier *specifier, uint32_t pointers)
 {
@@ -88,7 +99,7 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* The type as one that a name may be given: itself, unless others share it. */
+/* Returns a type that may get a name: itself, or a copy if it is shared. */
 static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
                                         const struct tsdl_type *type)
 {
@@ -101,7 +112,7 @@ static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
     return own;
 }
 
-/* Gives a type a name in the scope at hand. */
+/* Adds a name for a type in the current scope. */
 static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
                     const struct tsdl_type *type)
 {
@@ -119,7 +130,7 @@ static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
            tsdl_fail_memory(resolver->reading);
 }
 
-/* What a compound type takes over from a type inside it. */
+/* Propagates properties of an inner type to the compound type: references, clocks, counts. */
 static bool take_over(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
                       const struct tsdl_type *inner)
 {
@@ -147,7 +158,7 @@ static bool begins_with(ttr_text text, const char *prefix)
     return text.n >= n && memcmp(text.p, prefix, n) == 0;
 }
 
-/* Notes where a length or tag is to be found, and looks for it in the structures around. */
+/* Records the length or tag of a type, and searches the enclosing structures for it. */
 static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
                   const struct tsdl_value *value)
 {
@@ -183,7 +194,7 @@ static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
     return true;
 }
 
-/* True for what is shown as a text when there are several of it. */
+/* Reports whether an array of this type is shown as text. */
 static bool is_character(const struct tsdl_type *element)
 {
     const struct type *type = &element->type;
@@ -192,7 +203,7 @@ static bool is_character(const struct tsdl_type *element)
            (element->encoding == ENCODING_UTF8 || element->encoding == ENCODING_ASCII);
 }
 
-/* An array or sequence of `element`. */
+/* Makes an array or sequence of `element`. */
 static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
                                           const struct tsdl_type *element,
                                           const struct tsdl_value *length)
@@ -219,7 +230,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     return is_fixed || refer(resolver, type, length) ? type : NULL;
 }
 
-/* The type of a declarator: `T name[2][len]` is an array of two sequences. */
+/* Makes the type of a declarator: `T name[2][len]` is an array of two sequences. */
 static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
                                            const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
@@ -239,7 +250,7 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* T name : 5; -- the bits lie in a unit of T's size, which they do not cross. */
+/* Makes the type of T name : 5; its bits do not cross a unit of T's size. */
 static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
                                              const struct tsdl_type *unit,
                                              const struct tsdl_value *bits)
@@ -280,7 +291,8 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
 }
 
-/* The type of a specifier, unless stars behind it make another name of it. */
+/* Resolves the specifier before a declarator. With stars, the name including the stars is looked up
+ * instead. */
 static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                          const struct tsdl_declarator *declarators, const struct tsdl_type **base)
 {
@@ -295,7 +307,7 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
     return *base != NULL;
 }
 
-/* Counts what a body declares as members, and gives the type room for them. */
+/* Counts the members of a body and allocates them. */
 static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                       struct tsdl_type *type)
 {
@@ -320,7 +332,7 @@ static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifie
     return (type->index = tsdl_take(resolver, index_n * sizeof *type->index)) != NULL;
 }
 
-/* What an array is of in the end. */
+/* Returns the element type after all array dimensions. */
 static const struct type *innermost(const struct type *type)
 {
     while (type->element)
@@ -357,9 +369,9 @@ static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
     return take_over(resolver, declarator->at, outer, type);
 }
 
-/* True where dropping a leading underscore would give the name that another member is shown by:
- * that is so when all names with fewer underscores are there, down to the one without any, which
- * keeps its own. */
+/* Reports whether dropping a leading underscore would collide with another shown name. That is so
+ * if all names with fewer underscores exist, down to the name without any, which is never changed.
+ */
 static bool clashes(const struct tsdl_type *type, ttr_text name)
 {
     do {
@@ -371,7 +383,7 @@ static bool clashes(const struct tsdl_type *type, ttr_text name)
     return true;
 }
 
-/* Names as people see them: without one leading underscore (4.2.1). */
+/* Sets the shown names: without one leading underscore (4.2.1). */
 static void show_names(struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
@@ -398,7 +410,7 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
     return true;
 }
 
-/* The members of a structure, or the options of a variant, in a scope of their own. */
+/* Resolves the members of a structure, or the options of a variant, in a new scope. */
 static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                          struct tsdl_type *type)
 {
@@ -432,7 +444,7 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
     return true;
 }
 
-/* A copy of a named structure or variant that says more than its declaration does. */
+/* Copies a named structure or variant, to add an alignment or a tag. */
 static struct tsdl_type *copy_named(struct tsdl_resolver *resolver,
                                     const struct tsdl_specifier *specifier)
 {
@@ -510,8 +522,8 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
                : NULL;
 }
 
-/* What has a pointer for its name is an address: babeltrace shows it in base 16, whatever the class
- * says. */
+/* Marks a type whose name has a star as an address: babeltrace shows it in base 16, whatever base
+ * it declares. */
 static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
                                             const struct tsdl_type *type)
 {

@@ -1,5 +1,5 @@
-/* Values of attributes: numbers, texts, UUIDs, claims, byte orders.  A wrong one fails at its
- * place. */
+/* Values of attributes: numbers, texts, UUIDs, booleans, byte orders. Errors show the value's
+ * position. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void tsdl_note(struct tsdl_resolver *resolver, ttr_severity severity, size_t at,
     put_note(resolver, severity, at, code, what);
 }
 
-/* The failure of an attribute's value. */
+/* Fails because of an attribute's value. */
 static bool fail_value(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                        const char *expected)
 {
@@ -115,7 +115,7 @@ bool tsdl_get_bool(struct tsdl_resolver *resolver, const struct tsdl_statement *
     return true;
 }
 
-/* A string up to its first zero, or a bare word. */
+/* Reads a string up to its first zero byte, or a bare word. */
 bool tsdl_get_text(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                    ttr_text *text)
 {
