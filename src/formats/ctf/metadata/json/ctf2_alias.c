@@ -1,9 +1,9 @@
-/* Field class aliases: a table by name, and the trees of those that must be built again for each
- * use.
+/* Field class aliases: a hash table by name, and copies of the JSON of aliases that are built again
+ * for each use.
  *
- * Uses of aliases inside aliases could make much of little text.  So work is counted: what aliases
- * and locations cost in one description is bounded, far beyond what real traces need (a kernel
- * trace with every event: some 100,000). */
+ * Aliases inside aliases could expand a small text exponentially. So the work for aliases and
+ * locations is counted and limited per description, far above real traces (a kernel trace with all
+ * events needs about 100,000). */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -20,7 +20,7 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* The slot of that name, or the free one for it. */
+/* Returns the slot of a name, or the free slot for it. */
 static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t hash,
                                      const char *name, size_t n)
 {
@@ -38,7 +38,8 @@ const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const c
     return state->slots_n ? *find_slot(state, hash_bytes(name, n), name, n) : NULL;
 }
 
-/* At most half of the slots are used; an old table stays in the arena. */
+/* Keeps at least half of the slots free. Returns false if memory is out; a replaced table stays in
+ * the arena. */
 static bool reserve_slot(struct ctf2_parser *parser)
 {
     struct ctf2_state *state = parser->state, old = *state;
@@ -57,8 +58,8 @@ static bool reserve_slot(struct ctf2_parser *parser)
     return true;
 }
 
-/* Copies a value and all inside into the description's arena and counts them; NULL when memory is
- * out.  Recursion is bounded by the depth of JSON texts. */
+/* Copies a value and all inner ones into the description's arena, and counts them. Returns NULL if
+ * memory is out. The depth of JSON texts limits the recursion. */
 static struct json_value *keep_tree(struct ctf2_parser *parser, const struct json_value *from,
                                     uint64_t *nodes)
 {
@@ -87,7 +88,7 @@ static struct json_value *keep_tree(struct ctf2_parser *parser, const struct jso
     return copy;
 }
 
-/* A shared type under another name. */
+/* Makes a copy of a shared type with the alias's name. */
 static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
                             struct ctf2_alias *alias)
 {
@@ -100,7 +101,7 @@ static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
     return TTR_OK;
 }
 
-/* What the alias stands for. */
+/* Builds the type of an alias, or keeps its JSON if it depends on its place. */
 static ttr_status define(struct ctf2_parser *parser, const struct json_value *json,
                          struct ctf2_alias *alias)
 {

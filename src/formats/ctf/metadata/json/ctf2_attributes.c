@@ -1,11 +1,11 @@
-/* Attributes: what tracers add in namespaces of their own.  They never change how data is decoded;
- * they are kept as text, so that a copy has them, and log levels are understood. */
+/* Attributes: data that tracers add in their own namespaces. They never affect decoding. They are
+ * kept as text for copies; log levels and EMF URIs are interpreted. */
 #include "base/jsontext.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Writes a value without blanks; numbers as they stand in the text.  Recursion is bounded by the
- * depth of JSON texts. */
+/* Prints a value without blanks; numbers as in the text. The depth of JSON texts limits the
+ * recursion. */
 static void put_value(const struct ctf_text *text, struct json *json,
                       const struct json_value *value)
 {
@@ -41,7 +41,7 @@ static void put_value(const struct ctf_text *text, struct json *json,
     }
 }
 
-/* The attributes, of whichever dialect; NULL when there are none. */
+/* Returns the attributes under the property name of either dialect; NULL if there are none. */
 static const struct json_value *attributes_of(struct ctf2_parser *parser,
                                               const struct ctf2_object *object)
 {
@@ -72,7 +72,7 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     return text->p ? TTR_OK : fail_memory(parser->error);
 }
 
-/* Takes what one namespace says. */
+/* Reads log level and EMF URI from one namespace. */
 static ttr_status read_namespace(struct ctf2_parser *parser, const struct json_value *attributes,
                                  struct ctf_event_class *event)
 {

@@ -1,14 +1,17 @@
-/* Field classes: from JSON objects to types.  Each class has a row in a table: its properties, its
- * kind, and what builds it. Alignments follow CTF2-SPEC-2.0, 6: fixed-length classes have their
- * own, LEB128, strings and blobs a byte's, structures and arrays the largest inside or their
- * minimum, optionals and variants none. Left out: attributes of field classes and members, which no
- * reader needs. */
+/* Field classes: from JSON objects to types. A table has one row per class: its properties, its
+ * kind of type, and its build function.
+ *
+ * Alignments follow CTF2-SPEC-2.0 section 6: fixed-length classes declare theirs; LEB128, strings
+ * and blobs are aligned to bytes; structures and arrays to the maximum inside or their declared
+ * minimum; optionals and variants have none. Left out: attributes of field classes and members,
+ * which no reader needs. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Longer numbers are surely mistakes, and layouts would have to hold them. */
+/* Limit of a number's length in bits: longer numbers are surely mistakes, and layouts would have to
+ * store them. */
 #define BITS_MAX 65536u
-/* Types that one root may have, each use of an alias counted: more is nobody's trace. */
+/* Limit of types in one root, counting each use of an alias: far above real traces. */
 #define TYPES_MAX 100000u
 
 #define COMMON \
@@ -72,7 +75,7 @@ static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_objec
                              struct type *type)
 {
     static const char *const byte_orders[] = {"little-endian", "big-endian", NULL};
-    /* The natural bit order of each byte order comes first. */
+    /* Index 0 is the natural bit order of little-endian, index 1 of big-endian numbers. */
     static const char *const bit_orders[] = {"first-to-last", "last-to-first", NULL};
     unsigned byte_order = 0, bit_order = 0;
     ttr_status status =
@@ -85,7 +88,7 @@ static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_objec
     return status;
 }
 
-/* Base, names of values and roles of an integer. */
+/* Reads display base, mappings and roles of an integer. */
 static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object *object,
                               struct type *type)
 {
@@ -136,7 +139,7 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
 
 /* --- Text and blobs --- */
 
-/* Bytes, fixed in number or as many as another field says. */
+/* Reads the size of a blob: a fixed number of bytes, or the location of its length. */
 static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_object *object,
                                  struct type *type)
 {
@@ -165,7 +168,7 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
         status = ctf2_get_word(build->parser, object->at[CTF2_ENCODING], words, &which);
     type->encoding = encodings[which];
     type->bits = units[which];
-    /* Text that ends with a zero before that can still be read. */
+    /* Text that ends with a zero before that byte is still readable. */
     if (status == TTR_OK && type->count % (type->bits / 8))
         ctf2_note(build->parser, TTR_NOTE_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
                   "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
@@ -183,7 +186,7 @@ static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object 
 
 /* --- What holds other classes --- */
 
-/* Opens a level; the caller closes it by counting `depth` down. */
+/* Opens a level. The caller closes it by decrementing `depth`. */
 static ttr_status open_frame(struct ctf2_build *build, const struct json_value *json, uint8_t kind)
 {
     if (build->depth > TYPE_DEPTH_MAX)
@@ -195,7 +198,7 @@ static ttr_status open_frame(struct ctf2_build *build, const struct json_value *
     return TTR_OK;
 }
 
-/* A class inside one that is no structure. */
+/* Builds the element class of an array, optional or other class that is not a structure. */
 static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
                               const struct type **inner)
 {
@@ -214,7 +217,7 @@ static bool is_cpu(const struct ctf2_build *build, const struct type_member *mem
            member->type->role == CTF_ROLE_NONE;
 }
 
-/* The processor of a packet has no role in CTF 2, but a name that all tracers give it. */
+/* Marks the CPU of a packet: CTF 2 has no role for it, but all tracers use the same name. */
 static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
 {
     if (!is_cpu(build, member))
@@ -232,8 +235,8 @@ static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
     return TTR_OK;
 }
 
-/* The specification forbids it, but the values can be decoded; locations mean the first of the
- * name. */
+/* The specification forbids repeated names, but the values can be decoded. A location refers to the
+ * first one. */
 static void note_same_name(struct ctf2_parser *parser, const struct json_value *json,
                            const char *what)
 {
@@ -326,7 +329,7 @@ static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object
     return status;
 }
 
-/* Whether a selector is signed, or CTF2_ANY_SIGN where that is not known yet. */
+/* Resolves a selector. `*sign`: its sign, or CTF2_ANY_SIGN if not known yet. */
 static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json,
                                struct type *type, enum ctf2_sign *sign, unsigned *found)
 {
@@ -432,7 +435,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 /* --- All of them --- */
 
-/* Rows that differ in their kind only, by the name behind "fixed-length-" or "variable-length-". */
+/* Rows that differ only in kind, by the name after "fixed-length-" or "variable-length-". */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
@@ -476,7 +479,7 @@ static const struct class_row rows[] = {
         TYPE_BLOB, build_blob),
     ROW("dynamic-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | LENGTH_AT, LENGTH_AT,
         TYPE_BLOB, build_blob),
-    /* The release candidate told enumerations from integers. */
+    /* The release candidate distinguished enumerations from integers. */
     {"fixed-length-unsigned-enumeration",
      {"an enumeration class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST | CTF2_SET(MAPPINGS)},
      TYPE_UINT,
@@ -517,8 +520,7 @@ static ttr_status count_types(struct ctf2_build *build, const struct json_value 
     return TTR_OK;
 }
 
-/* The name of an alias.  One that means the same everywhere is shared, another one is built for
- * this place. */
+/* Uses an alias by name: shares its type, or builds it again for this place. */
 static ttr_status use_alias(struct ctf2_build *build, const struct json_value *json,
                             const struct type **type)
 {
@@ -547,7 +549,7 @@ static ttr_status use_alias(struct ctf2_build *build, const struct json_value *j
     return status;
 }
 
-/* A role on what cannot have one would be overlooked, and packets be read wrong. */
+/* Rejects roles on classes that cannot have any: ignoring them would make packets unreadable. */
 static ttr_status refuse_roles(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *roles = json_find(json, "roles");

@@ -1,18 +1,27 @@
-/* Field locations: from "origin" and "path" to the names that lead from a root to a number.
+/* Field locations of CTF 2: from "origin" and "path" to the list of names that lead from a root to
+ * a number (struct type_reference).
  *
- * A field depends on fields decoded before it, so its location is followed while its root is being
- * built: what is open lies on the way to the field itself, what is done lies before it, and what is
- * neither cannot be meant. open structure: the open member leads on; another one must be done done
- * structure: by name open array, optional, variant: lead to what is being built inside        done
- * optional, variant: all that may be inside done array: it has no current element, so nothing in it
- * can be meant A variant that is done has one target for each of its options; all must be of one
- * kind. */
+ * A field may only depend on fields decoded before it, so its location is resolved while its root
+ * is being built. At that time each type on the way is either open (on the path from the root to
+ * the field itself; struct ctf2_frame) or done (completed before it). Rules for one step:
+ *   open structure                       the open member leads to the next open level; any other
+ * member must be done open array, optional, variant        leads to what is being built inside done
+ * structure                       the member of that name done optional, variant every option that
+ * may be inside done array                           error: it has no current element
+ *
+ * A relative path starts at the structure that contains the field; null goes one structure up. A
+ * path through a done variant may find one field per option; all must be of one kind (enum
+ * ctf2_target).
+ *
+ * Invariant: the result contains only names of structure members; options and optionals are
+ * transparent. Cost: O(types passed), counted by ctf2_count_work, because aliases can repeat a
+ * search. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* A location being followed. */
+/* State of resolving one location. */
 struct search {
     struct ctf2_parser *parser;
     const struct json_value *json;
@@ -20,7 +29,7 @@ struct search {
     unsigned found;
 };
 
-/* The location as people read it: "a.b.c". */
+/* Formats the location for messages: "a.b.c". */
 static void show_names(const struct type_reference *reference, uint32_t n, char *to, size_t size)
 {
     size_t used = 0;
@@ -32,7 +41,7 @@ static void show_names(const struct type_reference *reference, uint32_t n, char 
     }
 }
 
-/* Fails at the n-th name. */
+/* Fails at the n-th name of the path. */
 static ttr_status fail_search(const struct search *search, uint32_t n, const char *why)
 {
     char names[90];
@@ -79,7 +88,7 @@ static unsigned target_of(const struct type *type)
     }
 }
 
-/* Goes on in a type that is done.  Recursion is bounded by the nesting of types. */
+/* Continues in a type that is done. The nesting of types limits the recursion. */
 static ttr_status search_type(struct search *search, const struct type *type, uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
@@ -112,7 +121,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Goes through what is open, until the way leads into something done. */
+/* Follows open levels until the path enters a type that is done. */
 static ttr_status search_open(struct search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
@@ -144,8 +153,8 @@ static ttr_status search_root(struct search *search, const struct ctf2_build *bu
     return search_type(search, build->roots[root], 0);
 }
 
-/* The names of the open members around the structure that holds the field: a relative path begins
- * there. */
+/* Adds the names of the open members up to the structure that contains the field, at which relative
+ * paths start. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
@@ -158,7 +167,7 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
     return n;
 }
 
-/* Appends a path; a null goes back to the structure around. */
+/* Appends a path; null removes the last name, to continue in the enclosing structure. */
 static ttr_status add_path(struct ctf2_build *build, const struct json_value *first,
                            ttr_text *names, uint32_t *n)
 {
@@ -181,7 +190,7 @@ static ttr_status add_path(struct ctf2_build *build, const struct json_value *fi
     return TTR_OK;
 }
 
-/* What a location says: where its path begins, and its first step. */
+/* A location's syntax: origin of its path, if any, and first step. */
 struct form {
     bool has_origin;
     enum type_root origin;
@@ -200,7 +209,7 @@ static bool take_origin(const struct json_value *json, struct form *form)
     return false;
 }
 
-/* The release candidate had an array: the origin, then the path. */
+/* Reads a location of the release candidate: one array with the origin and the path. */
 static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json,
                            struct form *form)
 {

@@ -1,6 +1,6 @@
-/* Objects taken apart, scalars with their bounds, and failures that name the place in the text and
- * the path in the fragment. What a fragment must not have but has is remarked on and passed over:
- * the specification lets later revisions add properties. */
+/* Objects with checked properties, scalars with limits, and errors that show the position in the
+ * text and the path in the fragment. Unknown properties get a diagnostic and are skipped, since
+ * later revisions of the specification may add some. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,7 +25,7 @@ static int compare_names(const char *a, size_t a_n, const char *b, size_t b_n)
     return order ? order : (a_n > b_n) - (a_n < b_n);
 }
 
-/* The property of that name, or CTF2_PROPERTY_COUNT. */
+/* Returns the property of that name, or CTF2_PROPERTY_COUNT. */
 static unsigned property_named(const char *name, size_t n)
 {
     unsigned low = 0, high = CTF2_PROPERTY_COUNT;
@@ -125,7 +125,7 @@ void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
     return block;
 }
 
-/* Puts one member where it belongs. */
+/* Stores one member at its property's index. Fails if it is repeated. */
 static ttr_status take_member(struct ctf2_parser *parser, const struct json_value *member,
                               const struct ctf2_shape *shape, struct ctf2_object *object)
 {
@@ -141,7 +141,7 @@ static ttr_status take_member(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
-/* Extensions that the preamble does not declare mean nothing; they are told all the same. */
+/* Reports extensions that the preamble does not declare; they have no effect. */
 static ttr_status check_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
@@ -155,7 +155,7 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* What objects of every kind may have. */
+/* Checks attributes and extensions, which all objects may have. */
 static ttr_status check_common(struct ctf2_parser *parser, const struct ctf2_object *object)
 {
     ttr_status status = TTR_OK;

@@ -1,5 +1,5 @@
-/* A description as CTF 2 metadata: each fragment behind 0x1E, one a line.  Order: preamble, trace
- * class, clock classes, then each data stream class with its event record classes; aliases right
+/* Printer of CTF 2 metadata: one fragment per line, each after 0x1E. Order: preamble, trace class,
+ * clock classes, then each data stream class with its event record classes. Aliases come directly
  * before the fragment that uses them first. */
 #include "formats/ctf/metadata/json/ctf2_print.h"
 
@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-/* A property that is there only where it is not empty. */
+/* Prints a property unless its text is empty. */
 static void put_text(struct ctf2_printer *printer, const char *key, ttr_text text)
 {
     if (text.n == 0)
@@ -62,7 +62,8 @@ static void put_preamble(struct ctf2_printer *printer)
     ctf2_print_end(printer);
 }
 
-/* Of entries with one name the first counts, as it does for who looks it up. */
+/* Prints the environment. Of entries with one name, only the first one is printed, as lookups find
+ * it. */
 static void put_environment(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
@@ -102,7 +103,7 @@ static void put_trace_class(struct ctf2_printer *printer)
     ctf2_print_end(printer);
 }
 
-/* TSDL clocks have UUIDs where CTF 2 has identities. */
+/* Prints a clock's identity: the UUID of a TSDL clock becomes the uid. */
 static void put_clock_identity(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     static const char digits[] = "0123456789abcdef";
@@ -136,7 +137,7 @@ static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clo
     json_object_end(&printer->json);
 }
 
-/* CTF 2 wants less than a second of cycles, and not fewer than none. */
+/* Prints the offset: CTF 2 requires cycles from 0 to below one second. */
 static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles
@@ -180,7 +181,8 @@ static void put_clock(struct ctf2_printer *printer, const struct ctf_clock *cloc
     ctf2_print_end(printer);
 }
 
-/* What TSDL knows of an event class, in the namespace of the tracer whose words these are. */
+/* Prints log level and EMF URI of a TSDL event class, in the namespace of the tracer that defines
+ * these words. */
 static void put_event_attributes(struct ctf2_printer *printer, const struct ctf_event_class *event)
 {
     struct json *json = &printer->json;
@@ -259,7 +261,7 @@ static ttr_status print_all(const struct ctf_description *description, bool show
         printer.stream_id = shows ? i : description->streams[i]->id;
         put_stream(&printer, description->streams[i]);
     }
-    if (description->streams_n == 0) { /* at least one there must be (CTF2-SPEC-2.0 5) */
+    if (description->streams_n == 0) { /* at least one is required (CTF2-SPEC-2.0 section 5) */
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }

@@ -1,12 +1,14 @@
 /* Types as field classes of CTF 2.
  *
- * Types with a name become aliases where they mean the same everywhere, that is without roles and
- * locations; another type of a name that is taken already is written in full.  Locations are
- * written from their root.  Names are those that people see, as CTF 2 has no underscores to drop;
- * where that would make two alike, all of that structure keep their stored names. CTF 2 cannot say:
- * bitfields that keep to a unit, lengths stored right before the elements, text that begins inside
- * a byte.  For people (ctf2_show) the first are bitfields without, and lengths members of their
- * own: before the sequence in its structure, elsewhere in a structure of the two. */
+ * A named type becomes an alias if it has neither roles nor locations, so that it means the same
+ * everywhere. Another type with a used name is written in full. Locations are written from their
+ * root. Field names are the shown names, since CTF 2 has no leading underscores to drop; if two
+ * would become equal, all members of that structure keep their stored names.
+ *
+ * CTF 2 cannot express bitfields limited to a unit, lengths stored directly before the elements,
+ * and text that starts inside a byte. For display (ctf2_show), bitfields lose their unit, and
+ * lengths become members: before the sequence in its structure, elsewhere in a structure of both.
+ */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -56,7 +58,7 @@ void ctf2_print_run_out(struct ctf2_printer *printer)
 
 /* --- Names --- */
 
-/* Whether the members are printed by the names that people see: these must then differ. */
+/* Reports whether the members are printed by their shown names, which must then be different. */
 static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
 {
     struct ctf2_names names;
@@ -83,8 +85,8 @@ static void put_name(struct json *json, const struct type_member *member, bool i
 
 /* --- Locations --- */
 
-/* The structure that a step of a path leads on from, through what is transparent; NULL when there
- * is none with that member. */
+/* Returns the structure that has a member of this name, passing through optionals, variants and the
+ * like; NULL if there is none. */
 static const struct type *struct_with(const struct type *type, ttr_text name)
 {
     while (type &&
@@ -137,7 +139,7 @@ static void put_end(struct json *json, uint64_t x, bool is_signed)
         json_u64(json, x);
 }
 
-/* The ranges one after another, within an open array. */
+/* Prints ranges into an open array. */
 static void put_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
                        bool is_signed)
 {
@@ -149,7 +151,7 @@ static void put_ranges(struct json *json, const struct type_range *ranges, uint3
     }
 }
 
-/* Labels of one name become one: for each, the next of its name, and whether it is the first. */
+/* Labels of the same name, linked into one: next label of the name, and whether it is the first. */
 struct chain {
     uint32_t next; /* index + 1, 0 = none */
     bool is_first;
@@ -160,7 +162,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Links labels of one name; NULL when memory is out. */
+/* Links labels of the same name. Returns NULL if memory is out. */
 static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
 {
     struct pairmap last;
@@ -205,7 +207,7 @@ static void put_labels(struct ctf2_printer *printer, const char *key,
     json_object_end(json);
 }
 
-/* A role that CTF 2 has for this root and class; it has none for processors, and times need the
+/* Prints the role if CTF 2 has one for this root and class. It has none for CPUs, and times need a
  * clock. */
 static void put_role(struct ctf2_printer *printer, const struct type *type)
 {
@@ -251,7 +253,7 @@ static void put_fixed(struct ctf2_printer *printer, const struct type *type)
 
 /* --- Text, blobs, arrays --- */
 
-/* The length in a member of the same structure. */
+/* Prints the location of a length that is a member of the same structure. */
 static void put_length_before(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
@@ -301,7 +303,8 @@ static void put_blob(struct ctf2_printer *printer, const struct type *type)
     put_role(printer, type);
 }
 
-/* Structures of v1.1 are aligned as their bitfields' units, and headers as words. */
+/* Returns the alignment: structures of RFC v1.1 are aligned like the units of their bitfields,
+ * headers like words. */
 static uint8_t align_of(const struct ctf2_printer *printer, const struct type *type)
 {
     uint8_t widest = 0;
@@ -315,7 +318,7 @@ static uint8_t align_of(const struct ctf2_printer *printer, const struct type *t
 static void put_minimum(struct ctf2_printer *printer, const struct type *type)
 {
     const uint8_t align = align_of(printer, type);
-    if (align && !type->has_inline_length) /* whose length it is that is aligned */
+    if (align && !type->has_inline_length) /* otherwise the length is aligned */
         put_number(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
@@ -329,8 +332,8 @@ static void put_array(struct ctf2_printer *printer, const struct type *type)
 
 /* --- What holds others --- */
 
-/* A name for the length of a member: its own, else that of the member and "_length", with a number
- * where others are called so. */
+/* Chooses a name for a length member: its own, else that of the sequence and "_length", with a
+ * number if the name is used. */
 static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names,
                             const struct type *type, ttr_text name)
 {
@@ -349,7 +352,7 @@ static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *nam
     return *made;
 }
 
-/* The length of a sequence as a member, which is aligned as the sequence. */
+/* Prints the length of a sequence as a member with the sequence's alignment. */
 static void put_length_member(struct ctf2_printer *printer, const struct type *type, ttr_text name)
 {
     struct json *json = &printer->json;
@@ -365,8 +368,8 @@ static void put_length_member(struct ctf2_printer *printer, const struct type *t
     printer->length = name;
 }
 
-/* Lengths that are stored right before the elements, as members; false where there are none, or
- * they cannot be said. */
+/* Prints lengths that are stored before the elements as members. Returns false if there are none,
+ * or they cannot be expressed. */
 static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown,
                           struct ctf2_names *names)
 {
@@ -426,7 +429,8 @@ static void put_optional(struct ctf2_printer *printer, const struct type *type)
     ctf2_print_class(printer, type->element);
 }
 
-/* Options that nothing selects are left out: CTF 2 wants ranges, and no value is lost. */
+/* Prints a variant. Options without selector values are dropped: CTF 2 requires ranges, and no
+ * value is lost. */
 static void put_variant(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
@@ -460,7 +464,8 @@ static void put_variant(struct ctf2_printer *printer, const struct type *type)
 /* --- All of them --- */
 
 struct class_word {
-    const char *word, *dynamic; /* the second where it has a location for its length */
+    /* `dynamic`: name of the class if the length is given by a location */
+    const char *word, *dynamic;
     void (*put)(struct ctf2_printer *printer, const struct type *type);
 };
 
@@ -483,7 +488,7 @@ static const struct class_word classes[TYPE_KIND_COUNT] = {
     [TYPE_VARIANT] = {"variant", NULL, put_variant},
 };
 
-/* A UUID that TSDL stores as an array of 16 bytes. */
+/* Reports whether a type is a UUID as TSDL stores it: an array of 16 bytes. */
 static bool is_uuid_array(const struct type *type)
 {
     return type->kind == TYPE_ARRAY && type->role == CTF_ROLE_UUID && type->count == 16 &&
@@ -497,7 +502,7 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
     if (type->has_inline_length && printer->shows &&
-        printer->length.n == 0) { /* no member of a structure: it becomes one */
+        printer->length.n == 0) { /* not a member of a structure: prints a structure around it */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
         put_class(printer, &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
@@ -514,8 +519,8 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
     json_object_end(json);
 }
 
-/* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of
- * types. */
+/* Reports whether a type means the same wherever it is used. The nesting of types limits the
+ * recursion. */
 static bool is_context_free(const struct type *type)
 {
     if (type->role || type->reference.names_n || type->has_inline_length)
@@ -542,7 +547,7 @@ void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
         put_class(printer, type);
 }
 
-/* One alias, once what is inside it has its own. */
+/* Prints one alias, after the aliases inside it. */
 static void put_alias(struct ctf2_printer *printer, const struct type *type)
 {
     uint64_t hash = hash_bytes(type->name.p, type->name.n);

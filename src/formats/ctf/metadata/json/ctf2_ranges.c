@@ -1,6 +1,6 @@
-/* Sets of integer ranges, and the names that mappings and flags give them.
- * JSON integers are kept as two's complement; which of two orders they compare in depends on the
- * number they speak of, which for selectors is known only when the location was followed. */
+/* Sets of integer ranges, and the names that mappings and flags give them. JSON integers are kept
+ * as two's complement. Their order, signed or unsigned, depends on the number they apply to; for
+ * selectors it is known only after the location was resolved. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -10,7 +10,8 @@ static bool is_negative(const struct json_value *json)
     return json->token.is_negative && json->token.size;
 }
 
-/* Whether an integer has more than 64 bits, which only mappings of as large numbers need. */
+/* Reports whether an integer exceeds 64 bits, which only mappings of numbers of more than 64 bits
+ * need. */
 static bool is_far(const struct json_value *json)
 {
     const bool is_integer = json->token.kind == JSON_INTEGER;
@@ -18,8 +19,8 @@ static bool is_far(const struct json_value *json)
            (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
 }
 
-/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one
- * before those that are too far. */
+/* Reads one end of a range: a signed or unsigned number of 64 bits. If `clips`, larger numbers are
+ * limited to that. */
 static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips,
                           uint64_t *x)
 {
@@ -52,8 +53,8 @@ static ttr_status get_range(struct ctf2_parser *parser, const struct json_value 
     return TTR_OK;
 }
 
-/* Whether a number of that sign can have all values of the range; the end that it cannot have is
- * `*beyond`. */
+/* Reports whether numbers of a sign include all values of the range; `*beyond` is the end that they
+ * do not include. */
 static bool range_fits(const struct json_value *json, const struct type_range *range,
                        enum ctf2_sign sign, const struct json_value **beyond)
 {
@@ -67,7 +68,7 @@ static bool range_fits(const struct json_value *json, const struct type_range *r
                                    : !(begins_negative && ends_wide);
 }
 
-/* Cuts a range to what a number of that sign can have; false when nothing is left. */
+/* Limits a range to numbers of a sign. Returns false if no value is left. */
 static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
 {
     if (sign == CTF2_UNSIGNED) {
@@ -79,7 +80,7 @@ static bool clip_range(const struct json_value *json, struct type_range *range, 
     return !begins_wide;
 }
 
-/* Whether all of a range has more than 64 bits. */
+/* Reports whether all values of a range exceed 64 bits. */
 static bool is_all_far(const struct json_value *json)
 {
     return is_negative(json->first) ? is_far(json->last) && is_negative(json->last)
@@ -115,7 +116,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* One name and its ranges. */
+/* Reads one name and its ranges. */
 static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json,
                             enum ctf2_sign sign, bool clips, struct type_label *label)
 {

@@ -1,9 +1,9 @@
-/* Roles: what a reader of packets does with a field.  A role belongs to certain roots and certain
- * classes; elsewhere it is an error. */
+/* Roles of fields for a packet reader. A role is allowed only in certain roots and for certain
+ * classes; anywhere else it is an error. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* What holds wherever the class is used. */
+/* Checks the conditions on the field class. */
 static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json,
                               const struct ctf2_role *role, const struct type *type)
 {
@@ -17,7 +17,7 @@ static ttr_status check_class(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
-/* What depends on the place. */
+/* Checks the conditions on the root. */
 static ttr_status check_place(struct ctf2_build *build, const struct json_value *json,
                               const struct ctf2_role *role)
 {
@@ -34,8 +34,8 @@ static ttr_status check_place(struct ctf2_build *build, const struct json_value 
     return TTR_OK;
 }
 
-/* A type has one role.  Total and content length in one field are the total length alone: without
- * another content length that is the content length, too. */
+/* Sets a role; a type has only one. If a field has both total and content length, only the former
+ * is kept, since it implies the latter if no other field has it. */
 static void add_role(struct ctf2_build *build, const struct json_value *json,
                      const struct ctf2_role *role, struct type *type)
 {

@@ -1,10 +1,10 @@
-/* Declarations of types: `type NAME { parent = P; attribute = value; }` and its kin, read into
- * attributes (4).
+/* Type declarations of RFC v1.1: `type NAME { parent = P; attribute = value; }` and similar forms,
+ * parsed into sets of attributes (section 4).
  *
- * The order of attributes does not matter: what the parent states is taken over at the end, for
- * those not stated.  Names are declared before they are used.  The built-in types are uintN_t and
- * intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct,
- * array, sequence and string. */
+ * The order of attributes does not matter: attributes of the parent that are not stated are
+ * inherited at the end. Names are declared before their uses. Built-in types are uintN_t and intN_t
+ * for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct, array,
+ * sequence and string. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -39,7 +39,7 @@ bool rfc11_is_root_name(ttr_text name)
     return false;
 }
 
-/* N of uintN_t or intN_t, 1 to 64; 0 for other names. */
+/* Returns N of uintN_t or intN_t, 1 to 64; 0 for other names. */
 static uint32_t width_of_name(ttr_text name, bool *is_signed)
 {
     uint32_t bits = 0;
@@ -60,7 +60,7 @@ static uint32_t width_of_name(ttr_text name, bool *is_signed)
     return bits <= 64 ? bits : 0;
 }
 
-/* Fills in a built-in type of this name; false when there is none. */
+/* Initialises the declaration of a built-in type. Returns false if there is none of this name. */
 static bool built_in(ttr_text name, struct rfc11_declaration *d)
 {
     *d = (struct rfc11_declaration){.name = name, .is_built_in = true};
@@ -78,9 +78,8 @@ static bool built_in(ttr_text name, struct rfc11_declaration *d)
     return d->size != 0;
 }
 
-/* The declaration of that name, NULL when there is none or memory is out (then refused).  A
- * built-in one is remembered from its first use on, so that it cannot be declared anew behind that.
- */
+/* Returns the declaration of a name; NULL if there is none or memory is out (recorded). A built-in
+ * type is declared at its first use, so that it cannot be declared again later. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
@@ -104,7 +103,7 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
 
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d);
 
-/* A type where one is used or derived from: a name, or `type { ... }`. */
+/* Parses a type that is used or derived from: a name, or `type { ... }`. */
 static struct rfc11_declaration *parse_type_use(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -136,7 +135,7 @@ struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
     return d ? rfc11_make_type(parser, d, at) : NULL;
 }
 
-/* A number of bits that must be a power of two. */
+/* Parses a number of bits that must be a power of two. */
 static bool take_power(struct rfc11_parser *parser, uint32_t least, uint32_t most, uint32_t *bits)
 {
     struct rfc11_token number;
@@ -252,8 +251,8 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
            rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
-/* --- Lists: { { a, b }, { c, d } }, with the liberties the RFC takes itself: [ for {, no comma
- * between items, one behind the last --- */
+/* --- Lists: { { a, b }, { c, d } }; like in the RFC's examples, [ may replace {, and commas
+ * between items may be missing or follow the last item --- */
 
 static bool open_list(struct rfc11_parser *parser)
 {
@@ -272,13 +271,13 @@ static bool skip_comma(struct rfc11_parser *parser)
     return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next(&parser->lexer);
 }
 
-/* Closes an item or list. */
+/* Parses the end of an item or list. */
 static bool close_list(struct rfc11_parser *parser)
 {
     return at_list_end(parser) ? rfc11_next(&parser->lexer) : rfc11_expected(&parser->lexer, "'}'");
 }
 
-/* Room for one more in a list that grows in the arena by doubling; NULL when memory is out. */
+/* Doubles a list in the arena if it is full. Returns NULL if memory is out. */
 static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
@@ -293,7 +292,7 @@ static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size
     return grown;
 }
 
-/* Room for one more range; nearly all labels have one. */
+/* Makes room for one more range; almost all labels have one. */
 static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges,
                                       uint32_t n)
 {
@@ -307,8 +306,8 @@ static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_r
     return grown;
 }
 
-/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is
- * not known yet, so none goes on where either kind of them ends. */
+/* Adds a value to a label, extending its last range if adjacent. The sign of numbers is not known
+ * yet, so ranges never continue past the maximum of either sign. */
 static bool add_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
     struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
@@ -327,7 +326,7 @@ static bool add_value(struct rfc11_parser *parser, struct type_label *label, uin
     return true;
 }
 
-/* The label of that name, made when new; NULL when memory is out. */
+/* Returns the label of that name, adding it if it is new. Returns NULL if memory is out. */
 static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d,
                                    struct keymap *seen, ttr_text name)
 {
@@ -365,7 +364,7 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
     return true;
 }
 
-/* A label that comes again has several values. */
+/* Parses entries of a map; a repeated label has several values. */
 static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
                           struct keymap *seen)
 {
@@ -404,7 +403,7 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
     return true;
 }
 
-/* Field names are unique within their structure (4.2.1). */
+/* Checks that field names are unique in their structure (4.2.1). */
 static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
                          struct keymap *seen, size_t at)
 {
@@ -460,8 +459,8 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 static const struct {
     const char *name;
     bool (*parse)(struct rfc11_parser *parser, struct rfc11_declaration *d);
-    unsigned kinds;       /* of types that have it */
-    bool ends_with_brace; /* it may */
+    unsigned kinds;       /* set of types that have the attribute */
+    bool ends_with_brace; /* its value may end with a brace */
 } attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_PARENT] = {"parent", parse_parent, ~0u, true},
     [ATTRIBUTE_ALIGN] = {"align", parse_align, ~0u, false},
@@ -480,7 +479,7 @@ static const struct {
     [ATTRIBUTE_LENGTH_FIELD] = {"length_field", parse_length_field, RFC11_SEQUENCE, false},
 };
 
-/* The attribute of that name, ATTRIBUTE_COUNT when there is none. */
+/* Returns the attribute of that name, or ATTRIBUTE_COUNT. */
 static unsigned find_attribute(ttr_text name)
 {
     unsigned i = 0;
@@ -507,7 +506,7 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
            rfc11_end_attribute(parser, attributes[i].ends_with_brace);
 }
 
-/* Gives `to` what `from` states for an attribute. */
+/* Copies the value of an attribute. */
 static void take_over(unsigned attribute, const struct rfc11_declaration *from,
                       struct rfc11_declaration *to)
 {
@@ -567,7 +566,7 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from,
     }
 }
 
-/* What the parent states and the child does not is the child's, too (4.1.1). */
+/* Inherits the attributes that the child does not state (4.1.1). */
 static void inherit(struct rfc11_declaration *d)
 {
     const struct rfc11_declaration *parent = d->parent;
@@ -582,7 +581,7 @@ static void inherit(struct rfc11_declaration *d)
     d->wants_unit = parent->wants_unit;
 }
 
-/* Reads `{ attribute = value; ... }`. */
+/* Parses `{ attribute = value; ... }`. */
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_lexer *lexer = &parser->lexer;

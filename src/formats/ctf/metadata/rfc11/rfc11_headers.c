@@ -1,10 +1,15 @@
-/* The types that RFC v1.1 fixes: packet header (5) and event headers (6.1); and files to sections.
+/* Types that RFC v1.1 fixes: packet header (section 5) and event headers (6.1). Also maps stream
+ * files to sections.
  *
- * Type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
- *   [0..4] id | [5..31] timestamp              id 31: [0..31] id | [32..95] timestamp follow at
- * once, then alignment of 64-bit integers Type 2: [0..31] timestamp | [32..47] id            id
- * 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id Inside a header nothing
- * is aligned. */
+ * Bits of type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
+ *   [0..4] id | [5..31] timestamp
+ *   id = 31: [0..31] id | [32..95] timestamp follow directly, then alignment of 64-bit integers
+ *
+ * Bits of type 2:
+ *   [0..31] timestamp | [32..47] id
+ *   id = 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id
+ *
+ * Fields inside a header are not aligned. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
@@ -20,8 +25,7 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* A struct of unsigned integers that stand one right behind the other, with room for `more`
- * members. */
+/* Makes a struct of consecutive unsigned integers, with room for `more` members. */
 static struct rfc11_type *make_fixed(struct ctf_description *description,
                                      const struct fixed_field *fields, uint32_t n, uint32_t more)
 {
@@ -75,7 +79,7 @@ bool rfc11_make_packet_header(struct ctf_description *description)
     return made != NULL;
 }
 
-/* The extension, there where the header's id is `escape`. */
+/* Makes the extension as an optional that is present if the header's id is `escape`. */
 static struct rfc11_type *make_extended(struct ctf_description *description,
                                         const struct rfc11_type *extension, uint64_t escape)
 {
@@ -94,7 +98,7 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     return made;
 }
 
-/* Fills in the last member, for which make_fixed left room. */
+/* Sets the last member, for which make_fixed reserved room. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
@@ -138,7 +142,8 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     return header;
 }
 
-/* What event_size = true puts behind the header: an ordinary field of 16 bits, aligned as any. */
+/* Makes the context of event_size = true: an ordinary field of 16 bits, with its usual alignment.
+ */
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
@@ -152,8 +157,8 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* The header of a section's events: that of the section before it, where nothing is different that
- * it hangs on. */
+/* Returns the event header of a section; shares that of the previous section if all relevant
+ * properties are equal. */
 static struct rfc11_header *header_of(struct ctf_description *description,
                                       const struct ctf_stream_class *stream)
 {
@@ -196,7 +201,7 @@ bool rfc11_make_event_header(struct ctf_description *description, struct ctf_str
     return true;
 }
 
-/* The cpu of a file called SECTION_N or SECTION-N; false when it is not so called. */
+/* Parses the CPU of a file called SECTION_N or SECTION-N. Returns false for other names. */
 static bool cpu_of_file(const char *file, size_t n, uint32_t *cpu)
 {
     uint64_t number = 0;
@@ -241,7 +246,7 @@ const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_descriptio
     return best;
 }
 
-/* Passes over blanks and comments; false where a comment has no end. */
+/* Skips blanks and comments. Returns false if a comment is not closed. */
 static bool skip_to_word(const char *p, size_t n, size_t *at)
 {
     while (*at < n) {

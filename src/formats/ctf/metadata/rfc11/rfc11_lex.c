@@ -1,4 +1,4 @@
-/* The scanner.  One look at each byte; a token never spans more than the text has. */
+/* Lexer of RFC v1.1 metadata. It reads each byte once; a token never extends beyond the text. */
 #include "formats/ctf/metadata/rfc11/rfc11_lex.h"
 
 #include <stdarg.h>
@@ -44,7 +44,7 @@ bool rfc11_expected(struct rfc11_lexer *lexer, const char *what)
     return rfc11_refuse(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
 }
 
-/* The byte k further on, 0 behind the end. */
+/* Returns the byte k positions ahead; 0 after the end. */
 static char peek(const struct rfc11_lexer *lexer, size_t k)
 {
     return lexer->text->n - lexer->at > k ? lexer->text->p[lexer->at + k] : '\0';
@@ -60,7 +60,7 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }
 
-/* Passes over a comment; false where one of two marks has no end. */
+/* Skips a comment. Returns false if a comment of the first kind is not closed. */
 static bool skip_comment(struct rfc11_lexer *lexer)
 {
     size_t n = lexer->text->n, begin = lexer->at;
@@ -101,7 +101,7 @@ static unsigned digit_of(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 
-/* A number as in C, with suffixes of u and l that mean nothing. */
+/* Reads a number as in C; the suffixes u and l are ignored. */
 static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     unsigned base = 10;
@@ -128,7 +128,7 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     return true;
 }
 
-/* Up to `most` digits of a base; false when there is none. */
+/* Reads up to `most` digits. Returns false if there is none. */
 static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigned most, char *to)
 {
     unsigned value = 0, n = 0;
@@ -138,7 +138,7 @@ static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigne
     return n > 0 && value < 256;
 }
 
-/* What stands behind a backslash. */
+/* Reads the escape after a backslash. */
 static bool scan_escape(struct rfc11_lexer *lexer, char *to)
 {
     static const char from[] = "abfnrtv\\'\"?", meant[] = "\a\b\f\n\r\t\v\\'\"?";
@@ -158,7 +158,7 @@ static bool scan_escape(struct rfc11_lexer *lexer, char *to)
                "C has no such escape: \\n, \\t, \\\\, \\\", \\x41 and \\101 are some it has");
 }
 
-/* Finds the closing quote of the string that opens here; the text's end where there is none. */
+/* Returns the offset of the closing quote; the end of the text if it is missing. */
 static size_t find_quote(const struct rfc11_lexer *lexer)
 {
     const struct ctf_text *text = lexer->text;

@@ -1,11 +1,11 @@
-/* Types made of declarations: what a concrete type must state is checked here, once, where it is
- * declared or first used. */
+/* Types made of declarations. The attributes that a concrete type must state are checked once, at
+ * its declaration or first use. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 #include "layout/layout.h"
 
-/* A concrete type has a precise binary representation (4.1.1): these attributes give it. */
+/* Attributes that a concrete type needs to have a precise binary representation (4.1.1). */
 static const struct {
     enum rfc11_kind kind;
     uint8_t attribute;
@@ -44,12 +44,12 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
     return true;
 }
 
-/* Every label's value must fit in the integer. */
+/* Checks that every label's value fits in the integer. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
     uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
                      : d->size == 64 ? 0
-                                     : UINT64_C(1) << d->size; /* 0: none */
+                                     : UINT64_C(1) << d->size; /* 0: no limit */
     if (above && d->most >= above)
         return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
                             d->size, d->is_signed ? "signed" : "unsigned");
@@ -113,13 +113,13 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
     return made;
 }
 
-/* The type that a member, element or length points to is the first part of ours. */
+/* Returns the rfc11_type that contains a type of the description. */
 static const struct rfc11_type *made_of(const struct type *type)
 {
     return (const struct rfc11_type *)type;
 }
 
-/* Counts what is inside into the type: levels and fields. */
+/* Adds nesting and field count of an inner type to the outer one. Fails above the limits. */
 static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
                          const struct rfc11_type *inside, size_t at)
 {
@@ -209,7 +209,7 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
     return made;
 }
 
-/* An alignment that is stated: that of basic types exactly, others have at least this. */
+/* Sets a stated alignment: exact for basic types, a minimum for others. */
 static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
                         const struct rfc11_declaration *d, size_t at)
 {
@@ -246,7 +246,8 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
     if (!made || !state_align(parser, made, d, at))
         return NULL;
     made->type.name =
-        d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
+        /* the built-in `string` has no name of its own */
+        d->is_abstract ? (ttr_text){"", 0} : d->name;
     d->made = made;
     return made;
 }

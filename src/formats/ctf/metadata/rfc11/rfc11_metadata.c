@@ -1,18 +1,17 @@
-/* The metadata file of RFC v1.1: ordinary packets whose content is metadata text in strings that
- * end with zero bytes (RFC 7).
+/* Metadata files of RFC v1.1: ordinary packets whose content is metadata text in strings that end
+ * with zero bytes (section 7).
  *
- * The contents are joined in order and zeros are left out, so that a string may go on in the next
- * packet.  Pieces remember where the text stood; text that was compressed or enciphered has the
- * place of its packet's content. Where the file ends inside a packet, the text ends behind its last
- * whole entry. A damaged packet is noted and passed over; what is left without any text is a
- * failure. */
+ * The contents are joined in order without the zeros, so a string may continue in the next packet.
+ * Pieces map text to file offsets; text that was compressed or encrypted maps to the start of its
+ * packet's content. If the file ends inside a packet, the text ends after its last complete entry.
+ * Damaged packets are reported and skipped; it is an error if no text is left. */
 #include <stdio.h>
 
 #include "base/endian.h"
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define TEXT_MAX (UINT64_C(256) << 20) /* of a whole metadata text */
+#define TEXT_MAX (UINT64_C(256) << 20) /* limit of a metadata text in bytes */
 
 struct unpacking {
     struct ctf_description *description;
@@ -22,9 +21,9 @@ struct unpacking {
     struct rfc11_unpacking how;
     struct buffer text, pieces, unpacked;
     size_t packets;
-    enum rfc11_fault fault; /* what is wrong with the first that has no header */
-    size_t whole;           /* bytes of text up to the end of the last whole entry */
-    bool is_cut;            /* the last packet is not all there */
+    enum rfc11_fault fault; /* error of the first packet without a valid header */
+    size_t whole;           /* bytes of text up to the end of the last complete entry */
+    bool is_cut;            /* the last packet is incomplete */
 };
 
 static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset,
@@ -37,7 +36,7 @@ static void note(const struct unpacking *u, ttr_severity severity, uint64_t offs
     u->description->note(u->description->note_own, severity, offset, code, text);
 }
 
-/* Where the next packet could begin, or n. */
+/* Returns the offset of the next magic number, or n. */
 static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
 {
     for (; n - at >= RFC11_HEADER; at++)
@@ -46,8 +45,8 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
     return n;
 }
 
-/* Appends the runs between zero bytes; `step` is 1 where a byte of content is a byte of the file, 0
- * where it was unpacked. */
+/* Appends the text between zero bytes. `step` is 1 if content bytes are bytes of the file, 0 if
+ * they were unpacked. */
 static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
                      unsigned step)
 {
@@ -85,8 +84,7 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
              "its content does not have the checksum of its header");
 }
 
-/* All packets of a trace have one session and one byte order; false when this one belongs to
- * another session. */
+/* Reports whether a packet belongs to the trace: all have the same session and byte order. */
 static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
 {
     struct ctf_description *d = u->description;
@@ -164,7 +162,7 @@ static ttr_status add_packet(struct unpacking *u, size_t *at, ttr_error *error)
     return add_content(u, &packet, here, error);
 }
 
-/* Moves text and pieces to the description's arena. */
+/* Copies text and pieces to the description's arena. */
 static ttr_status keep_text(struct unpacking *u, struct ctf_text *text, ttr_error *error)
 {
     struct arena *arena = &u->description->arena;
@@ -203,7 +201,7 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
     if (u.is_cut && u.whole)
-        u.text.n = u.whole; /* what is left of an entry can only be an error */
+        u.text.n = u.whole; /* an incomplete entry could only cause a syntax error */
     if (status == TTR_OK)
         status = keep_text(&u, text, error);
     buffer_free(&u.text);

@@ -1,10 +1,13 @@
-/* Metadata of RFC v1.1: the blocks trace, section and event (7), and what all blocks have in
- * common.  Types are in rfc11_declare.c.
+/* Metadata of RFC v1.1: the blocks trace, section and event (section 7), and the syntax common to
+ * all blocks. Types are in rfc11_declare.c.
  *
- *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block | "section"
- * block | "event" block } block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"] The
- * whole grammar is in docs/formats/ctf-rfc-v1.1.md.  Attributes and blocks that nobody knows are
- * passed over with a note. Left out: nothing of the RFC; its floats are "unneeded" (4.1.7). */
+ *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block |
+ *                 "section" block | "event" block }
+ *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
+ *
+ * docs/formats/ctf-rfc-v1.1.md has the complete grammar. Unknown attributes and blocks are skipped
+ * with a diagnostic. The complete RFC is supported; its floats are an extension here, since it
+ * calls them "unneeded" (4.1.7). */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +19,15 @@ static bool is_named(const struct rfc11_token *name, const char *text)
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
 }
 
-/* Reads `{ ... }`, giving each attribute or inner block to `parse` with the place of what it fills
- * in. */
+/* Parses `{ ... }` and passes each attribute or inner block to `parse`, with the struct that it
+ * fills in. */
 typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name,
                              bool is_block, void *to);
 
-#define STATED_MAX 16u /* attributes that a kind of block knows, at most */
+#define STATED_MAX 16u /* maximum number of known attributes of a block */
 
-/* Each of the attributes that a block knows is stated once: two could only contradict each other.
- */
+/* Fails if a known attribute is repeated in a block, since the two could only contradict each
+ * other. */
 static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name,
                        ttr_text stated[STATED_MAX], size_t *n)
 {
@@ -61,7 +64,8 @@ struct trace_block {
     struct rfc11_token major, minor;
     enum ctf_alignment alignment;
     bool has_alignment;
-    bool has_origin, is_absolute; /* clock_absolute, and what it says */
+    /* has_origin: clock_absolute is declared; is_absolute: its value */
+    bool has_origin, is_absolute;
 };
 
 static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most,
@@ -109,8 +113,8 @@ static bool take_word_size(struct rfc11_parser *parser)
            rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Extension keys of decision 11: once an offset is stated, it counts from 1970, unless
- * clock_absolute says that it does not (decision 53). */
+/* Parses an offset (extension, decision 11). An offset counts from 1970 unless clock_absolute is
+ * false (decision 53). */
 static bool take_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
@@ -124,7 +128,7 @@ static int hexadecimal(char c)
                                                     : -1;
 }
 
-/* Other traces may mean something else by the name: what is no UUID is passed over. */
+/* Parses a UUID. Other traces may use the name for something else, so any other text is skipped. */
 static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
 {
     size_t at = parser->lexer.token.at, digits = 0;
@@ -150,8 +154,8 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     return true;
 }
 
-/* Extensions: what else is known of the clock; false for other names.  *is_good: whether it could
- * be read. */
+/* Parses the extensions that describe the clock. Returns false for other names. `*is_good`: the
+ * value is valid. */
 static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
                                   bool *is_good)
 {
@@ -275,7 +279,7 @@ static bool parse_environment(struct rfc11_parser *parser)
     return parse_block(parser, parse_environment_entry, NULL);
 }
 
-/* A struct where one is used: a type, or its fields alone. */
+/* Parses a use of a struct: a type, or only its fields. */
 static const struct rfc11_type *take_struct(struct rfc11_parser *parser)
 {
     bool is_list = rfc11_is_mark(&parser->lexer, '{') || rfc11_is_mark(&parser->lexer, '[');
@@ -469,7 +473,8 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     return is_good && rfc11_end_attribute(parser, false);
 }
 
-/* An event without section or id is that of the only section, the only one of its section. */
+/* Checks that the event has a section and an id. Without them it belongs to the only section, or is
+ * its only event. */
 static bool check_event(struct rfc11_parser *parser, struct event_block *event, size_t at)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -510,7 +515,7 @@ static bool parse_event(struct rfc11_parser *parser)
 
 /* --- The whole --- */
 
-/* A block of another name is passed over, as far as its braces tell where it ends. */
+/* Skips a block of unknown name up to its closing brace. */
 static bool parse_unknown(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -569,7 +574,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
             "1.1");
     if (parser.states_alignment)
         rfc11_set_alignment(description,
-                            description->alignment); /* types may stand before the trace block */
+                            description->alignment); /* types may come before the trace block */
     else
         rfc11_align_new(description);
     return parser.lexer.status;

@@ -1,11 +1,10 @@
-/* Descriptions as metadata of the 2010 RFC: read again, the text gives the same description.
+/* Printer of RFC v1.1 metadata. Parsing its text results in the same description.
  *
- * Named types come first, what they are made of before them; all state their alignment, so that
- * nothing hangs on the architecture. What the RFC cannot say about how bytes are to be read is
- * refused with the place: variants, optional fields, booleans, flags, numbers of variable size,
- * text and bytes whose length stands elsewhere, contexts of single events as structs of their own,
- * packet contexts, headers other than its two.  What only describes the trace is said by extensions
- * or left out. */
+ * Named types come first, inner types before outer ones. All state their alignment, so that nothing
+ * depends on the architecture. Rejected, with the position, because the RFC cannot express the
+ * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes whose
+ * length is in another field, contexts of single events as separate structs, packet contexts, and
+ * headers other than its two. Purely descriptive data become extensions or are dropped. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,12 +16,12 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;       /* for the names */
-    struct rfc11_names named; /* to the type that has the name in the text */
-    struct pairmap visited; /* types whose insides were looked at; 1: it has its name in the text */
+    struct arena arena;       /* memory of the names */
+    struct rfc11_names named; /* name to the type that is declared by it in the text */
+    struct pairmap visited;   /* types already visited; 1: declared by name in the text */
     ttr_error *error;
     ttr_status status;
-    const struct ctf_stream_class *stream; /* where we are, for messages */
+    const struct ctf_stream_class *stream; /* current stream class, for messages */
     const struct ctf_event_class *event;
 };
 
@@ -38,7 +37,7 @@ static bool put(struct printer *p, const char *format, ...)
     return true;
 }
 
-/* Refuses what the RFC has no words for; always false. */
+/* Fails because the RFC cannot express a field. Always returns false. */
 static bool refuse(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
@@ -88,7 +87,7 @@ static void put_string(struct printer *p, ttr_text text)
     buffer_add_byte(p->to, '"');
 }
 
-/* A name as a word where it is one, else as a string. */
+/* Prints a name as a word if possible, else as a string. */
 static void put_name(struct printer *p, ttr_text name)
 {
     if (is_identifier(name))
@@ -122,7 +121,7 @@ static const char *unsayable_kind(uint8_t kind)
     return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
 }
 
-/* Why a type cannot be said, whatever is inside; NULL = it can. */
+/* Returns why a type cannot be expressed, regardless of its inner types; NULL if it can. */
 static const char *why_unsayable(const struct type *type)
 {
     const char *kind = unsayable_kind(type->kind);
@@ -237,7 +236,7 @@ static bool put_list(struct printer *p, const struct type *type, unsigned indent
     return put_type(p, type->element, indent, field) && put(p, ";");
 }
 
-/* What stands between the braces of a type. */
+/* Prints what is between the braces of a type. */
 static bool put_body(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
 {
     const char *why = why_unsayable(type);
@@ -258,7 +257,7 @@ static bool put_body(struct printer *p, const struct type *type, unsigned indent
     }
 }
 
-/* A type where it is used: its name, or all of it. */
+/* Prints a use of a type: its name, or its complete body. */
 static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
 {
     const uint32_t *is_named = pairmap_get(&p->visited, (uintptr_t)type, 0);
@@ -269,7 +268,7 @@ static bool put_type(struct printer *p, const struct type *type, unsigned indent
     return put(p, "type { ") && put_body(p, type, indent, field) && put(p, " }");
 }
 
-/* A type whose name is free gets it in the text. */
+/* Declares a type if its name is not used yet. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
@@ -278,7 +277,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
         return refuse_memory(p);
     if (!has_name)
         return true;
-    /* The text needs to know only that there is one. */
+    /* The lookup only needs to find an entry; its value is not used. */
     if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
         return refuse_memory(p);
     (void)put(p, "type ");
@@ -287,7 +286,7 @@ static bool declare_type(struct printer *p, const struct type *type, ttr_text fi
     return put_body(p, type, 0, field) && put(p, " }\n");
 }
 
-/* Declares all named types in a type, those inside first. */
+/* Declares all named types inside a type, inner ones first. */
 static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
                            ttr_text field)
 {
@@ -323,7 +322,7 @@ static void put_line(struct printer *p, const char *name, ttr_text text)
     (void)put(p, ";\n");
 }
 
-/* What else is known of a clock; "clock" is the name of those without. */
+/* Prints the extensions that describe a clock. Clocks without a name are called "clock". */
 static void put_about_clock(struct printer *p, const struct ctf_clock *clock)
 {
     ttr_text name = clock->name.n ? clock->name : clock->id;
@@ -372,7 +371,7 @@ static bool put_trace(struct printer *p)
     return (!clock || put_clock(p, clock)) && put(p, "}\n");
 }
 
-/* True where a context says no more than event_size = true does. */
+/* Reports whether a context is exactly that of event_size = true. */
 static bool is_plain_size(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =
@@ -461,7 +460,7 @@ static bool put_event(struct printer *p, const struct ctf_event_class *event)
     return put(p, "}\n");
 }
 
-/* Names of entries are words; those that are none are left out. */
+/* Prints the environment; entries whose names are not words are dropped. */
 static void put_environment(struct printer *p)
 {
     const struct ctf_description *d = p->description;
