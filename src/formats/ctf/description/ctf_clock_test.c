@@ -1,4 +1,4 @@
-/* Clocks of CTF: exact at every frequency and offset, floors, wraps, saturation. */
+/* CTF clocks: exact conversion at every frequency and offset, floor, wraps, saturation. */
 #include "formats/ctf/description/ctf_clock.h"
 
 #include "base/wide.h"
@@ -38,7 +38,7 @@ static void rounded_times_are_what_doubles_make_of_them(void **state)
     assert_int_equal(time_of(&line, 895308947585980), 271814674129333);
     ctf_timeline_round(&line, &clock);
     assert_int_equal(time_of(&line, 895308947585980), 271814674129332);
-    clock.frequency = 1000000000; /* where nothing is to be divided, nothing is rounded */
+    clock.frequency = 1000000000; /* at 10^9 Hz nothing is rounded */
     line = line_of(clock.frequency, 0, 5);
     ctf_timeline_round(&line, &clock);
     assert_int_equal(time_of(&line, INT64_MAX - 7), INT64_MAX - 2);
@@ -51,7 +51,7 @@ static void ticks_and_cycles_are_floored_together(void **state)
     assert_int_equal(time_of(&line, 0), 10333333333);
     assert_int_equal(time_of(&line, 1), 10666666666);
     assert_int_equal(time_of(&line, 2), 11000000000);
-    line = line_of(8000000, 0, 0); /* 125 ns */
+    line = line_of(8000000, 0, 0); /* 125 ns per tick */
     assert_int_equal(time_of(&line, 9), 1125);
     line = line_of(UINT64_C(4000000000), 0, 3);
     assert_int_equal(time_of(&line, 0), 0);
@@ -67,7 +67,8 @@ static void offsets_may_be_negative(void **state)
     line = line_of(1000, -2, -1500);
     assert_int_equal(time_of(&line, 0), -3500000000);
     line = line_of(3, -1, -1);
-    assert_int_equal(time_of(&line, 0), -1333333334); /* the floor */
+    /* the floor, not the value rounded towards zero */
+    assert_int_equal(time_of(&line, 0), -1333333334);
 }
 
 static void cycles_of_many_seconds_count_as_such(void **state)

@@ -1,6 +1,5 @@
-/* What a trace says of itself, through the public calls: classes with counts of each stream,
- * clocks, the trace that streams are parts of, metadata in other languages, a trace without stream
- * files. */
+/* Public queries about a trace: event classes with counts per stream, clocks, the trace of a
+ * stream, metadata in other languages, and traces without stream files. */
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"

@@ -1,5 +1,5 @@
-/* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or
- * lie, failing memory. */
+/* Live sessions with faults: lost events, lost connections, slow or misbehaving daemons, failing
+ * allocations. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <poll.h>
@@ -132,8 +132,8 @@ static void a_stream_that_the_daemon_refuses_ends_with_a_gap(void **state)
     scene_assert_times(&seen, "10 15 20 -20 25 35 45");
 }
 
-/* The gap begins where its stream was last heard of: that may be before what others have told
- * meanwhile. */
+/* A gap starts at the stream's last event or beacon, which may be earlier than events already
+ * returned. */
 static void a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told(void **state)
 {
     (void)state;
@@ -180,11 +180,10 @@ static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void 
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
-    assert_true(scene.relay.connections >= 2); /* more where the machine is very slow */
+    assert_true(scene.relay.connections >= 2); /* more on very slow machines */
 }
 
-/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer
- * has come. */
+/* The reader's user is stopped (a pager, for example) while a long answer is arriving. */
 static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
 {
     (void)state;
@@ -201,7 +200,8 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
     const struct relay_stream streams[] = {
         {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
     struct scene scene = scene_of(streams, 1, &whole, 1);
-    scene.relay.fault[0].pause_ms = 30; /* nothing of it has come when the reader goes */
+    /* nothing of the answer has arrived when the reader pauses */
+    scene.relay.fault[0].pause_ms = 30;
     scene.how.limit_ms = 600;
     struct seen seen = {.n = 0};
     ttr_reader *reader = scene_open(&scene, &seen.error);

@@ -1,5 +1,5 @@
-/* Sessions read from a relay daemon of our own (tests/support/live_relay.h): opening, order,
- * pauses, metadata and streams that come later. */
+/* Live sessions of a test relay daemon (tests/support/live_relay.h): opening, order, pauses, and
+ * metadata and streams that arrive later. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -47,8 +47,7 @@ static void a_silent_stream_holds_others_back_until_its_beacon(void **state)
     ttr_reader *reader = scene_open(&scene, &seen.error);
     assert_non_null(reader);
     scene_read_some(reader, &seen, 1);
-    scene_assert_times(&seen,
-                       "10 30"); /* before 50 there is something to be feared of the other one */
+    scene_assert_times(&seen, "10 30"); /* before 50, the other stream may still bring an event */
     scene_read_some(reader, &seen, SIZE_MAX);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, "10 30 50 65 70 75 90");
@@ -203,7 +202,7 @@ static void sessions_of_one_name_are_read_together(void **state)
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
 }
 
-/* The same trace as scene_metadata describes, in CTF 2. */
+/* The trace of scene_metadata, in CTF 2. */
 #define CTF2_UINT(bits)                                                \
     "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " #bits \
     ", \"byte-order\": \"little-endian\", \"alignment\": 8"
@@ -254,8 +253,8 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
     }
 }
 
-/* What the first stream has in many packets must wait for the second: it is taken all the same, and
- * given in order. */
+/* The many packets of the first stream must wait for the second one: they are downloaded ahead and
+ * returned in order. */
 static void packets_are_taken_ahead_of_their_time(void **state)
 {
     (void)state;
@@ -280,8 +279,8 @@ static void packets_are_taken_ahead_of_their_time(void **state)
         assert_int_equal(seen.time[i + 1], 10 + i);
 }
 
-/* Until the client holds only so much any more, which it must in the end, however slow the machine.
- */
+/* Runs until the client holds at most this many streams and traces; must happen on slow machines,
+ * too. */
 static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
 {
     const struct live_client *client = &((struct live_reader *)reader)->client;
@@ -293,8 +292,8 @@ static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
     }
 }
 
-/* What a session holds behind streams, each of which comes when the one before it was read; of as
- * many traces, or all of one. */
+/* Returns the memory of a session after n streams, each of which starts when the previous one was
+ * read. has_traces: one trace per stream, else one in all. */
 static uint64_t memory_behind(unsigned n, bool has_traces)
 {
     enum { MOST = 60, TRACES_MOST = 15 };
@@ -332,14 +331,14 @@ static uint64_t memory_behind(unsigned n, bool has_traces)
     return memory;
 }
 
-/* Their numbers and names stay; classes of a trace go with it, packets and tables of a stream with
- * that. */
+/* Ids and names are kept; a trace's classes and a stream's packets and tables are freed with them.
+ */
 static void what_is_over_is_not_held_until_the_session_ends(void **state)
 {
     (void)state;
     const uint64_t few = memory_behind(20, false), many = memory_behind(60, false);
     const uint64_t few_traces = memory_behind(5, true), many_traces = memory_behind(15, true);
-    /* Memory comes in blocks: up to one of 16 KiB more is chance. */
+    /* Memory is allocated in blocks, so a difference of up to 16 KiB is chance. */
     if (many > few + (uint64_t)40 * 2048 + (16 << 10) ||
         many_traces > few_traces + (uint64_t)10 * 4096)
         fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few,
@@ -489,7 +488,8 @@ static void options_that_are_none_are_refused(void **state)
     }
     static const char metadata[] =
         "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream {};\n";
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) { /* also where nothing is live */
+    /* also for traces that are not live */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr_read_options options = {.size = sizeof options, .format_options = wrong[i]};
         assert_null(ttr_open_files(t, "folder",
                                    &(ttr_file){"metadata", metadata, sizeof metadata - 1}, 1,

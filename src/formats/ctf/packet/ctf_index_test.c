@@ -1,4 +1,5 @@
-/* Opening LTTng's index files where memory ends: what an index is remains unknown then. */
+/* Opening LTTng's index files while memory is out: the validity of the index then remains unknown.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ static void write_index(const char *magic)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Opens the index with the n-th request for memory failing; true where it is good. */
+/* Opens the index while the n-th allocation fails. Returns whether the index is valid. */
 static bool open_with(size_t n, bool *is_odd, bool *is_through)
 {
     struct support_heap heap;

@@ -1,4 +1,4 @@
-/* Field classes of CTF 2 one by one: what each property becomes, and how what is wrong is told. */
+/* Field classes of CTF 2: the meaning of each property, and the errors for invalid ones. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -313,7 +313,7 @@ static void limits_are_told(void **state)
         TTR_E_LIMIT, AT_X ".length: numbers of more than 65536 bits are not supported");
 }
 
-/* x inside `levels` arrays. */
+/* Parses a class inside `levels` arrays. */
 static ttr_status parse_nested(unsigned levels, ttr_error *error)
 {
     struct ctf2_case c;

@@ -1,5 +1,5 @@
-/* The fragments of CTF 2 metadata: what each says, their order, aliases, roles, extensions, the
- * dialect of the release candidate, more fragments later, and every way to break them. */
+/* Fragments of CTF 2 metadata: contents, order, aliases, roles, extensions, the release candidate's
+ * dialect, incremental parsing, and every error. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -431,7 +431,7 @@ static void the_dialect_of_the_release_candidate_is_read_with_remarks(void **sta
     ctf2_case_free(&c);
 }
 
-/* Parses more text into a description. */
+/* Parses additional text into a description. */
 static ttr_status add_text(struct ctf_description *description, const char *quoted,
                            ttr_error *error)
 {
@@ -471,7 +471,7 @@ static void more_fragments_can_come_later(void **state)
                  &error),
         TTR_OK);
     assert_ptr_equal(description.streams[0]->events[0], first);
-    /* A failure leaves what the fragments before it said, and only that. */
+    /* After a failure the description has exactly the fragments before it. */
     assert_int_equal(add_text(&description,
                               "^{'type':'event-record-class','id':2}^{'type':'event-record-class','"
                               "id':3,'payload-field-class':" STRUCT(MEMBER("n", "'n'") "," MEMBER(
@@ -513,7 +513,8 @@ static void a_failing_trace_class_leaves_nothing_behind(void **state)
     ctf_description_free(&description);
 }
 
-/* Aliases of structures of aliases: each level has ten times the fields of the one below. */
+/* Builds aliases of structures of aliases: each level has ten times as many fields as the one
+ * inside. */
 static void build_bomb(struct buffer *text, const char *core, unsigned levels)
 {
     char fragment[1024];
@@ -613,7 +614,7 @@ static void every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stre
     }
 }
 
-/* Only the last fragment may be cut: what another one lacks is somebody's mistake. */
+/* Only the last fragment may be incomplete; any other incomplete fragment is a mistake. */
 static void a_fragment_that_ends_early_before_another_is_refused(void **state)
 {
     (void)state;
@@ -638,7 +639,8 @@ static void missing_memory_is_told(void **state)
     support_fail_each(parse_with);
 }
 
-/* Bytes changed, runs of bytes moved about: no crash, and errors inside the text. */
+/* Changes bytes and moves runs of bytes: the parser must not crash, and error offsets must be
+ * inside the text. */
 static void damaged_metadata_does_no_harm(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* CTF 2 metadata written: its text for known descriptions, the same description when read again,
- * and what it cannot say. */
+/* Printer of CTF 2 metadata: its text for known descriptions, equal descriptions after parsing, and
+ * what it rejects. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -134,7 +134,7 @@ static void the_text_of_a_small_description_is_known(void **state)
     ctf2_case_free(&c);
 }
 
-/* A description as TSDL makes it, with one event whose payload has these members. */
+/* A description as from TSDL, with one event whose payload has given members. */
 struct made {
     struct ctf_description description;
     struct type payload;
@@ -152,7 +152,7 @@ static void make(struct made *made, const struct type_member *members, uint32_t 
     event->payload = &made->payload;
 }
 
-/* What the last fragment has as its payload; of v1.1 as it is shown. */
+/* Expects this payload in the last fragment; for RFC v1.1 as printed for display. */
 static void check_shown(enum ctf_version version, const struct type_member *members, uint32_t n,
                         const char *expected)
 {
@@ -360,7 +360,7 @@ static void what_ctf_2_cannot_say_is_refused(void **state)
     buffer_free(&printed);
 }
 
-/* What the trace class, the event and its clock of TSDL can have beyond types. */
+/* Adds all properties of trace class, event and clock that TSDL has besides types. */
 static void add_details(struct ctf_description *d)
 {
     struct ctf_event_class *event = d->streams[0]->events[0];
@@ -441,7 +441,7 @@ static void what_tsdl_knows_finds_its_place(void **state)
     ctf_description_free(d);
 }
 
-/* seconds + cycles of 10 a second, and what is written for it. */
+/* seconds, cycles at 10 Hz, and the printed offset */
 static void offsets_are_less_than_a_second_of_cycles(void **state)
 {
     (void)state;

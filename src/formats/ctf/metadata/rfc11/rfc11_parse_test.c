@@ -1,6 +1,6 @@
-/* The metadata language of the 2010 RFC: its own samples, inheritance, alignments, liberties of the
- * grammar, and every refusal with the place it points to.  A description is compared as text: u32@8
- * is an unsigned integer of 32 bits aligned to 8. */
+/* Parser of RFC v1.1 metadata: the RFC's samples, inheritance, alignment, tolerated syntax, and the
+ * position of every error. Descriptions are compared as text: u32@8 is an unsigned integer of 32
+ * bits aligned to 8. */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -126,7 +126,7 @@ static void put_type(struct scene *scene, const struct type *type)
     put(scene, "@%u", 1u << type->align);
 }
 
-/* The payload of the i-th event of the first section. */
+/* Expects this payload of event i in the first section. */
 static void assert_payload(struct scene *scene, size_t i, const char *expected)
 {
     scene->n = 0;
@@ -200,7 +200,8 @@ static void the_samples_of_the_text_are_read(void **state)
     end(&scene);
 }
 
-/* Section 5 has no comma behind two items, [ for { in another, and 6.1 a comment between items. */
+/* In section 5 of the RFC a comma is missing after two items, and another list starts with [; 6.1
+ * has a comment between items. */
 static void the_slips_of_the_text_are_read(void **state)
 {
     (void)state;
@@ -423,7 +424,7 @@ static void a_label_that_comes_again_has_several_values(void **state)
     end(&scene);
 }
 
-/* Blocks may come in any order. */
+/* The trace block's alignment also applies to types before it. */
 static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
 {
     (void)state;
@@ -627,7 +628,7 @@ static void plain_text_is_told_from_other_metadata(void **state)
 /* --- Refusals: the marked byte and some words of the message --- */
 
 static const struct {
-    const char *metadata; /* '^' stands in front of the place and is taken out */
+    const char *metadata; /* '^' marks the position of the error and is removed */
     const char *words;
 } refusals[] = {
     {"^trac;", "expected trace, section, event, type"},
@@ -826,7 +827,7 @@ static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
     support_fail_each(parse_whole);
 }
 
-/* Every prefix, and every text with one byte changed: a status, never more. */
+/* Every prefix, and every text with one changed byte, returns a status and does not crash. */
 static void no_text_does_harm(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Descriptions as RFC v1.1 metadata: what is printed says the same when it is read again, and what
- * the RFC has no words for is refused. */
+/* Printer of RFC v1.1 metadata: equal descriptions after parsing, and what the RFC cannot express.
+ */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -184,7 +184,7 @@ static void extensions_are_printed_as_they_are_read(void **state)
     buffer_free(&again);
 }
 
-/* A description with one event of one field, to be spoilt. */
+/* A description with one event of one field, which tests modify. */
 struct model {
     struct ctf_description description;
     struct ctf_stream_class *stream;

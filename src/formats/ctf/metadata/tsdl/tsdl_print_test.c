@@ -1,5 +1,5 @@
-/* Descriptions as TSDL: texts in the form that the printer has come back as they were; what CTF 2
- * says in other words gets those of TSDL, or is refused. */
+/* Printer of TSDL: texts in the printer's form are reproduced exactly; types of CTF 2 are replaced
+ * by types of TSDL, or rejected. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -8,7 +8,7 @@
 
 #define CLASS_U8 "integer { size = 8; align = 8; signed = false; }"
 
-/* The language as the printer writes it: all that comes back as it was. */
+/* All constructs in the form of the printer, which must be reproduced exactly. */
 static const char everything[] =
     "/* CTF 1.8 */\n"
     "\ntrace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = "
@@ -118,7 +118,7 @@ static void what_is_printed_says_the_same(void **state)
     ctf_description_free(&first);
 }
 
-/* A stream whose packets have no number for it is written without id: Babeltrace wants it so. */
+/* Babeltrace requires that a stream has no id if its packets contain none. */
 static void what_need_not_be_said_is_not(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void check_clock(const char *offsets, const char *lines)
     ctf_description_free(&description);
 }
 
-/* 8: offset_s + offset / freq, both signed; Babeltrace 2.0 takes no negative offset. */
+/* Section 8: offset_s + offset / freq, both signed; Babeltrace 2.0 rejects negative offsets. */
 static void negative_cycles_of_a_clock_become_fewer_seconds(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void negative_cycles_of_a_clock_become_fewer_seconds(void **state)
                 "\toffset_s = -9223372036854775808;\n\toffset = -20;\n");
 }
 
-/* The payload of an event of CTF 2 with these members must be printed as these lines. */
+/* Expects these lines for the payload of a CTF 2 event with the members. */
 static void check_members(const char *quoted, const char *lines)
 {
     struct ctf2_case c;
@@ -251,7 +251,7 @@ static void names_that_readers_take_for_the_same_are_refused(void **state)
     refuse_members(CTF2_UINT("a", "8") "," CTF2_UINT("a", "8"),
                    "CTF 1.8 has no two fields in one place whose names are the same");
     refuse_members(CTF2_UINT("_int", "8") "," CTF2_UINT("int", "8"),
-                   "field int"); /* Babeltrace does not take `_int` behind `__int` */
+                   "field int"); /* Babeltrace rejects `_int` after `__int` */
     check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_int", "8"),
                   U8_LINE("_int") U8_LINE("__int"));
     check_members(CTF2_UINT("_a", "8") "," CTF2_UINT("a", "8"), U8_LINE("__a") U8_LINE("a"));
@@ -302,8 +302,7 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
                   "\t\tenum : integer { size = 8; align = 1; signed = false; } {\n\t\t\t_int = "
                   "3,\n\t\t\t\"b c\" = 1,\n\t\t} n;\n"
                   "\t\tvariant <n> {\n\t\t\tstring _int;\n\t\t} x;\n");
-    /* As LTTng has it in contexts of applications: labels stay, and options are written as they
-     * are. */
+    /* As in LTTng's contexts of applications: labels are kept, and options are named like them. */
     check_members(
         "{'name':'n','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE
         ",'mappings':{'_none':[[0,0]],'_int':[[1,1]],'b':[[2,2]]}}}," VARIANT(
@@ -354,8 +353,8 @@ static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
         "more than 128 bits");
 }
 
-/* Babeltrace wants either all clocks of a trace to be absolute or none; a uid may be what TSDL
- * calls uuid. */
+/* Babeltrace requires that all clocks of a trace are absolute, or none. A uid may be a UUID of
+ * TSDL. */
 static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
 {
     (void)state;
@@ -385,7 +384,7 @@ static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
     ctf2_case_free(&c);
 }
 
-/* Roles of CTF 2 stand under any name; TSDL tells them by name. */
+/* CTF 2 declares roles for any name; TSDL implies them by the name. */
 static void fields_with_a_role_get_the_name_that_means_it(void **state)
 {
     (void)state;
