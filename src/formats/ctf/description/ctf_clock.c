@@ -12,7 +12,7 @@
  * has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
-static bool is_unix(const struct ctf_clock *clock, int64_t seconds)
+static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
 {
     if (clock->is_unix || clock->is_absolute)
         return true;
@@ -42,10 +42,10 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
         base += (int128)line->cycles * line->math.whole;
     line->has_base = base >= INT64_MIN && base <= INT64_MAX;
     line->base = line->has_base ? (int64_t)base : 0;
-    line->is_anchored = is_unix(clock, line->seconds);
+    line->is_anchored = is_unix_clock(clock, line->seconds);
 }
 
-static uint64_t rounded_ns(uint64_t frequency, uint64_t ticks)
+static uint64_t ticks_to_rounded_ns(uint64_t frequency, uint64_t ticks)
 {
     double ns = 1e9 * (double)ticks / (double)frequency;
     return ns >= (double)UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
@@ -60,17 +60,18 @@ void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock
 }
 
 /* Rounds offset and ticks separately, as babeltrace2 does. */
-static int128 rounded_time(const struct ctf_timeline *line, uint64_t ticks)
+static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
-    return (int128)line->seconds * NS_PER_SECOND + (int128)rounded_ns(frequency, line->cycles) +
-           (int128)rounded_ns(frequency, ticks);
+    return (int128)line->seconds * NS_PER_SECOND +
+           (int128)ticks_to_rounded_ns(frequency, line->cycles) +
+           (int128)ticks_to_rounded_ns(frequency, ticks);
 }
 
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ((uint128)ticks + line->cycles) * (uint128)NS_PER_SECOND / line->math.frequency;
-    int128 time = line->is_rounded ? rounded_time(line, ticks)
+    int128 time = line->is_rounded ? ticks_to_rounded_time(line, ticks)
                                    : (int128)line->seconds * NS_PER_SECOND + (int128)ns;
     if (time >= INT64_MIN && time <= INT64_MAX)
         return (int64_t)time;

@@ -14,20 +14,20 @@
 /* --- Giving in order --- */
 
 /* Compares the next events of two lanes. For equal times, the order of live->lanes decides. */
-static bool comes_before(const struct live_lane *a, const struct live_lane *b)
+static bool is_lane_before(const struct live_lane *a, const struct live_lane *b)
 {
     int64_t time_a = ttr_batch_at(&a->batch, a->at)->time,
             time_b = ttr_batch_at(&b->batch, b->at)->time;
     return time_a != time_b ? time_a < time_b : a->heap < b->heap;
 }
 
-static void sift_down(struct live_reader *live, size_t i)
+static void sift_lane_down(struct live_reader *live, size_t i)
 {
     struct live_lane **heap = live->heap, *lane = heap[i];
     for (size_t child; (child = 2 * i + 1) < live->heap_n; i = child) {
-        if (child + 1 < live->heap_n && comes_before(heap[child + 1], heap[child]))
+        if (child + 1 < live->heap_n && is_lane_before(heap[child + 1], heap[child]))
             child++;
-        if (!comes_before(heap[child], lane))
+        if (!is_lane_before(heap[child], lane))
             break;
         heap[i] = heap[child];
     }
@@ -35,7 +35,7 @@ static void sift_down(struct live_reader *live, size_t i)
 }
 
 /* Builds the heap of lanes with events. Returns the time up to which all events are known. */
-static int64_t begin_round(struct live_reader *live)
+static int64_t build_lane_heap(struct live_reader *live)
 {
     int64_t bound =
         live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
@@ -53,13 +53,13 @@ static int64_t begin_round(struct live_reader *live)
         bound = horizon < bound ? horizon : bound;
     }
     for (size_t i = live->heap_n / 2; i-- > 0;)
-        sift_down(live, i);
+        sift_lane_down(live, i);
     return bound;
 }
 
 /* Writes an event to the output at index n. The time of a gap may be earlier than events already
  * returned; it is then moved to the latest of these. */
-static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
+static void emit_live_event(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];
     *out = *event;
@@ -78,19 +78,19 @@ static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
 
 /* Returns events up to the horizon, and stops at a lane that must be refilled, because refilling
  * would invalidate its events. */
-static uint32_t give(struct live_reader *live, bool *is_behind_range)
+static uint32_t merge_lanes(struct live_reader *live, bool *is_behind_range)
 {
-    int64_t bound = begin_round(live);
+    int64_t bound = build_lane_heap(live);
     uint32_t n = 0;
     while (live->heap_n && n < LIVE_BATCH) {
         struct live_lane *lane = live->heap[0];
         const ttr_event *event = ttr_batch_at(&lane->batch, lane->at);
         if (event->time > bound)
             break;
-        tell(live, event, n++);
+        emit_live_event(live, event, n++);
         if (++lane->at == lane->batch.n)
             return n;
-        sift_down(live, 0);
+        sift_lane_down(live, 0);
     }
     int64_t next =
         live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
@@ -102,7 +102,7 @@ static uint32_t give(struct live_reader *live, bool *is_behind_range)
 /* --- Reading --- */
 
 /* Ends all streams after the client failed; the failure is reported after the last event. */
-static void take_failure(struct live_reader *live, const ttr_error *reason)
+static void end_after_failure(struct live_reader *live, const ttr_error *reason)
 {
     live->has_failed = true;
     live->failure = *reason;
@@ -113,7 +113,7 @@ static void take_failure(struct live_reader *live, const ttr_error *reason)
     }
 }
 
-static void tell_counts(struct live_reader *live)
+static void note_live_counts(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
     for (; live->reconnections_told < client->reconnections; live->reconnections_told++)
@@ -124,14 +124,14 @@ static void tell_counts(struct live_reader *live)
                   "the relay daemon announced a packet that it could not give");
 }
 
-static ttr_status converse(struct live_reader *live)
+static ttr_status step_live_client(struct live_reader *live)
 {
     ttr_error own = {0};
     if (live->has_failed || live->client.phase == LIVE_OVER)
         return TTR_END;
     ttr_status status = live_client_step(&live->client, &own);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        take_failure(live, &own);
+        end_after_failure(live, &own);
     return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
 }
 
@@ -153,11 +153,11 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
         bool is_behind_range = false;
-        ttr_status moved = converse(live), status = live_feed(live, error);
+        ttr_status moved = step_live_client(live), status = live_feed(live, error);
         if (status != TTR_OK)
             return status;
-        tell_counts(live);
-        uint32_t n = give(live, &is_behind_range);
+        note_live_counts(live);
+        uint32_t n = merge_lanes(live, &is_behind_range);
         *batch = (ttr_batch){.event = live->out, .n = n};
         if (n)
             return TTR_OK;
@@ -199,7 +199,7 @@ static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 
 /* Fills the report entry for data without an open stream: totals of closed streams and of the
  * connection. */
-static void report_own(const struct live_reader *live, ttr_report *report)
+static void report_rest(const struct live_reader *live, ttr_report *report)
 {
     report->format = format_ctf.name;
     report->version = report->compression = "";
@@ -235,7 +235,7 @@ static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
     }
     if (index > inputs || (inputs && !live->bytes && !live->gaps && !live->notes.n))
         return false;
-    report_own(live, report);
+    report_rest(live, report);
     return true;
 }
 
@@ -252,8 +252,8 @@ static const struct reader_ops live_ops = {.next = live_next,
                                            .report = live_report,
                                            .notes = live_notes};
 
-static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how,
-                         ttr_error *error)
+static ttr_status init_live_reader(struct live_reader *live, const char *path,
+                                   const struct live_how *how, ttr_error *error)
 {
     ttr *t = live->base.t;
     size_t size = strlen(path) + 1;
@@ -294,7 +294,7 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     }
     notes_init(&live->notes, &t->counted);
     live_begin_client(&live->client, &live->tcp, how, NULL, NULL);
-    if (set_up(live, path, how, error) == TTR_OK)
+    if (init_live_reader(live, path, how, error) == TTR_OK)
         return &live->base;
     live_close(&live->base);
     return NULL;
@@ -319,8 +319,8 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *
 /* --- Options --- */
 
 /* Parses seconds such as "2.5" into milliseconds. */
-static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms,
-                               ttr_error *error)
+static ttr_status parse_seconds_option(char *const *copies, size_t n, const char *key, unsigned *ms,
+                                       ttr_error *error)
 {
     const char *text = options_get(copies, n, key);
     double seconds;
@@ -333,7 +333,8 @@ static ttr_status take_seconds(char *const *copies, size_t n, const char *key, u
     return TTR_OK;
 }
 
-static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, ttr_error *error)
+static ttr_status parse_live_options(char *const *copies, size_t n, struct live_how *how,
+                                     ttr_error *error)
 {
     const char *start = options_get(copies, n, "live-start");
     bool is_now = start && strcmp(start, "now") == 0;
@@ -342,22 +343,24 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
                     "option live-start=%s of ctf: expected begin or now", start);
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
-    ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
+    ttr_status status =
+        parse_seconds_option(copies, n, "live-reconnect", &how->reconnect_ms, error);
     if (status == TTR_OK)
-        status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
-    return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error)
-                            : status;
+        status = parse_seconds_option(copies, n, "live-poll", &how->poll_ms, error);
+    return status == TTR_OK
+               ? parse_seconds_option(copies, n, "live-patience", &how->patience_ms, error)
+               : status;
 }
 
 ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
 {
     struct live_how how = {.dial = NULL};
-    return take_how(copies, n, &how, error);
+    return parse_live_options(copies, n, &how, error);
 }
 
 /* Rejects options of files that have no effect on live traces. If they were ignored, they would
  * only seem to work. */
-static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
+static ttr_status reject_file_options(char *const *copies, size_t n, ttr_error *error)
 {
     if (options_get(copies, n, "metadata"))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -380,9 +383,9 @@ ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *optio
     size_t n = 0;
     ttr_status status = options_copy(&list, &copies, &n, error);
     if (status == TTR_OK)
-        status = take_how(copies, n, &how, error);
+        status = parse_live_options(copies, n, &how, error);
     if (status == TTR_OK)
-        status = refuse_those_of_files(copies, n, error);
+        status = reject_file_options(copies, n, error);
     options_free(&t->counted, copies, n);
     return status == TTR_OK ? ctf_open_live_with(t, url, &how, options, error) : NULL;
 }

@@ -105,7 +105,7 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
 
 /* Frees streams and traces that the user marked as done, but keeps their ids. The last element
  * moves into each free slot. */
-static void sweep(struct live_client *client)
+static void free_done_objects(struct live_client *client)
 {
     for (size_t i = client->streams_n; i-- > 0;) {
         struct live_stream *stream = client->streams[i];
@@ -163,7 +163,7 @@ struct live_call *live_ask(struct live_client *client, enum live_command command
     return call;
 }
 
-static void ask_packet(struct live_client *client, struct live_stream *stream)
+static void request_packet_piece(struct live_client *client, struct live_stream *stream)
 {
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
     struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
@@ -172,19 +172,19 @@ static void ask_packet(struct live_client *client, struct live_stream *stream)
                     left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
-static bool may_ask(const struct live_client *client)
+static bool can_queue_request(const struct live_client *client)
 {
     return client->calls_n < LIVE_CALLS;
 }
 
-static void ask_for_streams(struct live_client *client)
+static void request_new_streams(struct live_client *client)
 {
     size_t alive = 0;
     for (size_t i = 0; i < client->streams_n; i++)
         alive += client->streams[i]->is_listed && !client->streams[i]->is_closed;
     if (!(client->wants_streams || alive == 0) || client->now < client->ask_streams_at)
         return;
-    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++) {
         struct live_attached *session = &client->sessions[i];
         if (session->is_closed || session->is_asked)
             continue;
@@ -193,9 +193,9 @@ static void ask_for_streams(struct live_client *client)
     }
 }
 
-static void ask_for_metadata(struct live_client *client)
+static void request_metadata(struct live_client *client)
 {
-    for (size_t i = 0; i < client->traces_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->traces_n && can_queue_request(client); i++) {
         struct live_trace *trace = client->traces[i];
         /* A trace without streams is polled from time to time, to notice when it is closed. */
         bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
@@ -207,16 +207,16 @@ static void ask_for_metadata(struct live_client *client)
     }
 }
 
-static void ask_for_packets(struct live_client *client)
+static void request_packets(struct live_client *client)
 {
-    for (size_t i = 0; i < client->streams_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->streams_n && can_queue_request(client); i++) {
         struct live_stream *stream = client->streams[client->turn++ % client->streams_n];
         if (stream->is_asked || stream->is_closed || stream->is_whole || !stream->is_listed ||
             client->now < stream->ask_at)
             continue;
         stream->is_asked = true;
         if (stream->has_index)
-            ask_packet(client, stream);
+            request_packet_piece(client, stream);
         else
             live_ask(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
     }
@@ -225,7 +225,7 @@ static void ask_for_packets(struct live_client *client)
 /* --- Connections --- */
 
 /* Ends all streams because the session has ended. */
-static void end_session(struct live_client *client)
+static void end_session_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->streams_n; i++) {
         struct live_stream *stream = client->streams[i];
@@ -236,7 +236,7 @@ static void end_session(struct live_client *client)
     live_link_end(&client->link);
 }
 
-static ttr_status give_up(struct live_client *client, const ttr_error *reason, ttr_error *error)
+static ttr_status fail_client(struct live_client *client, const ttr_error *reason, ttr_error *error)
 {
     client->phase = LIVE_FAILED;
     client->error = *reason;
@@ -246,7 +246,7 @@ static ttr_status give_up(struct live_client *client, const ttr_error *reason, t
 }
 
 /* Drops requests without an answer; the next connection sends them again. */
-static void forget_questions(struct live_client *client)
+static void drop_pending_requests(struct live_client *client)
 {
     client->calls_n = 0;
     client->sessions_n = 0;
@@ -273,7 +273,8 @@ static void forget_questions(struct live_client *client)
 }
 
 /* Closes the connection and schedules the next attempt, or fails if there is none left. */
-static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_error *error)
+static ttr_status handle_lost_connection(struct live_client *client, const ttr_error *reason,
+                                         ttr_error *error)
 {
     bool may_try = client->is_attached && client->options.reconnect_ms > 0;
     if (client->away_since == 0)
@@ -281,9 +282,9 @@ static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_
     client->bytes += client->link.received;
     client->link.received = 0;
     live_link_end(&client->link);
-    forget_questions(client);
+    drop_pending_requests(client);
     if (!may_try || client->now - client->away_since >= client->options.reconnect_ms)
-        return give_up(client, reason, error);
+        return fail_client(client, reason, error);
     client->phase = LIVE_AWAY;
     client->dial_at = client->now + client->dial_after_ms;
     client->dial_after_ms =
@@ -291,7 +292,7 @@ static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_
     return TTR_OK;
 }
 
-static ttr_status dial(struct live_client *client, ttr_error *error)
+static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
 {
     ttr_error own = {0};
     if (client->now < client->dial_at)
@@ -301,7 +302,8 @@ static ttr_status dial(struct live_client *client, ttr_error *error)
     if (!socket && own.status == TTR_AGAIN)
         return TTR_AGAIN;
     if (!socket)
-        return own.status == TTR_E_IO ? lose(client, &own, error) : give_up(client, &own, error);
+        return own.status == TTR_E_IO ? handle_lost_connection(client, &own, error)
+                                      : fail_client(client, &own, error);
     live_link_begin(&client->link, socket);
     client->reconnections += client->is_attached;
     client->phase = LIVE_GREETING;
@@ -310,7 +312,7 @@ static ttr_status dial(struct live_client *client, ttr_error *error)
 }
 
 /* Reports whether all traces and streams have ended. */
-static bool is_over(const struct live_client *client)
+static bool has_session_ended(const struct live_client *client)
 {
     if (client->phase != LIVE_RUNNING || client->wants_streams)
         return false;
@@ -328,12 +330,12 @@ static bool is_over(const struct live_client *client)
     return true;
 }
 
-static ttr_status converse(struct live_client *client, ttr_error *error)
+static ttr_status exchange_messages(struct live_client *client, ttr_error *error)
 {
     if (client->phase == LIVE_RUNNING) {
-        ask_for_streams(client);
-        ask_for_metadata(client);
-        ask_for_packets(client);
+        request_new_streams(client);
+        request_metadata(client);
+        request_packets(client);
     }
     ttr_error lost = {0};
     ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
@@ -352,18 +354,18 @@ ttr_status live_client_step(struct live_client *client, ttr_error *error)
         *error = client->error;
         return client->error.status;
     }
-    sweep(client);
+    free_done_objects(client);
     if (client->phase == LIVE_OVER)
         return TTR_END;
     if (client->phase == LIVE_AWAY)
-        return dial(client, error);
-    ttr_status status = converse(client, &own);
+        return dial_daemon(client, error);
+    ttr_status status = exchange_messages(client, &own);
     if (status == TTR_E_IO)
-        return lose(client, &own, error);
+        return handle_lost_connection(client, &own, error);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        return give_up(client, &own, error);
-    if (status == TTR_END || is_over(client)) {
-        end_session(client);
+        return fail_client(client, &own, error);
+    if (status == TTR_END || has_session_ended(client)) {
+        end_session_streams(client);
         return TTR_OK;
     }
     return status;
@@ -380,11 +382,11 @@ void live_client_wait(const struct live_client *client, unsigned limit_ms)
 }
 
 /* Sends DETACH and waits a short time for the daemon, which may still be sending answers. */
-static void say_goodbye(struct live_client *client)
+static void detach_from_daemon(struct live_client *client)
 {
     ttr_error ignored;
     uint64_t deadline = socket_now_ms() + GOODBYE_MS;
-    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++)
+    for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++)
         (void)live_ask(client, LIVE_DETACH, client->sessions[i].id);
     while (client->calls_n && socket_now_ms() < deadline) {
         ttr_status moved = live_link_move(&client->link, false, &ignored);
@@ -401,7 +403,7 @@ static void say_goodbye(struct live_client *client)
 void live_client_free(struct live_client *client)
 {
     if (client->phase == LIVE_RUNNING && client->link.socket)
-        say_goodbye(client);
+        detach_from_daemon(client);
     live_link_free(&client->link);
     for (size_t i = 0; i < client->streams_n; i++)
         free_stream(client, client->streams[i]);

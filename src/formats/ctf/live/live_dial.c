@@ -8,7 +8,7 @@
 #define OPEN_MS 30000u /* limit for all steps until the session is attached */
 #define POLL_MS 100u
 
-static bool goes_on(void *own)
+static bool is_client_running(void *own)
 {
     return context_goes_on(own);
 }
@@ -20,7 +20,7 @@ static struct socket *dial_tcp(void *own, ttr_error *error)
                                    .port = tcp->url.port,
                                    .family = tcp->url.family,
                                    .limit_ms = DIAL_MS,
-                                   .goes_on = goes_on,
+                                   .goes_on = is_client_running,
                                    .own = tcp->t};
     return socket_connect(&tcp->t->counted, &target, error);
 }

@@ -53,7 +53,7 @@ static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
         scan->whole = scan->at + 1;
 }
 
-static void scan_other(struct live_scan *scan, char c)
+static void scan_text_or_comment(struct live_scan *scan, char c)
 {
     char end = scan->mode == LIVE_SCAN_STRING      ? '"'
                : scan->mode == LIVE_SCAN_CHARACTER ? '\''
@@ -74,7 +74,7 @@ void live_scan_text(struct live_scan *scan, enum ctf_version version, const char
         if (scan->mode == LIVE_SCAN_CODE)
             scan_code(scan, version, text[scan->at]);
         else
-            scan_other(scan, text[scan->at]);
+            scan_text_or_comment(scan, text[scan->at]);
     }
 }
 
@@ -93,7 +93,7 @@ void live_metadata_free(struct live_metadata *metadata)
 
 /* Returns the size of the complete packets at the start of n bytes. If the first is not a packet,
  * returns n, so that the parser reports the error. */
-static size_t whole_packets(const uint8_t *bytes, size_t n)
+static size_t size_of_complete_packets(const uint8_t *bytes, size_t n)
 {
     size_t whole = 0;
     while (n - whole >= HEADER_BYTES) {
@@ -112,8 +112,9 @@ static size_t whole_packets(const uint8_t *bytes, size_t n)
 
 /* Appends the text of the next complete packets, or the bytes themselves if the metadata has no
  * packets. */
-static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace,
-                         const uint8_t *bytes, size_t n, struct ctf_text *text, ttr_error *error)
+static ttr_status append_complete_packets(struct live_metadata *metadata, struct ctf_trace *trace,
+                                          const uint8_t *bytes, size_t n, struct ctf_text *text,
+                                          ttr_error *error)
 {
     const struct ctf_key key = {NULL};
     if (!metadata->is_packetised) {
@@ -121,7 +122,7 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
         buffer_add(&metadata->text, bytes, n);
         return TTR_OK;
     }
-    size_t whole = whole_packets(bytes, n);
+    size_t whole = size_of_complete_packets(bytes, n);
     if (whole == 0)
         return TTR_OK;
     metadata->unpacked += whole;
@@ -133,8 +134,9 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
 }
 
 /* Parses the complete declarations at the start of the text, and removes them. */
-static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *trace,
-                              const char *name, ttr_error *error)
+static ttr_status parse_complete_declarations(struct live_metadata *metadata,
+                                              struct ctf_trace *trace, const char *name,
+                                              ttr_error *error)
 {
     struct live_scan *scan = &metadata->scan;
     size_t n = scan->whole, left = metadata->text.n - n;
@@ -164,13 +166,14 @@ ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *
         metadata->version = ctf_sniff(bytes, n, &metadata->is_packetised);
     if (metadata->version != CTF_1_8 && metadata->version != CTF_2)
         return fail(error, TTR_E_UNSUPPORTED, 0, "%s: expected metadata of CTF 1.8 or CTF 2", name);
-    ttr_status status =
-        unpack(metadata, trace, bytes + metadata->unpacked, n - metadata->unpacked, &text, error);
+    ttr_status status = append_complete_packets(metadata, trace, bytes + metadata->unpacked,
+                                                n - metadata->unpacked, &text, error);
     if (status == TTR_OK && metadata->text.failed)
         status = fail_memory(error);
     if (status != TTR_OK || metadata->text.n == 0)
         return status;
     live_scan_text(&metadata->scan, metadata->version, (const char *)metadata->text.bytes,
                    metadata->text.n);
-    return metadata->scan.whole ? parse_whole(metadata, trace, name, error) : TTR_OK;
+    return metadata->scan.whole ? parse_complete_declarations(metadata, trace, name, error)
+                                : TTR_OK;
 }

@@ -141,7 +141,7 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     return TTR_OK;
 }
 
-static ttr_status check_header(const struct unpacking *u, const struct header *header)
+static ttr_status check_packet_sizes(const struct unpacking *u, const struct header *header)
 {
     const unsigned long long at = header->offset;
     if (header->schemes[0] || header->schemes[1] || header->schemes[2])
@@ -166,7 +166,7 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
     return TTR_OK;
 }
 
-static void cut(struct unpacking *u, uint64_t at)
+static void note_cut_packet(struct unpacking *u, uint64_t at)
 {
     u->is_cut = true;
     u->cut_at = at;
@@ -174,18 +174,18 @@ static void cut(struct unpacking *u, uint64_t at)
 
 /* Starts the next packet: the cursor advances to its content. Returns the sizes of content and
  * padding in bytes. */
-static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *padding)
+static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, size_t *padding)
 {
     struct header header = {0};
     *content = *padding = 0;
     if (cursor_left(&u->in) < HEADER_BYTES) {
-        cut(u, u->in.offset);
+        note_cut_packet(u, u->in.offset);
         (void)cursor_skip(&u->in, cursor_left(&u->in));
         return TTR_OK;
     }
     ttr_status status = read_header(u, &header);
     if (status == TTR_OK)
-        status = check_header(u, &header);
+        status = check_packet_sizes(u, &header);
     if (status != TTR_OK)
         return status;
     if (u->packets == 0) {
@@ -198,7 +198,7 @@ static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *pad
     u->packets++;
     *content = header.content_bits / 8 - header.bytes;
     if (*content > cursor_left(&u->in)) {
-        cut(u, header.offset);
+        note_cut_packet(u, header.offset);
         *content = cursor_left(&u->in);
     }
     *padding = (header.packet_bits - header.content_bits) / 8;
@@ -207,12 +207,12 @@ static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *pad
 
 /* Visits all packets. Copies the text if memory was allocated, else counts the text and the packets
  * that contain any. */
-static ttr_status take_packets(struct unpacking *u)
+static ttr_status visit_metadata_packets(struct unpacking *u)
 {
     size_t content, padding;
     u->packets = u->text_n = u->pieces_n = 0;
     while (cursor_left(&u->in) > 0) {
-        ttr_status status = begin_packet(u, &content, &padding);
+        ttr_status status = start_metadata_packet(u, &content, &padding);
         if (status != TTR_OK)
             return status;
         if (u->text && content) {
@@ -230,7 +230,7 @@ static ttr_status take_packets(struct unpacking *u)
 
 /* Stores the packets' byte order in the description, unless earlier metadata (live traces) set it.
  */
-static void take_order(const struct unpacking *u)
+static void store_byte_order(const struct unpacking *u)
 {
     struct ctf_description *description = u->description;
     char text[160];
@@ -248,7 +248,7 @@ static void take_order(const struct unpacking *u)
                       text);
 }
 
-static void tell_cut(const struct unpacking *u, size_t n)
+static void note_cut_metadata(const struct unpacking *u, size_t n)
 {
     const struct ctf_description *description = u->description;
     char text[160];
@@ -261,10 +261,10 @@ static void tell_cut(const struct unpacking *u, size_t n)
     description->note(description->note_own, TTR_NOTE_DAMAGE, u->cut_at, "ctf.cut", text);
 }
 
-static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
+static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *text)
 {
     const struct cursor begin = u->in;
-    ttr_status status = take_packets(u);
+    ttr_status status = visit_metadata_packets(u);
     if (status != TTR_OK)
         return status;
     u->text = arena_take(&u->description->arena, u->text_n + 1);
@@ -272,17 +272,17 @@ static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
     if (!u->text || !u->pieces)
         return fail_memory(u->error);
     u->in = begin;
-    status = take_packets(u);
+    status = visit_metadata_packets(u);
     u->text[u->text_n] = 0;
-    take_order(u);
-    tell_cut(u, cursor_left(&begin));
+    store_byte_order(u);
+    note_cut_metadata(u, cursor_left(&begin));
     *text = (struct ctf_text){
         .p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
     return status;
 }
 
 /* Fails for a file that starts like a packet but has an unknown version. */
-static ttr_status refuse_first(const struct unpacking *u, size_t n)
+static ttr_status fail_first_packet(const struct unpacking *u, size_t n)
 {
     const uint8_t *bytes = u->in.p;
     if (n < HEADER_BYTES)
@@ -307,10 +307,10 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)
-        return refuse_first(&u, n);
+        return fail_first_packet(&u, n);
     if (is_packetised) {
         u.major = version == CTF_2 ? 2 : 1;
-        return unpack(&u, text);
+        return unpack_metadata_packets(&u, text);
     }
     char *copy = arena_copy(&description->arena, bytes, n);
     if (!copy)

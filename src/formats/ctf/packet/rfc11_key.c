@@ -47,7 +47,7 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY])
 }
 
 /* Reads up to n bytes from the start of a file. Returns the number read, or -1 with errno set. */
-static ssize_t read_start(const char *path, uint8_t *to, size_t n)
+static ssize_t read_file_start(const char *path, uint8_t *to, size_t n)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = 0, all = 0;
@@ -66,7 +66,7 @@ static ssize_t read_start(const char *path, uint8_t *to, size_t n)
 ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY], ttr_error *error)
 {
     uint8_t text[KEY_TEXT + 1];
-    ssize_t n = read_start(path, text, sizeof text);
+    ssize_t n = read_file_start(path, text, sizeof text);
     if (n < 0)
         return fail_sys(error, errno, NO_OFFSET, "cannot read the key file %s", path);
     bool is_key = n <= KEY_TEXT && rfc11_parse_key(text, (size_t)n, key);

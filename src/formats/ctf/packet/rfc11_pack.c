@@ -22,7 +22,8 @@ static ttr_status fail_size(ttr_error *error, uint64_t n)
 }
 
 /* Appends one gzip member without name and time, so that equal contents produce equal bytes. */
-static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
+static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct buffer *to,
+                                     ttr_error *error)
 {
     z_stream z = {.next_in = content, .avail_in = (uInt)n};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
@@ -38,7 +39,8 @@ static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, 
     return is_done ? TTR_OK : most > UINT32_MAX ? fail_size(error, most) : fail_memory(error);
 }
 
-static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
+static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
+                                      ttr_error *error)
 {
     uint64_t most = (uint64_t)n + n / 100 +
                     601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
@@ -56,14 +58,14 @@ static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to,
     return TTR_OK;
 }
 
-static ttr_status add_content(const uint8_t *content, size_t n, uint8_t compression,
-                              struct buffer *to, ttr_error *error)
+static ttr_status append_encoded_content(const uint8_t *content, size_t n, uint8_t compression,
+                                         struct buffer *to, ttr_error *error)
 {
     switch (compression) {
     case RFC11_BZIP2:
-        return add_bzip2(content, n, to, error);
+        return append_bzip2_member(content, n, to, error);
     case RFC11_GZIP:
-        return add_gzip(content, n, to, error);
+        return append_gzip_member(content, n, to, error);
     default:
         buffer_add(to, content, n);
         return to->failed ? fail_memory(error) : TTR_OK;
@@ -84,7 +86,7 @@ static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_e
 }
 
 /* Rounds the size up to a multiple of `align`. Returns false if the packet would exceed 32 bits. */
-static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
+static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;
     *packet_size = (content_size + multiple - 1) / multiple * multiple;
@@ -92,12 +94,13 @@ static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 }
 
 /* Encrypts the content after the header at `begin`, computes its checksum, and pads the packet. */
-static ttr_status close_packet(struct rfc11_packet *packet, size_t begin,
-                               const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
+static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t begin,
+                                         const struct rfc11_packing *how, struct buffer *to,
+                                         ttr_error *error)
 {
     uint64_t packet_size;
     size_t content_size = to->n - begin;
-    if (!pad_to(content_size, how->align, &packet_size))
+    if (!round_up_packet_size(content_size, how->align, &packet_size))
         return fail_size(error, content_size);
     buffer_add_zeros(to, (size_t)(packet_size - content_size));
     if (to->failed)
@@ -126,9 +129,9 @@ ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_
     buffer_add_zeros(to, RFC11_HEADER);
     if (how->encryption == RFC11_AES)
         buffer_add(to, how->iv, RFC11_IV);
-    status = add_content(content, n, how->compression, to, error);
+    status = append_encoded_content(content, n, how->compression, to, error);
     if (status == TTR_OK)
-        status = close_packet(packet, begin, how, to, error);
+        status = encrypt_and_pad_packet(packet, begin, how, to, error);
     if (status != TTR_OK)
         to->n = begin;
     return status;

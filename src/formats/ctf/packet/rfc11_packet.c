@@ -134,7 +134,7 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
 #define DIGESTS_MAX ((size_t)64 << 10)
 #define SUMS_MAX ((size_t)4 << 20)
 
-static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_md5_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct md5_ctx md5, end;
     uint8_t digest[4];
@@ -149,7 +149,7 @@ static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_sha1_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct sha1_ctx sha1, end;
     uint8_t digest[4];
@@ -164,7 +164,7 @@ static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_crc32_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     unsigned long crc = 0;
     for (size_t i = 0; i < n && i < SUMS_MAX; i++)
@@ -177,11 +177,11 @@ size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uin
 {
     switch (scheme) {
     case RFC11_MD5:
-        return find_md5(content, n, checksum);
+        return find_md5_prefix(content, n, checksum);
     case RFC11_SHA1:
-        return find_sha1(content, n, checksum);
+        return find_sha1_prefix(content, n, checksum);
     case RFC11_CRC32:
-        return find_crc32(content, n, checksum);
+        return find_crc32_prefix(content, n, checksum);
     default:
         return 0;
     }
@@ -259,8 +259,8 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
 }
 
 /* Decrypts the content [bytes, n) and appends the result to `to`. */
-static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how,
-                                   struct buffer *to)
+static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
+                                          struct rfc11_unpacking *how, struct buffer *to)
 {
     if (n < RFC11_IV) {
         how->is_short = true;
@@ -281,10 +281,10 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
     if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return inflate_content(packet->compression_scheme, content, n, how, to);
     if (packet->compression_scheme == RFC11_COMPRESSION_NONE)
-        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decipher(content, n, how, to);
+        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decrypt_content(content, n, how, to);
     struct buffer compressed;
     buffer_init(&compressed, to->alloc);
-    enum rfc11_content result = decipher(content, n, how, &compressed);
+    enum rfc11_content result = decrypt_content(content, n, how, &compressed);
     if (result == RFC11_UNPACKED)
         result =
             inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);

@@ -71,8 +71,8 @@ static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_object *object,
-                             struct type *type)
+static ttr_status get_byte_and_bit_order(struct ctf2_parser *parser,
+                                         const struct ctf2_object *object, struct type *type)
 {
     static const char *const byte_orders[] = {"little-endian", "big-endian", NULL};
     /* Index 0 is the natural bit order of little-endian, index 1 of big-endian numbers. */
@@ -89,8 +89,8 @@ static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_objec
 }
 
 /* Reads display base, mappings and roles of an integer. */
-static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object *object,
-                              struct type *type)
+static ttr_status get_integer_properties(struct ctf2_build *build, const struct ctf2_object *object,
+                                         struct type *type)
 {
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
@@ -104,7 +104,7 @@ static ttr_status build_variable(struct ctf2_build *build, const struct ctf2_obj
                                  struct type *type)
 {
     type->align = 3;
-    return get_meaning(build, object, type);
+    return get_integer_properties(build, object, type);
 }
 
 static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object *object,
@@ -112,10 +112,10 @@ static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object
 {
     ttr_status status = get_bits(build->parser, object->at[CTF2_LENGTH], type);
     if (status == TTR_OK)
-        status = get_orders(build->parser, object, type);
+        status = get_byte_and_bit_order(build->parser, object, type);
     if (status == TTR_OK)
         status = ctf2_get_align(build->parser, object->at[CTF2_ALIGNMENT], &type->align);
-    return status == TTR_OK ? get_meaning(build, object, type) : status;
+    return status == TTR_OK ? get_integer_properties(build, object, type) : status;
 }
 
 static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object *object,
@@ -187,7 +187,8 @@ static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object 
 /* --- What holds other classes --- */
 
 /* Opens a level. The caller closes it by decrementing `depth`. */
-static ttr_status open_frame(struct ctf2_build *build, const struct json_value *json, uint8_t kind)
+static ttr_status push_build_frame(struct ctf2_build *build, const struct json_value *json,
+                                   uint8_t kind)
 {
     if (build->depth > TYPE_DEPTH_MAX)
         return ctf2_refuse(build->parser, TTR_E_LIMIT, json,
@@ -202,7 +203,7 @@ static ttr_status open_frame(struct ctf2_build *build, const struct json_value *
 static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
                               const struct type **inner)
 {
-    ttr_status status = open_frame(build, json, kind);
+    ttr_status status = push_build_frame(build, json, kind);
     if (status != TTR_OK)
         return status;
     status = ctf2_build_class(build, json, inner);
@@ -210,7 +211,7 @@ static ttr_status build_inner(struct ctf2_build *build, const struct json_value 
     return status;
 }
 
-static bool is_cpu(const struct ctf2_build *build, const struct type_member *member)
+static bool is_cpu_member(const struct ctf2_build *build, const struct type_member *member)
 {
     return build->depth == 1 && member->name.n == 6 && memcmp(member->name.p, "cpu_id", 6) == 0 &&
            (member->type->kind == TYPE_UINT || member->type->kind == TYPE_VAR_UINT) &&
@@ -218,9 +219,9 @@ static bool is_cpu(const struct ctf2_build *build, const struct type_member *mem
 }
 
 /* Marks the CPU of a packet: CTF 2 has no role for it, but all tracers use the same name. */
-static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
+static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *member)
 {
-    if (!is_cpu(build, member))
+    if (!is_cpu_member(build, member))
         return TTR_OK;
     build->is_contextual = true;
     if (build->is_definition || build->root != ROOT_PACKET_CONTEXT)
@@ -237,8 +238,8 @@ static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
 
 /* The specification forbids repeated names, but the values can be decoded. A location refers to the
  * first one. */
-static void note_same_name(struct ctf2_parser *parser, const struct json_value *json,
-                           const char *what)
+static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
+                               const char *what)
 {
     ctf2_note(parser, TTR_NOTE_ODD, json, "ctf.same-name", "two %s have one name", what);
 }
@@ -260,11 +261,11 @@ static ttr_status build_member(struct ctf2_build *build, const struct json_value
         return status;
     member->shown = member->name;
     if (!ctf2_names_add(names, &member->name))
-        note_same_name(build->parser, object.at[CTF2_NAME], "members of a structure");
+        note_repeated_name(build->parser, object.at[CTF2_NAME], "members of a structure");
     frame->open = member->name;
     status = ctf2_build_class(build, object.at[CTF2_FIELD_CLASS], &member->type);
     if (status == TTR_OK)
-        status = mark_cpu(build, member);
+        status = set_cpu_role(build, member);
     frame->done_n++;
     return status;
 }
@@ -300,7 +301,7 @@ static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_objec
         status = ctf2_expect(build->parser, list, JSON_ARRAY);
     if (status != TTR_OK || !list || list->count == 0)
         return status;
-    status = open_frame(build, object->json, TYPE_STRUCT);
+    status = push_build_frame(build, object->json, TYPE_STRUCT);
     if (status != TTR_OK)
         return status;
     status = build_members(build, list, type);
@@ -427,7 +428,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         struct type_member *option = &options[type->members_n++];
         status = build_option(build, item, sign, option);
         if (status == TTR_OK && option->name.n && !ctf2_names_add(&names, &option->name))
-            note_same_name(build->parser, item, "options of a variant");
+            note_repeated_name(build->parser, item, "options of a variant");
     }
     return status == TTR_OK && !build->is_definition ? ctf2_check_options(build->parser, list, type)
                                                      : status;
@@ -502,7 +503,7 @@ static const struct class_row rows[] = {
      true},
 };
 
-static const struct class_row *row_named(const struct json_value *json)
+static const struct class_row *find_class_row(const struct json_value *json)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (json_is_text(json, rows[i].name))
@@ -521,8 +522,8 @@ static ttr_status count_types(struct ctf2_build *build, const struct json_value 
 }
 
 /* Uses an alias by name: shares its type, or builds it again for this place. */
-static ttr_status use_alias(struct ctf2_build *build, const struct json_value *json,
-                            const struct type **type)
+static ttr_status build_from_alias(struct ctf2_build *build, const struct json_value *json,
+                                   const struct type **type)
 {
     struct ctf2_parser *parser = build->parser;
     const struct ctf2_alias *alias =
@@ -550,7 +551,7 @@ static ttr_status use_alias(struct ctf2_build *build, const struct json_value *j
 }
 
 /* Rejects roles on classes that cannot have any: ignoring them would make packets unreadable. */
-static ttr_status refuse_roles(struct ctf2_parser *parser, const struct json_value *json)
+static ttr_status reject_roles(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *roles = json_find(json, "roles");
     return roles ? ctf2_fail(parser, roles,
@@ -564,12 +565,12 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     struct ctf2_parser *parser = build->parser;
     struct ctf2_object object;
     if (json->token.kind == JSON_TEXT)
-        return use_alias(build, json, type);
+        return build_from_alias(build, json, type);
     if (json->token.kind != JSON_OBJECT)
         return ctf2_fail(parser, json, "expected a field class or the name of an alias, found %s",
                          json_kind_text(json->token.kind));
     const struct json_value *name = json_find(json, "type");
-    const struct class_row *row = name ? row_named(name) : NULL;
+    const struct class_row *row = name ? find_class_row(name) : NULL;
     if (!name)
         return ctf2_fail(parser, json, "a field class must have the property \"type\"");
     if (!row)
@@ -579,7 +580,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     struct type *made = ctf2_take(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->shape.may & CTF2_SET(ROLES)))
-        status = refuse_roles(parser, json);
+        status = reject_roles(parser, json);
     if (status == TTR_OK)
         status = ctf2_open(parser, json, &row->shape, &object);
     if (status != TTR_OK)

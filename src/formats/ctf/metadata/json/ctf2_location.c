@@ -30,7 +30,8 @@ struct search {
 };
 
 /* Formats the location for messages: "a.b.c". */
-static void show_names(const struct type_reference *reference, uint32_t n, char *to, size_t size)
+static void format_location(const struct type_reference *reference, uint32_t n, char *to,
+                            size_t size)
 {
     size_t used = 0;
     to[0] = '\0';
@@ -42,10 +43,10 @@ static void show_names(const struct type_reference *reference, uint32_t n, char 
 }
 
 /* Fails at the n-th name of the path. */
-static ttr_status fail_search(const struct search *search, uint32_t n, const char *why)
+static ttr_status fail_location(const struct search *search, uint32_t n, const char *why)
 {
     char names[90];
-    show_names(search->reference, n, names, sizeof names);
+    format_location(search->reference, n, names, sizeof names);
     return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root",
                      ctf2_origins[search->reference->root], why);
 }
@@ -55,10 +56,10 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
 static ttr_status search_struct(struct search *search, const struct type *type, uint32_t at)
 {
     if (at == search->reference->names_n)
-        return fail_search(search, at, "is a structure, expected a number");
+        return fail_location(search, at, "is a structure, expected a number");
     const struct type_member *member = type_member_named(type, search->reference->names[at]);
     if (!member)
-        return fail_search(search, at + 1, "is not there");
+        return fail_location(search, at + 1, "is not there");
     return search_type(search, member->type, at + 1);
 }
 
@@ -72,7 +73,7 @@ static ttr_status search_options(struct search *search, const struct type *type,
     return TTR_OK;
 }
 
-static unsigned target_of(const struct type *type)
+static unsigned location_target_of(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
@@ -103,15 +104,15 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
         return search_options(search, type, at);
     case TYPE_ARRAY:
     case TYPE_SEQUENCE:
-        return fail_search(search, at, "is an array that is over: it has no current element");
+        return fail_location(search, at, "is an array that is over: it has no current element");
     default:
         break;
     }
     if (at < search->reference->names_n)
-        return fail_search(search, at, "is no structure, nothing is inside it");
-    unsigned target = target_of(type);
+        return fail_location(search, at, "is no structure, nothing is inside it");
+    unsigned target = location_target_of(type);
     if (!target)
-        return fail_search(search, at, "is neither a number without fraction nor a boolean");
+        return fail_location(search, at, "is neither a number without fraction nor a boolean");
     search->found |= target;
     return TTR_OK;
 }
@@ -122,7 +123,7 @@ static bool same_text(ttr_text a, ttr_text b)
 }
 
 /* Follows open levels until the path enters a type that is done. */
-static ttr_status search_open(struct search *search, const struct ctf2_build *build)
+static ttr_status search_open_levels(struct search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -137,14 +138,14 @@ static ttr_status search_open(struct search *search, const struct ctf2_build *bu
         }
         at++;
     }
-    return fail_search(search, at, "is or holds the field that depends on it");
+    return fail_location(search, at, "is or holds the field that depends on it");
 }
 
 static ttr_status search_root(struct search *search, const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
-        return search_open(search, build);
+        return search_open_levels(search, build);
     if (root > build->root)
         return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s",
                          ctf2_origins[root], ctf2_origins[build->root]);
@@ -168,8 +169,8 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 }
 
 /* Appends a path; null removes the last name, to continue in the enclosing structure. */
-static ttr_status add_path(struct ctf2_build *build, const struct json_value *first,
-                           ttr_text *names, uint32_t *n)
+static ttr_status append_location_path(struct ctf2_build *build, const struct json_value *first,
+                                       ttr_text *names, uint32_t *n)
 {
     for (const struct json_value *step = first; step; step = step->next) {
         ttr_status status = TTR_OK;
@@ -198,7 +199,7 @@ struct form {
     size_t steps;
 };
 
-static bool take_origin(const struct json_value *json, struct form *form)
+static bool read_origin_name(const struct json_value *json, struct form *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
         if (json_is_text(json, ctf2_origins[i])) {
@@ -215,15 +216,15 @@ static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *
 {
     ctf2_note_rc7(parser, json, "a location that is an array");
     *form = (struct form){.first = json->first, .steps = json->count};
-    if (json->first && take_origin(json->first, form)) {
+    if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
         form->steps--;
     }
     return TTR_OK;
 }
 
-static ttr_status read_form(struct ctf2_parser *parser, const struct json_value *json,
-                            struct form *form)
+static ttr_status read_location_form(struct ctf2_parser *parser, const struct json_value *json,
+                                     struct form *form)
 {
     static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH),
                                             CTF2_SET(PATH)};
@@ -232,7 +233,8 @@ static ttr_status read_form(struct ctf2_parser *parser, const struct json_value 
         return read_rc7(parser, json, form);
     *form = (struct form){.first = NULL};
     ttr_status status = ctf2_open(parser, json, &shape, &object);
-    if (status == TTR_OK && object.at[CTF2_ORIGIN] && !take_origin(object.at[CTF2_ORIGIN], form))
+    if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
+        !read_origin_name(object.at[CTF2_ORIGIN], form))
         return ctf2_fail(parser, object.at[CTF2_ORIGIN],
                          "expected the name of a root, such as \"event-record-payload\"");
     if (status == TTR_OK)
@@ -251,7 +253,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     struct form form;
     *found = 0;
     build->is_contextual = true;
-    ttr_status status = read_form(parser, json, &form);
+    ttr_status status = read_location_form(parser, json, &form);
     if (status != TTR_OK)
         return status;
     if (form.steps == 0)
@@ -260,7 +262,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     if (!names)
         return TTR_E_NOMEM;
     uint32_t n = form.has_origin ? 0 : add_open_names(build, names);
-    status = add_path(build, form.first, names, &n);
+    status = append_location_path(build, form.first, names, &n);
     if (status != TTR_OK || build->is_definition)
         return status;
     *reference = (struct type_reference){

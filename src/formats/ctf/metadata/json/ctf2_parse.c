@@ -238,8 +238,8 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
     return status;
 }
 
-static ttr_status read_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
-                               struct ctf_clock *clock)
+static ttr_status read_clock_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                     struct ctf_clock *clock)
 {
     clock->frequency = 0;
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_FREQUENCY], &clock->frequency);
@@ -294,7 +294,7 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     if (status == TTR_OK)
         status = ctf2_get_text(parser, object->at[CTF2_DESCRIPTION], &read.description);
     if (status == TTR_OK)
-        status = read_numbers(parser, object, &read);
+        status = read_clock_numbers(parser, object, &read);
     if (status == TTR_OK)
         status = read_origin(parser, object->at[CTF2_ORIGIN], &read);
     if (status != TTR_OK)
@@ -500,7 +500,7 @@ static const struct fragment_row {
      read_preamble},
 };
 
-static const struct fragment_row *row_of(const struct json_value *type)
+static const struct fragment_row *find_fragment_row(const struct json_value *type)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (json_is_text(type, rows[i].name))
@@ -515,7 +515,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     parser->fragment = "fragment";
     if (root->token.kind != JSON_OBJECT || !type)
         return ctf2_fail(parser, root, "expected an object with the property \"type\"");
-    const struct fragment_row *row = row_of(type);
+    const struct fragment_row *row = find_fragment_row(type);
     if (!row)
         return ctf2_fail(parser, type, "no such fragment: \"%.60s\"", type->token.text);
     parser->fragment = row->name;
@@ -526,7 +526,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
 }
 
 /* Emits one diagnostic per fragment about invalid but readable JSON. */
-static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
+static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
@@ -542,7 +542,7 @@ static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
 /* Reports that the text ends inside its last fragment, as if the tracer was stopped. The separators
  * of text sequences exist to detect this (RFC 7464 section 2.4). Fails if there is no data stream
  * class, since nothing can be read then. */
-static void note_cut(struct ctf2_parser *parser, size_t begin)
+static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
     ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata",
@@ -561,12 +561,12 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
     if (status == TTR_E_TRUNCATED && end == parser->text->n && parser->description->streams_n) {
-        note_cut(parser, begin);
+        note_cut_fragment(parser, begin);
         return TTR_OK;
     }
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
-    note_json(parser, &tree);
+    note_json_oddities(parser, &tree);
     return read_tree(parser, tree.root);
 }
 

@@ -4,8 +4,8 @@
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 /* Checks the conditions on the field class. */
-static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json,
-                              const struct ctf2_role *role, const struct type *type)
+static ttr_status check_role_class(struct ctf2_parser *parser, const struct json_value *json,
+                                   const struct ctf2_role *role, const struct type *type)
 {
     if (role->is_for_blob != (type->kind == TYPE_BLOB))
         return ctf2_fail(parser, json, "this role is for %s",
@@ -18,8 +18,8 @@ static ttr_status check_class(struct ctf2_parser *parser, const struct json_valu
 }
 
 /* Checks the conditions on the root. */
-static ttr_status check_place(struct ctf2_build *build, const struct json_value *json,
-                              const struct ctf2_role *role)
+static ttr_status check_role_root(struct ctf2_build *build, const struct json_value *json,
+                                  const struct ctf2_role *role)
 {
     struct ctf2_parser *parser = build->parser;
     if (!(role->roots & 1u << build->root))
@@ -36,8 +36,8 @@ static ttr_status check_place(struct ctf2_build *build, const struct json_value 
 
 /* Sets a role; a type has only one. If a field has both total and content length, only the former
  * is kept, since it implies the latter if no other field has it. */
-static void add_role(struct ctf2_build *build, const struct json_value *json,
-                     const struct ctf2_role *role, struct type *type)
+static void set_field_role(struct ctf2_build *build, const struct json_value *json,
+                           const struct ctf2_role *role, struct type *type)
 {
     uint16_t added = (uint16_t)(build->root == ROOT_PACKET_CONTEXT && role->in_packet_context
                                     ? role->in_packet_context
@@ -72,11 +72,11 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
                       "the role \"%.60s\" is not known", item->token.text);
         if (!role)
             continue;
-        status = check_class(parser, item, role, type);
+        status = check_role_class(parser, item, role, type);
         if (status == TTR_OK && !build->is_definition) {
-            status = check_place(build, item, role);
+            status = check_role_root(build, item, role);
             if (status == TTR_OK)
-                add_role(build, item, role, type);
+                set_field_role(build, item, role, type);
         }
     }
     return status;

@@ -44,7 +44,7 @@ struct option_range {
 };
 
 /* Heap sort by the lower end: no memory, and O(n log n) for every input. */
-static void sift(struct option_range *heap, size_t root, size_t n)
+static void sift_range_down(struct option_range *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
         child += child + 1 < n && heap[child].low < heap[child + 1].low;
@@ -59,12 +59,12 @@ static void sift(struct option_range *heap, size_t root, size_t n)
 static void sort_ranges(struct option_range *heap, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift(heap, i, n);
+        sift_range_down(heap, i, n);
     for (size_t left = n; left-- > 1;) {
         struct option_range last = heap[left];
         heap[left] = heap[0];
         heap[0] = last;
-        sift(heap, 0, left);
+        sift_range_down(heap, 0, left);
     }
 }
 

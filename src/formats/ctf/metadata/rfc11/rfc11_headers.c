@@ -14,7 +14,7 @@
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
-static ttr_text text_of(const char *text)
+static ttr_text static_text(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
@@ -44,8 +44,9 @@ static struct rfc11_type *make_fixed(struct ctf_description *description,
         bool is_time = fields[i].role == CTF_ROLE_TIME || fields[i].role == CTF_ROLE_TIME_BEGIN ||
                        fields[i].role == CTF_ROLE_TIME_END;
         made->type.clock = is_time ? rfc11_state_of(description)->clock : NULL;
-        members[i] = (struct type_member){
-            .name = text_of(fields[i].name), .shown = text_of(fields[i].name), .type = &made->type};
+        members[i] = (struct type_member){.name = static_text(fields[i].name),
+                                          .shown = static_text(fields[i].name),
+                                          .type = &made->type};
     }
     struct rfc11_type *made = rfc11_add_type(description, TYPE_STRUCT, RULE_FIXED);
     if (made) {
@@ -89,7 +90,7 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     if (!made || !range || !name)
         return NULL;
     *range = (struct type_range){.low = escape, .high = escape};
-    *name = text_of("id");
+    *name = static_text("id");
     made->type.element = &extension->type;
     made->type.ranges = range;
     made->type.ranges_n = 1;
@@ -102,8 +103,8 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
-    made->members[made->type.members_n - 1] =
-        (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
+    made->members[made->type.members_n - 1] = (struct type_member){
+        .name = static_text(name), .shown = static_text(name), .type = &type->type};
 }
 
 static struct rfc11_type *make_header_1(struct ctf_description *description, uint8_t time)
@@ -159,8 +160,8 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
 
 /* Returns the event header of a section; shares that of the previous section if all relevant
  * properties are equal. */
-static struct rfc11_header *header_of(struct ctf_description *description,
-                                      const struct ctf_stream_class *stream)
+static struct rfc11_header *find_or_make_header(struct ctf_description *description,
+                                                const struct ctf_stream_class *stream)
 {
     struct rfc11_state *state = rfc11_state_of(description);
     struct rfc11_header *made = state ? &state->made : NULL;
@@ -186,7 +187,7 @@ static struct rfc11_header *header_of(struct ctf_description *description,
 
 bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream)
 {
-    struct rfc11_header *made = header_of(description, stream);
+    struct rfc11_header *made = find_or_make_header(description, stream);
     if (!made)
         return false;
     stream->event_header = &made->header->type;
@@ -202,7 +203,7 @@ bool rfc11_make_event_header(struct ctf_description *description, struct ctf_str
 }
 
 /* Parses the CPU of a file called SECTION_N or SECTION-N. Returns false for other names. */
-static bool cpu_of_file(const char *file, size_t n, uint32_t *cpu)
+static bool parse_cpu_of_file(const char *file, size_t n, uint32_t *cpu)
 {
     uint64_t number = 0;
     if (n < 2 || (file[0] != '_' && file[0] != '-'))
@@ -223,7 +224,7 @@ bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint
     *has_cpu = n > section.n;
     if (n < section.n || memcmp(file, section.p, section.n) != 0)
         return false;
-    return !*has_cpu || cpu_of_file(file + section.n, n - section.n, cpu);
+    return !*has_cpu || parse_cpu_of_file(file + section.n, n - section.n, cpu);
 }
 
 const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description,
@@ -247,7 +248,7 @@ const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_descriptio
 }
 
 /* Skips blanks and comments. Returns false if a comment is not closed. */
-static bool skip_to_word(const char *p, size_t n, size_t *at)
+static bool skip_blanks_and_comments(const char *p, size_t n, size_t *at)
 {
     while (*at < n) {
         size_t left = n - *at;
@@ -272,7 +273,8 @@ bool rfc11_is_text(const uint8_t *bytes, size_t n)
     static const char tsdl[] = "/* CTF 1.";
     const char *p = (const char *)bytes;
     size_t at = 0;
-    if ((n >= sizeof tsdl - 1 && memcmp(p, tsdl, sizeof tsdl - 1) == 0) || !skip_to_word(p, n, &at))
+    if ((n >= sizeof tsdl - 1 && memcmp(p, tsdl, sizeof tsdl - 1) == 0) ||
+        !skip_blanks_and_comments(p, n, &at))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i]);

@@ -45,7 +45,7 @@ bool rfc11_expected(struct rfc11_lexer *lexer, const char *what)
 }
 
 /* Returns the byte k positions ahead; 0 after the end. */
-static char peek(const struct rfc11_lexer *lexer, size_t k)
+static char peek_byte(const struct rfc11_lexer *lexer, size_t k)
 {
     return lexer->text->n - lexer->at > k ? lexer->text->p[lexer->at + k] : '\0';
 }
@@ -64,13 +64,13 @@ static bool is_word_byte(char c)
 static bool skip_comment(struct rfc11_lexer *lexer)
 {
     size_t n = lexer->text->n, begin = lexer->at;
-    if (peek(lexer, 1) == '/') {
-        while (lexer->at < n && peek(lexer, 0) != '\n')
+    if (peek_byte(lexer, 1) == '/') {
+        while (lexer->at < n && peek_byte(lexer, 0) != '\n')
             lexer->at++;
         return true;
     }
     for (lexer->at += 2; n - lexer->at >= 2; lexer->at++)
-        if (peek(lexer, 0) == '*' && peek(lexer, 1) == '/') {
+        if (peek_byte(lexer, 0) == '*' && peek_byte(lexer, 1) == '/') {
             lexer->at += 2;
             return true;
         }
@@ -80,8 +80,8 @@ static bool skip_comment(struct rfc11_lexer *lexer)
 static bool skip_blanks(struct rfc11_lexer *lexer)
 {
     while (lexer->at < lexer->text->n) {
-        char c = peek(lexer, 0);
-        if (c == '/' && (peek(lexer, 1) == '*' || peek(lexer, 1) == '/')) {
+        char c = peek_byte(lexer, 0);
+        if (c == '/' && (peek_byte(lexer, 1) == '*' || peek_byte(lexer, 1) == '/')) {
             if (!skip_comment(lexer))
                 return false;
         } else if (c == '\0' || c == ' ' || (c >= '\t' && c <= '\r')) {
@@ -106,20 +106,20 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     unsigned base = 10;
     size_t digits = 0;
-    if (peek(lexer, 0) == '0' && (peek(lexer, 1) | 0x20) == 'x') {
+    if (peek_byte(lexer, 0) == '0' && (peek_byte(lexer, 1) | 0x20) == 'x') {
         base = 16;
         lexer->at += 2;
-    } else if (peek(lexer, 0) == '0') {
+    } else if (peek_byte(lexer, 0) == '0') {
         base = 8;
     }
     token->kind = RFC11_NUMBER;
-    for (unsigned digit; (digit = digit_of(peek(lexer, 0))) < base; digits++, lexer->at++)
+    for (unsigned digit; (digit = digit_of(peek_byte(lexer, 0))) < base; digits++, lexer->at++)
         if (__builtin_mul_overflow(token->value, base, &token->value) ||
             __builtin_add_overflow(token->value, digit, &token->value))
             return rfc11_refuse(lexer, token->at, "the number does not fit in 64 bits");
-    while ((peek(lexer, 0) | 0x20) == 'u' || (peek(lexer, 0) | 0x20) == 'l')
+    while ((peek_byte(lexer, 0) | 0x20) == 'u' || (peek_byte(lexer, 0) | 0x20) == 'l')
         lexer->at++;
-    if (digits == 0 || is_word_byte(peek(lexer, 0)))
+    if (digits == 0 || is_word_byte(peek_byte(lexer, 0)))
         return rfc11_refuse(
             lexer, token->at,
             "this is no number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
@@ -132,7 +132,8 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigned most, char *to)
 {
     unsigned value = 0, n = 0;
-    for (unsigned digit; n < most && (digit = digit_of(peek(lexer, 0))) < base; n++, lexer->at++)
+    for (unsigned digit; n < most && (digit = digit_of(peek_byte(lexer, 0))) < base;
+         n++, lexer->at++)
         value = value * base + digit;
     *to = (char)value;
     return n > 0 && value < 256;
@@ -142,7 +143,7 @@ static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigne
 static bool scan_escape(struct rfc11_lexer *lexer, char *to)
 {
     static const char from[] = "abfnrtv\\'\"?", meant[] = "\a\b\f\n\r\t\v\\'\"?";
-    char c = peek(lexer, 0);
+    char c = peek_byte(lexer, 0);
     const char *found = c ? strchr(from, c) : NULL;
     size_t begin = lexer->at - 1;
     if (found) {
@@ -191,7 +192,7 @@ static bool scan_string(struct rfc11_lexer *lexer, struct rfc11_token *token)
 static bool scan_word(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     size_t begin = lexer->at;
-    while (is_word_byte(peek(lexer, 0)))
+    while (is_word_byte(peek_byte(lexer, 0)))
         lexer->at++;
     token->kind = RFC11_WORD;
     token->text = (ttr_text){lexer->text->p + begin, lexer->at - begin};
@@ -203,15 +204,15 @@ bool rfc11_next(struct rfc11_lexer *lexer)
     if (!skip_blanks(lexer))
         return false;
     struct rfc11_token *token = &lexer->token;
-    char c = peek(lexer, 0);
+    char c = peek_byte(lexer, 0);
     *token = (struct rfc11_token){.kind = RFC11_END, .at = lexer->at, .text = {"", 0}};
     if (lexer->at >= lexer->text->n)
         return true;
     if (c == '"')
         return scan_string(lexer, token);
-    token->is_negative = c == '-' && is_digit(peek(lexer, 1));
+    token->is_negative = c == '-' && is_digit(peek_byte(lexer, 1));
     lexer->at += token->is_negative;
-    if (is_digit(peek(lexer, 0)))
+    if (is_digit(peek_byte(lexer, 0)))
         return scan_number(lexer, token);
     if (is_word_byte(c))
         return scan_word(lexer, token);

@@ -19,7 +19,7 @@ static const struct {
     {RFC11_SEQUENCE, ATTRIBUTE_ELEM_TYPE, "elem_type = type"},
 };
 
-static bool has(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
+static bool has_attribute(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
 {
     return d->given & (1u << attribute);
 }
@@ -33,13 +33,13 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
             "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
             "sequence, string, or a type declared before");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (needed[i].kind == d->kind && !has(d, needed[i].attribute))
+        if (needed[i].kind == d->kind && !has_attribute(d, needed[i].attribute))
             return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing",
                                 needed[i].text);
-    if (d->wants_map && !has(d, ATTRIBUTE_MAP))
+    if (d->wants_map && !has_attribute(d, ATTRIBUTE_MAP))
         return rfc11_refuse(&parser->lexer, at,
                             "the enumeration has no map = { { value, string }, ... }");
-    if (d->wants_unit && !has(d, ATTRIBUTE_UNIT_SIZE))
+    if (d->wants_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
         return rfc11_refuse(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
 }
@@ -62,7 +62,7 @@ static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declara
     return true;
 }
 
-static struct rfc11_type *fail_made(struct rfc11_parser *parser)
+static struct rfc11_type *fail_out_of_memory(struct rfc11_parser *parser)
 {
     (void)rfc11_refuse_memory(&parser->lexer);
     return NULL;
@@ -71,7 +71,7 @@ static struct rfc11_type *fail_made(struct rfc11_parser *parser)
 static struct rfc11_type *make_integer(struct rfc11_parser *parser,
                                        const struct rfc11_declaration *d, size_t at)
 {
-    bool is_bitfield = has(d, ATTRIBUTE_UNIT_SIZE);
+    bool is_bitfield = has_attribute(d, ATTRIBUTE_UNIT_SIZE);
     if (is_bitfield && d->size > d->unit_size) {
         (void)rfc11_refuse(&parser->lexer, at,
                            "a bitfield of %u bits does not fit in its unit of %u", d->size,
@@ -93,17 +93,18 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
                                                             : TYPE_UINT,
                                              RULE_BASIC);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->natural = is_bitfield ? 1 : d->size;
     made->type.bits = d->size;
     made->type.base = d->is_float ? 0 : d->base;
     made->type.unit = is_bitfield ? d->unit_size : 0;
-    made->type.is_big_endian =
-        has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
-    if (has(d, ATTRIBUTE_MAP)) {
+    made->type.is_big_endian = has_attribute(d, ATTRIBUTE_BYTE_ORDER)
+                                   ? d->is_big_endian
+                                   : parser->description->is_big_endian;
+    if (has_attribute(d, ATTRIBUTE_MAP)) {
         struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
         if (!labels)
-            return fail_made(parser);
+            return fail_out_of_memory(parser);
         *labels = (struct type_labels){
             .label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
         type_labels_settle(labels);
@@ -114,7 +115,7 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
 }
 
 /* Returns the rfc11_type that contains a type of the description. */
-static const struct rfc11_type *made_of(const struct type *type)
+static const struct rfc11_type *made_type_of(const struct type *type)
 {
     return (const struct rfc11_type *)type;
 }
@@ -140,12 +141,12 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.members = d->members;
     made->type.members_n = d->members_n;
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
-        const struct rfc11_type *inside = made_of(d->members[i].type);
+        const struct rfc11_type *inside = made_type_of(d->members[i].type);
         if (!count_inside(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
@@ -158,7 +159,7 @@ const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.members = type->type.members;
     made->type.members_n = type->type.members_n;
     made->type.minimum_align = type->type.minimum_align;
@@ -177,7 +178,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     struct rfc11_type *made =
         rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
         (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all",
                            LAYOUT_SPINS);
@@ -202,7 +203,7 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRING, RULE_FIXED);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.bits = 8;
     made->type.align = 3;
     made->type.encoding = d->encoding;
@@ -213,7 +214,7 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
 static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
                         const struct rfc11_declaration *d, size_t at)
 {
-    if (!has(d, ATTRIBUTE_ALIGN))
+    if (!has_attribute(d, ATTRIBUTE_ALIGN))
         return true;
     if (d->kind == RFC11_STRING_KIND && d->align < 8)
         return rfc11_refuse(&parser->lexer, at,

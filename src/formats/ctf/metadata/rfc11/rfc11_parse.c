@@ -28,8 +28,8 @@ typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_tok
 
 /* Fails if a known attribute is repeated in a block, since the two could only contradict each
  * other. */
-static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name,
-                       ttr_text stated[STATED_MAX], size_t *n)
+static bool check_stated_once(struct rfc11_parser *parser, const struct rfc11_token *name,
+                              ttr_text stated[STATED_MAX], size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
@@ -52,7 +52,8 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
         const uint64_t repeatable = parser->repeatable;
         if (!rfc11_begin_attribute(parser, &name, &is_block) || !parse(parser, &name, is_block, to))
             return false;
-        if (parser->repeatable == repeatable && !state_once(parser, &name, stated, &stated_n))
+        if (parser->repeatable == repeatable &&
+            !check_stated_once(parser, &name, stated, &stated_n))
             return false;
     }
     return rfc11_next(lexer) && rfc11_end_attribute(parser, true);
@@ -68,8 +69,8 @@ struct trace_block {
     bool has_origin, is_absolute;
 };
 
-static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most,
-                          uint64_t *value)
+static bool parse_unsigned_number(struct rfc11_parser *parser, uint64_t least, uint64_t most,
+                                  uint64_t *value)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number"))
@@ -81,7 +82,7 @@ static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t 
     return true;
 }
 
-static bool take_signed(struct rfc11_parser *parser, int64_t *value)
+static bool parse_signed_number(struct rfc11_parser *parser, int64_t *value)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number"))
@@ -92,7 +93,7 @@ static bool take_signed(struct rfc11_parser *parser, int64_t *value)
     return true;
 }
 
-static bool take_alignment(struct rfc11_parser *parser, struct trace_block *trace)
+static bool parse_alignment(struct rfc11_parser *parser, struct trace_block *trace)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     trace->has_alignment = true;
@@ -102,11 +103,11 @@ static bool take_alignment(struct rfc11_parser *parser, struct trace_block *trac
     return rfc11_next(lexer);
 }
 
-static bool take_word_size(struct rfc11_parser *parser)
+static bool parse_word_size(struct rfc11_parser *parser)
 {
     uint64_t bits = 0;
     size_t at = parser->lexer.token.at;
-    if (!take_unsigned(parser, 32, 64, &bits))
+    if (!parse_unsigned_number(parser, 32, 64, &bits))
         return false;
     parser->state->word_size = (uint32_t)bits;
     return bits == 32 || bits == 64 ||
@@ -115,13 +116,13 @@ static bool take_word_size(struct rfc11_parser *parser)
 
 /* Parses an offset (extension, decision 11). An offset counts from 1970 unless clock_absolute is
  * false (decision 53). */
-static bool take_offset(struct rfc11_parser *parser, int64_t *to)
+static bool parse_clock_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
-    return take_signed(parser, to);
+    return parse_signed_number(parser, to);
 }
 
-static int hexadecimal(char c)
+static int hex_digit_value(char c)
 {
     return c >= '0' && c <= '9'                     ? c - '0'
            : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
@@ -129,7 +130,7 @@ static int hexadecimal(char c)
 }
 
 /* Parses a UUID. Other traces may use the name for something else, so any other text is skipped. */
-static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
+static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
 {
     size_t at = parser->lexer.token.at, digits = 0;
     uint8_t taken[16] = {0};
@@ -138,7 +139,7 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     if (!rfc11_take_name(&parser->lexer, &text, "a UUID"))
         return false;
     for (size_t i = 0; i < text.n && is_one; i++) {
-        int digit = hexadecimal(text.p[i]);
+        int digit = hex_digit_value(text.p[i]);
         is_one = text.p[i] == '-' || (digit >= 0 && digits < 32);
         if (!is_one || digit < 0)
             continue;
@@ -161,21 +162,21 @@ static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc1
 {
     struct ctf_clock *clock = parser->state->clock;
     if (is_named(name, "clock_freq")) {
-        *is_good = take_unsigned(parser, 1, UINT64_MAX, &clock->frequency);
+        *is_good = parse_unsigned_number(parser, 1, UINT64_MAX, &clock->frequency);
     } else if (is_named(name, "clock_offset_s")) {
-        *is_good = take_offset(parser, &clock->offset_s);
+        *is_good = parse_clock_offset(parser, &clock->offset_s);
     } else if (is_named(name, "clock_offset")) {
-        *is_good = take_offset(parser, &clock->offset_cycles);
+        *is_good = parse_clock_offset(parser, &clock->offset_cycles);
     } else if (is_named(name, "clock_name")) {
         *is_good = rfc11_take_name(&parser->lexer, &clock->name, "the name of the clock");
         clock->id = clock->name;
     } else if (is_named(name, "clock_description")) {
         *is_good = rfc11_take_name(&parser->lexer, &clock->description, "a string");
     } else if (is_named(name, "clock_uuid")) {
-        *is_good = take_uuid(parser, clock->uuid, &clock->has_uuid);
+        *is_good = parse_uuid_value(parser, clock->uuid, &clock->has_uuid);
     } else if (is_named(name, "clock_precision")) {
         clock->has_precision = true;
-        *is_good = take_unsigned(parser, 0, UINT64_MAX, &clock->precision);
+        *is_good = parse_unsigned_number(parser, 0, UINT64_MAX, &clock->precision);
     } else {
         return false;
     }
@@ -194,15 +195,16 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
     else if (is_named(name, "minor"))
         is_good = rfc11_take_number(&parser->lexer, &trace->minor, "a number");
     else if (is_named(name, "alignment"))
-        is_good = take_alignment(parser, trace);
+        is_good = parse_alignment(parser, trace);
     else if (is_named(name, "word_size"))
-        is_good = take_word_size(parser);
+        is_good = parse_word_size(parser);
     else if (is_named(name, "clock_absolute"))
         is_good = trace->has_origin = rfc11_take_bool(parser, &trace->is_absolute);
     else if (is_named(name, "discarded_at_end")) /* decision 54 */
         is_good = rfc11_take_bool(parser, &parser->description->rfc_discarded_at_end);
     else if (is_named(name, "uuid"))
-        is_good = take_uuid(parser, parser->description->uuid, &parser->description->has_uuid);
+        is_good =
+            parse_uuid_value(parser, parser->description->uuid, &parser->description->has_uuid);
     else if (!parse_clock_attribute(parser, name, &is_good))
         return rfc11_skip_unknown(parser, name, "the trace");
     return is_good && rfc11_end_attribute(parser, false);
@@ -261,7 +263,7 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
         return rfc11_skip_unknown(parser, name, "the environment");
     entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
     bool is_good = entry.is_number
-                       ? take_signed(parser, &entry.number)
+                       ? parse_signed_number(parser, &entry.number)
                        : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
     const char *own =
         is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
@@ -280,7 +282,7 @@ static bool parse_environment(struct rfc11_parser *parser)
 }
 
 /* Parses a use of a struct: a type, or only its fields. */
-static const struct rfc11_type *take_struct(struct rfc11_parser *parser)
+static const struct rfc11_type *parse_struct_use(struct rfc11_parser *parser)
 {
     bool is_list = rfc11_is_mark(&parser->lexer, '{') || rfc11_is_mark(&parser->lexer, '[');
     return is_list ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
@@ -310,7 +312,7 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
     if (is_block || !is_named(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
     section->context_at = parser->lexer.token.at;
-    section->context = take_struct(parser);
+    section->context = parse_struct_use(parser);
     if (!section->context)
         return false;
     if (section->context->type.kind != TYPE_STRUCT)
@@ -348,7 +350,7 @@ static bool parse_section_attribute(struct rfc11_parser *parser, const struct rf
         return parse_block(parser, parse_section_event_attribute, to);
     section->has_id |= !is_block && is_named(name, "id");
     if (!is_block && is_named(name, "id"))
-        return take_unsigned(parser, 0, UINT64_MAX, &section->id) &&
+        return parse_unsigned_number(parser, 0, UINT64_MAX, &section->id) &&
                rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "name"))
         return rfc11_skip_unknown(parser, name, "a section");
@@ -421,7 +423,7 @@ struct event_block {
     uint64_t context_n;
 };
 
-static bool take_section(struct rfc11_parser *parser, struct event_block *event)
+static bool parse_section_name(struct rfc11_parser *parser, struct event_block *event)
 {
     size_t at = parser->lexer.token.at;
     ttr_text name;
@@ -432,10 +434,10 @@ static bool take_section(struct rfc11_parser *parser, struct event_block *event)
            rfc11_refuse(&parser->lexer, at, "no section of this name was declared up to here");
 }
 
-static bool take_fields(struct rfc11_parser *parser, struct event_block *event)
+static bool parse_event_fields(struct rfc11_parser *parser, struct event_block *event)
 {
     event->fields_at = parser->lexer.token.at;
-    event->fields = take_struct(parser);
+    event->fields = parse_struct_use(parser);
     if (!event->fields)
         return false;
     return event->fields->type.kind == TYPE_STRUCT ||
@@ -455,18 +457,18 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     } else if (is_named(name, "id")) {
         event->id_at = parser->lexer.token.at;
         event->has_id = true;
-        is_good = take_unsigned(parser, 0, UINT32_MAX, &event->id);
+        is_good = parse_unsigned_number(parser, 0, UINT32_MAX, &event->id);
     } else if (is_named(name, "section")) {
-        is_good = take_section(parser, event);
+        is_good = parse_section_name(parser, event);
     } else if (is_named(name, "loglevel")) {
         event->has_level = true;
-        is_good = take_signed(parser, &event->level);
+        is_good = parse_signed_number(parser, &event->level);
     } else if (is_named(name, "emf_uri")) {
         is_good = rfc11_take_name(&parser->lexer, &event->emf_uri, "a string");
     } else if (is_named(name, "context_fields")) {
-        is_good = take_unsigned(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
+        is_good = parse_unsigned_number(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
     } else if (is_named(name, "fields")) {
-        return take_fields(parser, event) && rfc11_end_attribute(parser, true);
+        return parse_event_fields(parser, event) && rfc11_end_attribute(parser, true);
     } else {
         return rfc11_skip_unknown(parser, name, "an event");
     }
@@ -533,7 +535,7 @@ static bool parse_unknown(struct rfc11_parser *parser)
     return rfc11_skip_unknown(parser, &name, "the metadata");
 }
 
-static bool parse_top(struct rfc11_parser *parser)
+static bool parse_top_level_block(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     static const struct {
@@ -566,7 +568,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     parser.lexer = (struct rfc11_lexer){.text = text, .arena = &description->arena, .error = error};
     bool is_good = rfc11_next(&parser.lexer);
     while (is_good && parser.lexer.token.kind != RFC11_END)
-        is_good = parse_top(&parser);
+        is_good = parse_top_level_block(&parser);
     if (is_good && !state->has_trace)
         rfc11_note(
             &parser, TTR_NOTE_ODD, 0, "ctf.version",

@@ -110,7 +110,7 @@ static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
     return rfc11_log2(bits < word ? bits : word);
 }
 
-static uint8_t larger(uint8_t a, uint8_t b)
+static uint8_t larger_align(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
@@ -119,22 +119,22 @@ static uint8_t larger(uint8_t a, uint8_t b)
  * as in C. */
 static uint8_t outer_align(const struct type *type)
 {
-    return type->unit ? larger(type->align, rfc11_log2(type->unit)) : type->align;
+    return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
 }
 
 static uint8_t compound_align(const struct type *type)
 {
     uint8_t align = type->minimum_align;
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger(align, outer_align(type->members[i].type));
+        align = larger_align(align, outer_align(type->members[i].type));
     if (type->element)
-        align = larger(align, outer_align(type->element));
+        align = larger_align(align, outer_align(type->element));
     if (type->length_type)
-        align = larger(align, outer_align(type->length_type));
+        align = larger_align(align, outer_align(type->length_type));
     return align;
 }
 
-static void align_from(struct rfc11_type *first, enum ctf_alignment alignment)
+static void set_alignment_from(struct rfc11_type *first, enum ctf_alignment alignment)
 {
     for (struct rfc11_type *made = first; made; made = made->next) {
         switch ((enum rfc11_rule)made->rule) {
@@ -157,14 +157,14 @@ void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment
     description->alignment = alignment;
     if (!state)
         return;
-    align_from(state->first, alignment);
+    set_alignment_from(state->first, alignment);
     state->unaligned = NULL;
 }
 
 void rfc11_align_new(struct ctf_description *description)
 {
     struct rfc11_state *state = description->parser;
-    align_from(state->unaligned, description->alignment);
+    set_alignment_from(state->unaligned, description->alignment);
     state->unaligned = NULL;
 }
 

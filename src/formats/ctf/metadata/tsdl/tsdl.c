@@ -32,7 +32,7 @@ static bool check_opening(struct tsdl_reading *reading)
                                 "this is no metadata of CTF 1.8, which begins with \"/* CTF 1.8\"");
 }
 
-static struct tsdl_state *state_of(struct ctf_description *description)
+static struct tsdl_state *get_parser_state(struct ctf_description *description)
 {
     if (!description->parser &&
         (description->parser = arena_take(&description->arena, sizeof(struct tsdl_state))))
@@ -40,10 +40,10 @@ static struct tsdl_state *state_of(struct ctf_description *description)
     return description->parser;
 }
 
-static bool read_text(struct tsdl_reading *reading, struct ctf_description *description)
+static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_description *description)
 {
     const struct tsdl_statement *first;
-    struct tsdl_state *state = state_of(description);
+    struct tsdl_state *state = get_parser_state(description);
     if (!state)
         return tsdl_fail_memory(reading);
     if (reading->text->n > TEXT_MAX)
@@ -71,7 +71,7 @@ ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text
     arena_init(&reading.tree, description->alloc);
     arena_init(&reading.block, description->alloc);
     description->version = CTF_1_8;
-    bool is_fine = read_text(&reading, description);
+    bool is_fine = parse_and_resolve(&reading, description);
     arena_free(&reading.block);
     arena_free(&reading.tree);
     return is_fine ? TTR_OK : reading.status;

@@ -23,7 +23,7 @@ struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind k
 }
 
 /* Returns the word assigned to an attribute; empty for numbers and strings. */
-static ttr_text word_of(const struct tsdl_statement *attribute)
+static ttr_text word_of_attribute(const struct tsdl_statement *attribute)
 {
     if (attribute->kind != TSDL_ASSIGN || attribute->value->kind != TSDL_VALUE_PATH)
         return (ttr_text){"", 0};
@@ -59,7 +59,7 @@ static bool get_base(struct tsdl_resolver *resolver, const struct tsdl_statement
 static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                          uint8_t *encoding)
 {
-    ttr_text word = word_of(attribute);
+    ttr_text word = word_of_attribute(attribute);
     if (IS(word, "none"))
         *encoding = ENCODING_NONE;
     else if (IS(word, "UTF8") || IS(word, "utf8"))
@@ -75,7 +75,7 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
 static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                       const struct ctf_clock **clock)
 {
-    ttr_text path = word_of(attribute);
+    ttr_text path = word_of_attribute(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
         tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-map",
@@ -254,7 +254,8 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
 
 /* Returns the existing type that is identical byte by byte, or adds this one. Returns NULL if
  * memory is out (recorded). */
-static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struct tsdl_type *like)
+static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
+                                                const struct tsdl_type *like)
 {
     struct tsdl_names *classes = &resolver->state->classes;
     const struct tsdl_type *known =
@@ -285,7 +286,7 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     bool is_fine = specifier->class == TSDL_CLASS_INTEGER ? make_integer(resolver, specifier, &type)
                    : specifier->class == TSDL_CLASS_FLOAT ? make_float(resolver, specifier, &type)
                                                           : make_string(resolver, specifier, &type);
-    return is_fine ? share(resolver, &type) : NULL;
+    return is_fine ? share_equal_type(resolver, &type) : NULL;
 }
 
 /* Labels while they are collected: ranges in the order of the text; ranges of one label are joined
@@ -302,7 +303,7 @@ struct gathered {
 };
 
 /* Returns the index of a label, adding it if it is new. */
-static uint32_t label_of(struct gathered *gathered, ttr_text name)
+static uint32_t find_or_add_label_index(struct gathered *gathered, ttr_text name)
 {
     uint32_t mask = gathered->slots_n - 1, i = (uint32_t)hash_bytes(name.p, name.n) & mask;
     for (; gathered->slot[i]; i = (i + 1) & mask) {
@@ -333,7 +334,7 @@ static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_va
 }
 
 /* Reports whether the container can hold all values of a range. */
-static bool fits(const struct type *container, struct type_range range)
+static bool fits_container(const struct type *container, struct type_range range)
 {
     unsigned bits = container->bits;
     if (bits >= 64)
@@ -366,15 +367,15 @@ static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerat
     } else {
         range->low = ++range->high;
     }
-    return fits(container, *range) ||
+    return fits_container(container, *range) ||
            tsdl_fail(resolver->reading, enumerator->at,
                      "the label '%.*s' has values that %u bits cannot hold",
                      enumerator->label.n < 80 ? (int)enumerator->label.n : 80, enumerator->label.p,
                      container->bits);
 }
 
-static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                            struct gathered *gathered)
+static bool start_label_table(struct tsdl_resolver *resolver,
+                              const struct tsdl_specifier *specifier, struct gathered *gathered)
 {
     size_t n = 0, slots_n = 4;
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
@@ -394,8 +395,8 @@ static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_sp
 }
 
 /* Builds the table of labels, each with its ranges in the order of the text. */
-static const struct type_labels *put_together(struct tsdl_resolver *resolver,
-                                              const struct gathered *gathered, bool is_signed)
+static const struct type_labels *build_label_table(struct tsdl_resolver *resolver,
+                                                   const struct gathered *gathered, bool is_signed)
 {
     struct type_labels *labels = tsdl_take(resolver, sizeof *labels);
     struct type_label *label = tsdl_take(resolver, gathered->labels_n * sizeof *label);
@@ -433,7 +434,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, at, "an enumeration is of at most 64 bits");
         return NULL;
     }
-    if (!begin_gathering(resolver, specifier, &gathered))
+    if (!start_label_table(resolver, specifier, &gathered))
         return NULL;
     struct type_range range = {0};
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
@@ -442,7 +443,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
         bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
         if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
             return NULL;
-        uint32_t label = label_of(&gathered, enumerator->label);
+        uint32_t label = find_or_add_label_index(&gathered, enumerator->label);
         gathered.range[gathered.n] = range;
         gathered.label[gathered.n++] = label;
         gathered.ranges_n[label]++;
@@ -453,7 +454,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
     *type = *container;
     type->origin = type;
     type->is_shared = false;
-    type->type.labels = put_together(resolver, &gathered, is_signed);
+    type->type.labels = build_label_table(resolver, &gathered, is_signed);
     if (gathered.labels_n >= INDEX_FROM) {
         type->index_n = gathered.slots_n;
         if (!(type->index = tsdl_take(resolver, gathered.slots_n * sizeof *type->index)))

@@ -173,7 +173,7 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
 }
 
 /* Encodes a character as UTF-8. Returns its length. */
-static size_t put_utf8(char *to, uint32_t point)
+static size_t encode_utf8(char *to, uint32_t point)
 {
     if (point < 0x80) {
         to[0] = (char)point;
@@ -200,7 +200,7 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     }
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return tsdl_fail(reading, *at - 1, "U+%04X is no character", (unsigned)point);
-    *n += put_utf8(to + *n, point);
+    *n += encode_utf8(to + *n, point);
     *at += digits + 1;
     return true;
 }
@@ -355,7 +355,7 @@ static bool lex_sign(struct tsdl_reading *reading, struct tsdl_token *token)
 }
 
 /* Reports whether only zero bytes follow: padding of a block or page. */
-static bool is_filling(const struct ctf_text *text, size_t at)
+static bool is_zero_padding(const struct ctf_text *text, size_t at)
 {
     while (at < text->n && text->p[at] == 0)
         at++;
@@ -369,7 +369,7 @@ bool tsdl_lex(struct tsdl_reading *reading, struct tsdl_token *token)
         return false;
     const char *p = reading->text->p;
     *token = (struct tsdl_token){.at = at, .end = at};
-    if (at >= reading->text->n || (p[at] == 0 && is_filling(reading->text, at)))
+    if (at >= reading->text->n || (p[at] == 0 && is_zero_padding(reading->text, at)))
         return true;
     if (p[at] == 0)
         return tsdl_fail(reading, at, "a zero byte in the text");

@@ -52,7 +52,7 @@ static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
 }
 
 /* Fails because of the next token. Returns false. */
-static bool unexpected(struct parser *p, const char *expected)
+static bool fail_unexpected_token(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
     /* also if the text ends inside a word */
@@ -66,12 +66,12 @@ static bool unexpected(struct parser *p, const char *expected)
 }
 
 /* Consumes a sign; fails if the next token is another one. */
-static bool take_sign(struct parser *p, char sign, const char *expected)
+static bool expect_sign(struct parser *p, char sign, const char *expected)
 {
-    return is_sign(p, sign) ? next(p) : unexpected(p, expected);
+    return is_sign(p, sign) ? next(p) : fail_unexpected_token(p, expected);
 }
 
-static bool enter(struct parser *p)
+static bool enter_nesting(struct parser *p)
 {
     if (++p->depth <= TSDL_DEPTH_MAX)
         return true;
@@ -84,7 +84,7 @@ static bool is_word(const struct tsdl_token *token)
 }
 
 /* Joins names and points in [begin, end) of the text, without blanks between them. */
-static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text)
+static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
     bool is_plain = true;
@@ -117,7 +117,7 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
     size_t begin = p->token.at, end = begin;
     for (bool goes_on = true; goes_on;) {
         if (!is_word(&p->token))
-            return unexpected(p, end == begin ? expected : "a name behind the point");
+            return fail_unexpected_token(p, end == begin ? expected : "a name behind the point");
         *keyword = end == begin ? p->token.keyword : 0;
         end = p->token.end;
         if (!next(p))
@@ -126,7 +126,7 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
         if (goes_on && !next(p))
             return false;
     }
-    return join_path(p, begin, end, text);
+    return join_path_words(p, begin, end, text);
 }
 
 /* Parses a number, a string or a path, with signs and parentheses. */
@@ -149,7 +149,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
         value->kind = TSDL_VALUE_NUMBER;
         value->number = p->token.number;
     } else if (has_sign) {
-        (void)unexpected(p, "a number behind the sign");
+        (void)fail_unexpected_token(p, "a number behind the sign");
         return NULL;
     } else if (p->token.kind == TSDL_TOKEN_STRING || p->token.kind == TSDL_TOKEN_CHARACTERS) {
         value->kind = TSDL_VALUE_STRING;
@@ -163,7 +163,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
     if (value->kind != TSDL_VALUE_PATH && !next(p))
         return NULL;
     while (parentheses-- > 0)
-        if (!take_sign(p, ')', "')'"))
+        if (!expect_sign(p, ')', "')'"))
             return NULL;
     return value;
 }
@@ -174,11 +174,11 @@ static const struct tsdl_statement *parse_fields(struct parser *p);
 /* Parses { body }. On failure, sets reading->status and returns false. */
 static bool parse_body(struct parser *p, bool has_fields, const struct tsdl_statement **body)
 {
-    if (!take_sign(p, '{', "'{'") || !enter(p))
+    if (!expect_sign(p, '{', "'{'") || !enter_nesting(p))
         return false;
     *body = has_fields ? parse_fields(p) : parse_attributes(p);
     p->depth--;
-    return p->reading->status == TTR_OK && take_sign(p, '}', "'}'");
+    return p->reading->status == TTR_OK && expect_sign(p, '}', "'}'");
 }
 
 static bool is_basic_word(const struct parser *p)
@@ -214,14 +214,14 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     while (is_basic_word(p) || (p->token.kind == TSDL_TOKEN_NAME && !has_type)) {
         has_type |= p->token.keyword != TSDL_CONST;
         if (words_n == WORDS_MAX)
-            return unexpected(p, "a type name of fewer words");
+            return fail_unexpected_token(p, "a type name of fewer words");
         size += p->token.text.n + 1;
         words[words_n++] = p->token.text;
         if (!next(p))
             return false;
     }
     if (!has_type)
-        return unexpected(p, "a type");
+        return fail_unexpected_token(p, "a type");
     specifier->name = words[0];
     if (words_n == 1)
         return true;
@@ -252,13 +252,13 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     specifier->has_body = is_sign(p, '{');
     if (!specifier->has_body && specifier->name.n == 0)
-        return unexpected(p, "the name of a structure or '{'");
+        return fail_unexpected_token(p, "the name of a structure or '{'");
     if (specifier->has_body && !parse_body(p, true, &specifier->body))
         return false;
     if (!is_keyword(p, TSDL_ALIGN))
         return true;
-    return next(p) && take_sign(p, '(', "'(' behind align") &&
-           (specifier->align = parse_value(p)) && take_sign(p, ')', "')' behind the alignment");
+    return next(p) && expect_sign(p, '(', "'(' behind align") &&
+           (specifier->align = parse_value(p)) && expect_sign(p, ')', "')' behind the alignment");
 }
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
@@ -267,19 +267,19 @@ static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     if (is_sign(p, '<')) {
         if (!next(p) || !(specifier->tag = parse_value(p)) ||
-            !take_sign(p, '>', "'>' behind the tag"))
+            !expect_sign(p, '>', "'>' behind the tag"))
             return false;
     }
     specifier->has_body = is_sign(p, '{');
     if (specifier->has_body)
         return parse_body(p, true, &specifier->body);
-    return specifier->name.n ? true : unexpected(p, "the name of a variant, '<' or '{'");
+    return specifier->name.n ? true : fail_unexpected_token(p, "the name of a variant, '<' or '{'");
 }
 
 static struct tsdl_enumerator *parse_enumerator(struct parser *p)
 {
     if (!is_word(&p->token) && p->token.kind != TSDL_TOKEN_STRING) {
-        (void)unexpected(p, "a label");
+        (void)fail_unexpected_token(p, "a label");
         return NULL;
     }
     struct tsdl_enumerator *enumerator = tsdl_tree_take(p->reading, sizeof *enumerator);
@@ -301,7 +301,7 @@ static struct tsdl_enumerator *parse_enumerator(struct parser *p)
 static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier)
 {
     const struct tsdl_enumerator **link = &specifier->enumerator;
-    if (!take_sign(p, '{', "'{' and labels"))
+    if (!expect_sign(p, '{', "'{' and labels"))
         return false;
     while (!is_sign(p, '}')) {
         struct tsdl_enumerator *enumerator = parse_enumerator(p);
@@ -309,8 +309,9 @@ static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier
             return false;
         *link = enumerator;
         link = &enumerator->next;
-        if (is_sign(p, ',') ? !next(p)
-                            : !is_sign(p, '}') && !unexpected(p, "',' or '}' behind a label"))
+        if (is_sign(p, ',')
+                ? !next(p)
+                : !is_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' behind a label"))
             return false;
     }
     if (!specifier->enumerator)
@@ -331,7 +332,8 @@ static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
     specifier->has_body = is_sign(p, '{') || specifier->container;
     if (specifier->has_body)
         return parse_enumerators(p, specifier);
-    return specifier->name.n ? true : unexpected(p, "the name of an enumeration, ':' or '{'");
+    return specifier->name.n ? true
+                             : fail_unexpected_token(p, "the name of an enumeration, ':' or '{'");
 }
 
 /* Parses integer { ... }, floating_point { ... }, string { ... }, or string alone. */
@@ -384,7 +386,7 @@ static const struct tsdl_specifier *parse_specifier(struct parser *p)
     if (!specifier)
         return NULL;
     specifier->at = p->token.at;
-    if (!enter(p) || !parse_kind(p, specifier))
+    if (!enter_nesting(p) || !parse_kind(p, specifier))
         return NULL;
     p->depth--;
     return specifier;
@@ -398,8 +400,8 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
         if (!dimension || !next(p))
             return false;
         if (is_sign(p, ']'))
-            return unexpected(p, "the length of the array");
-        if (!(dimension->length = parse_value(p)) || !take_sign(p, ']', "']' behind the length"))
+            return fail_unexpected_token(p, "the length of the array");
+        if (!(dimension->length = parse_value(p)) || !expect_sign(p, ']', "']' behind the length"))
             return false;
         *link = dimension;
         link = &dimension->next;
@@ -427,13 +429,13 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
         if (!next(p))
             return NULL;
     } else if (needs_name) {
-        (void)unexpected(p, "a name");
+        (void)fail_unexpected_token(p, "a name");
         return NULL;
     }
     if (!parse_dimensions(p, declarator))
         return NULL;
     while (parentheses-- > 0)
-        if (!take_sign(p, ')', "')'"))
+        if (!expect_sign(p, ')', "')'"))
             return NULL;
     return parse_dimensions(p, declarator) ? declarator : NULL;
 }
@@ -452,7 +454,7 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
         *link = declarator;
         link = &declarator->next;
         if (!is_sign(p, ','))
-            return take_sign(p, ';', "',' or ';'");
+            return expect_sign(p, ';', "',' or ';'");
         if (!next(p))
             return false;
     }
@@ -487,8 +489,8 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
         return tsdl_fail(p->reading, statement->declarator->at,
                          "expected ':=' and the name of the alias");
     if (p->token.kind != TSDL_TOKEN_DEFINE)
-        return unexpected(p, "':='");
-    return next(p) && parse_alias_name(p, statement) && take_sign(p, ';', "';' behind the alias");
+        return fail_unexpected_token(p, "':='");
+    return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' behind the alias");
 }
 
 /* Parses typedef T name, name; */
@@ -536,7 +538,7 @@ static bool parse_declaration(struct parser *p, struct tsdl_statement *statement
     return !is_sign(p, ';') || next(p);
 }
 
-static struct tsdl_statement *begin_statement(struct parser *p)
+static struct tsdl_statement *append_statement(struct parser *p)
 {
     struct tsdl_statement *statement = tsdl_tree_take(p->reading, sizeof *statement);
     if (statement)
@@ -549,7 +551,7 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
     while (!is_sign(p, '}')) {
-        struct tsdl_statement *statement = begin_statement(p);
+        struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
         bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
@@ -578,7 +580,7 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
         return false;
     bool is_type = p->token.kind == TSDL_TOKEN_DEFINE;
     if (!is_type && !is_sign(p, '='))
-        return unexpected(p, "'=' or ':='");
+        return fail_unexpected_token(p, "'=' or ':='");
     if (!next(p))
         return false;
     is_type |= begins_type(p);
@@ -586,7 +588,7 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
     if (is_type ? !(statement->specifier = parse_specifier(p))
                 : !(statement->value = parse_value(p)))
         return false;
-    return take_sign(p, ';', "';'");
+    return expect_sign(p, ';', "';'");
 }
 
 /* Parses the attributes of a block or class, up to its '}'. */
@@ -594,7 +596,7 @@ static const struct tsdl_statement *parse_attributes(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
     while (!is_sign(p, '}')) {
-        struct tsdl_statement *statement = begin_statement(p);
+        struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
         bool is_fine =
@@ -615,11 +617,12 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_BLOCK;
     statement->keyword = p->token.keyword;
-    return next(p) && parse_body(p, false, &statement->body) && take_sign(p, ';', "';' behind '}'");
+    return next(p) && parse_body(p, false, &statement->body) &&
+           expect_sign(p, ';', "';' behind '}'");
 }
 
 /* Switches between the arena of the text's tree and that of the current block. */
-static void swap_trees(struct tsdl_reading *reading)
+static void swap_tree_arenas(struct tsdl_reading *reading)
 {
     struct arena tree = reading->tree;
     reading->tree = reading->block;
@@ -631,7 +634,7 @@ static bool parse_event(struct parser *p, struct tsdl_statement *statement)
     struct tsdl_reading *reading = p->reading;
     if (reading->tree.total <= TREE_KEPT)
         return parse_block(p, statement);
-    swap_trees(reading);
+    swap_tree_arenas(reading);
     bool is_fine = parse_block(p, statement);
     statement->is_put_off = true;
     statement->body = NULL;
@@ -659,8 +662,9 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     case TSDL_ENUM:
         return parse_declaration(p, statement);
     default:
-        return unexpected(p, "a declaration (trace, env, clock, stream, event, typealias, typedef, "
-                             "struct, variant, enum)");
+        return fail_unexpected_token(
+            p, "a declaration (trace, env, clock, stream, event, typealias, typedef, "
+               "struct, variant, enum)");
     }
 }
 
@@ -668,7 +672,7 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
  * write metadata in packets, so a tracer that was stopped leaves a partial declaration. A text
  * without packets is accepted only if another metadata file continues it. At least one stream block
  * is required to read anything. */
-static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
+static bool can_drop_cut_declaration(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
     if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)
         return false;
@@ -687,9 +691,9 @@ bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement *
         return false;
     while (p.token.kind != TSDL_TOKEN_END) {
         const size_t at = p.token.at;
-        struct tsdl_statement *statement = begin_statement(&p);
+        struct tsdl_statement *statement = append_statement(&p);
         if (!statement || !parse_root(&p, statement))
-            return leave_out(reading, has_stream, at);
+            return can_drop_cut_declaration(reading, has_stream, at);
         has_stream |= statement->kind == TSDL_BLOCK && statement->keyword == TSDL_STREAM;
         *link = statement;
         link = &statement->next;
@@ -705,7 +709,7 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     *body = block->body;
     if (!block->is_put_off)
         return true;
-    swap_trees(reading);
+    swap_tree_arenas(reading);
     if (!next(&p) || !parse_block(&p, &again))
         return false;
     *body = again.body;
@@ -717,5 +721,5 @@ void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement
     if (!block->is_put_off)
         return;
     arena_reset(&reading->tree);
-    swap_trees(reading);
+    swap_tree_arenas(reading);
 }

@@ -74,8 +74,8 @@ static bool is_integer(const struct type *type)
 }
 
 /* Fails if no label of the tag selects an option. */
-static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
-                      const struct tsdl_type *variant, size_t at)
+static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
+                              const struct tsdl_type *variant, size_t at)
 {
     const struct type_label *labels[3];
     for (uint32_t i = 0; i < variant->type.members_n; i++) {
@@ -98,11 +98,11 @@ bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *t
     if (!is_integer(type) || !type->labels)
         return tsdl_fail(resolver->reading, at,
                          "the tag of a variant is an enumeration; this field is none");
-    return check_tag(resolver, target, user, at);
+    return check_variant_tag(resolver, target, user, at);
 }
 
 /* Removes and returns the first name of a path "a.b.c". */
-static ttr_text next_name(ttr_text *path)
+static ttr_text pop_path_name(ttr_text *path)
 {
     const char *point = memchr(path->p, '.', path->n);
     size_t n = point ? (size_t)(point - path->p) : path->n;
@@ -116,7 +116,8 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
                                     uint32_t *names_n)
 {
     while (path.n) {
-        int64_t i = from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, next_name(&path)) : -1;
+        int64_t i =
+            from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, pop_path_name(&path)) : -1;
         if (i < 0 || (names && *names_n == PATH_MAX_NAMES))
             return NULL;
         if (names)
@@ -127,10 +128,10 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
 }
 
 /* Reports whether the first name of a path is a member of this frame before the current one. */
-static bool is_before(const struct frame *frame, ttr_text path)
+static bool is_earlier_in_frame(const struct frame *frame, ttr_text path)
 {
     int64_t i = frame->type->type.kind == TYPE_STRUCT
-                    ? tsdl_find_member(frame->type, next_name(&path))
+                    ? tsdl_find_member(frame->type, pop_path_name(&path))
                     : -1;
     return i >= 0 && (uint64_t)i < frame->member;
 }
@@ -154,7 +155,7 @@ static const struct tsdl_type *follow_relative(struct placing *p, const struct t
     for (uint32_t i = p->frames_n; i-- > 0;) {
         const struct frame *frame = &p->frames[i];
         bool is_it = reference->owner ? frame->type->origin == reference->owner->origin
-                                      : is_before(frame, reference->path);
+                                      : is_earlier_in_frame(frame, reference->path);
         if (!is_it)
             continue;
         memcpy(names, p->names, frame->names_n * sizeof *names);
@@ -208,7 +209,7 @@ static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path
     for (uint32_t i = 0; i < p->frames_n && path.n; i++) {
         const struct frame *frame = &p->frames[i];
         ttr_text rest = path;
-        int64_t member = tsdl_find_member(frame->type, next_name(&rest));
+        int64_t member = tsdl_find_member(frame->type, pop_path_name(&rest));
         if (member < 0 || (uint64_t)member > frame->member)
             return NULL;
         if ((uint64_t)member < frame->member) {
@@ -269,8 +270,9 @@ static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_
 }
 
 /* Sets the selecting ranges of a variant option from the tag's labels. */
-static bool choose_option(struct placing *p, const struct tsdl_type *variant,
-                          const struct tsdl_type *tag, struct type_member *option, char *escaped)
+static bool set_option_ranges(struct placing *p, const struct tsdl_type *variant,
+                              const struct tsdl_type *tag, struct type_member *option,
+                              char *escaped)
 {
     const struct type_label *labels[3];
     uint32_t labels_n = tsdl_labels_of(variant, tag, option->name, escaped, labels), n = 0;
@@ -289,8 +291,8 @@ static bool choose_option(struct placing *p, const struct tsdl_type *variant,
     return option->ranges != NULL;
 }
 
-static bool choose_options(struct placing *p, struct tsdl_type *variant,
-                           struct type_member *options, const struct tsdl_type *tag)
+static bool set_options_ranges(struct placing *p, struct tsdl_type *variant,
+                               struct type_member *options, const struct tsdl_type *tag)
 {
     size_t longest = 0;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
@@ -299,7 +301,7 @@ static bool choose_options(struct placing *p, struct tsdl_type *variant,
     if (!escaped)
         return false;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
-        if (!choose_option(p, variant, tag, &options[i], escaped))
+        if (!set_option_ranges(p, variant, tag, &options[i], escaped))
             return false;
     variant->type.is_selector_signed = tag->type.labels->is_signed;
     return true;
@@ -307,7 +309,7 @@ static bool choose_options(struct placing *p, struct tsdl_type *variant,
 
 /* Maps a timestamp without a clock to the only clock; without any clock it counts nanoseconds
  * (section 8). */
-static bool take_clock(struct placing *p, struct tsdl_type *type)
+static bool map_to_only_clock(struct placing *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
     if (type->type.clock)
@@ -327,7 +329,7 @@ static bool take_clock(struct placing *p, struct tsdl_type *type)
 }
 
 /* Checks that a member can have the role its name implies, and sets it. */
-static bool give_role(struct placing *p, const struct type_member *member, enum ctf_role role)
+static bool set_member_role(struct placing *p, const struct type_member *member, enum ctf_role role)
 {
     struct tsdl_type *type = tsdl_type_of(member->type);
     const struct type *element = type->type.element;
@@ -355,7 +357,7 @@ static bool give_role(struct placing *p, const struct type_member *member, enum 
     type->type.role = (uint16_t)role;
     bool is_time =
         role == CTF_ROLE_TIME || role == CTF_ROLE_TIME_BEGIN || role == CTF_ROLE_TIME_END;
-    return !is_time || take_clock(p, type);
+    return !is_time || map_to_only_clock(p, type);
 }
 
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from);
@@ -379,7 +381,7 @@ static bool place_members(struct placing *p, const struct tsdl_type *from,
              is_marked = p->marks_roles && is_structure && p->arrays == 0;
         enum ctf_role role =
             is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
-        if (role && !give_role(p, &members[i], role))
+        if (role && !set_member_role(p, &members[i], role))
             return false;
     }
     p->frames_n--;
@@ -399,7 +401,7 @@ static bool place_compound(struct placing *p, const struct tsdl_type *from, stru
         if (!from->reference.path.n)
             return tsdl_fail(p->resolver->reading, p->place->at, "a variant in here has no tag");
         tag = find_target(p, from, to);
-        if (!tag || !choose_options(p, to, members, tag))
+        if (!tag || !set_options_ranges(p, to, members, tag))
             return false;
     }
     return place_members(p, from, members);

@@ -90,7 +90,7 @@ static bool is_same(ttr_text a, ttr_text b)
 
 /* Returns an identifier that readers show as this name: the name itself, or with a leading
  * underscore that they drop. Invalid characters become underscores. */
-static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
+static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 {
     *word = shown;
     if (tsdl_is_identifier(shown) && shown.p[0] != '_')
@@ -109,7 +109,7 @@ static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 }
 
 /* Names an option without a name after its index. */
-static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word)
+static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_text *word)
 {
     char made[24];
     int n = snprintf(made, sizeof made, "option_%u", place);
@@ -137,10 +137,10 @@ bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
         return true;
     }
     if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
-        return number_option(p, (unsigned)(member - outer->members), word);
+        return name_option_by_index(p, (unsigned)(member - outer->members), word);
     return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name)))
                ? true
-               : escape(p, shown, word);
+               : escape_identifier(p, shown, word);
 }
 
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock)
@@ -151,14 +151,15 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
 }
 
 /* Reports whether a field can have the role that its name implies. */
-static bool can_play(const struct type *type, enum ctf_role role)
+static bool can_have_role(const struct type *type, enum ctf_role role)
 {
     return role == CTF_ROLE_UUID ? tsdl_has_length(type)
                                  : type->kind == TYPE_UINT && type->bits <= 64;
 }
 
 /* Reports whether another member is shown under this name. */
-static bool has_other(const struct type *outer, const struct type_member *member, ttr_text name)
+static bool is_shown_name_used(const struct type *outer, const struct type_member *member,
+                               ttr_text name)
 {
     for (uint32_t i = 0; i < outer->members_n; i++) {
         const struct type_member *other = &outer->members[i];
@@ -178,7 +179,7 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     enum ctf_role role =
         spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
     bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
-    if (means == CTF_ROLE_CPU || (means && !can_play(type, means)))
+    if (means == CTF_ROLE_CPU || (means && !can_have_role(type, means)))
         means = CTF_ROLE_NONE;
     if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
         return tsdl_word_of(p, spot->outer, member, word);
@@ -188,7 +189,7 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
         return tsdl_refuse(p, "way to give this field its role");
     *word = (ttr_text){name, strlen(name)};
-    return !has_other(spot->outer, member, *word) ||
+    return !is_shown_name_used(spot->outer, member, *word) ||
            tsdl_refuse(p,
                        "way to give this field its role: another one has the name that means it");
 }

@@ -25,8 +25,8 @@
 #define INDEX_FROM 8u /* number of members from which on a structure gets a hash index */
 
 /* Builds the lookup name of a specifier: "struct NAME" etc. or the name itself, with stars. */
-static bool key_of(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                   uint32_t pointers, ttr_text *key)
+static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                           uint32_t pointers, ttr_text *key)
 {
     static const char *const prefixes[] = {
         [TSDL_CLASS_NAMED] = "",         [TSDL_CLASS_INTEGER] = "",
@@ -84,7 +84,7 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, specifier->at, "a pointer is to a type with a name");
         return NULL;
     }
-    if (!key_of(resolver, specifier, pointers, &key))
+    if (!build_type_key(resolver, specifier, pointers, &key))
         return NULL;
     const struct tsdl_type *type = find_type(resolver, key);
     if (type)
@@ -100,8 +100,8 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
 }
 
 /* Returns a type that may get a name: itself, or a copy if it is shared. */
-static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
-                                        const struct tsdl_type *type)
+static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
+                                              const struct tsdl_type *type)
 {
     struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
     if (!own)
@@ -113,15 +113,15 @@ static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
 }
 
 /* Adds a name for a type in the current scope. */
-static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
-                    const struct tsdl_type *type)
+static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key,
+                         const struct tsdl_type *type)
 {
     struct tsdl_state *state = resolver->state;
     ttr_text name;
     if (tsdl_names_find(&state->types, resolver->scope->id, key))
         return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope",
                          key.n < 80 ? (int)key.n : 80, key.p);
-    if (!tsdl_copy_text(resolver, key, &name) || !(type = own_type(resolver, type)))
+    if (!tsdl_copy_text(resolver, key, &name) || !(type = copy_if_shared(resolver, type)))
         return false;
     if (!type->type.name.n)
         tsdl_type_of(&type->type)->type.name = name;
@@ -131,8 +131,8 @@ static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
 }
 
 /* Propagates properties of an inner type to the compound type: references, clocks, counts. */
-static bool take_over(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
-                      const struct tsdl_type *inner)
+static bool inherit_properties(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
+                               const struct tsdl_type *inner)
 {
     if (inner->depth + 1u > outer->depth)
         outer->depth = (uint8_t)(inner->depth + 1u);
@@ -159,8 +159,8 @@ static bool begins_with(ttr_text text, const char *prefix)
 }
 
 /* Records the length or tag of a type, and searches the enclosing structures for it. */
-static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
-                  const struct tsdl_value *value)
+static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user,
+                          const struct tsdl_value *value)
 {
     const char *what = user->type.kind == TYPE_VARIANT ? "tag" : "length";
     if (value->kind != TSDL_VALUE_PATH)
@@ -216,7 +216,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     struct tsdl_type *type = tsdl_new_type(resolver, is_text    ? TYPE_TEXT
                                                      : is_fixed ? TYPE_ARRAY
                                                                 : TYPE_SEQUENCE);
-    if (!type || !take_over(resolver, length->at, type, element))
+    if (!type || !inherit_properties(resolver, length->at, type, element))
         return NULL;
     type->type.align = element->type.align;
     if (is_text) {
@@ -227,7 +227,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     }
     if (is_fixed)
         type->type.count = length->number;
-    return is_fixed || refer(resolver, type, length) ? type : NULL;
+    return is_fixed || set_reference(resolver, type, length) ? type : NULL;
 }
 
 /* Makes the type of a declarator: `T name[2][len]` is an array of two sequences. */
@@ -308,8 +308,8 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
 }
 
 /* Counts the members of a body and allocates them. */
-static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                      struct tsdl_type *type)
+static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                          struct tsdl_type *type)
 {
     size_t n = 0, index_n = 1;
     for (const struct tsdl_statement *statement = specifier->body; statement;
@@ -333,18 +333,19 @@ static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifie
 }
 
 /* Returns the element type after all array dimensions. */
-static const struct type *innermost(const struct type *type)
+static const struct type *innermost_element(const struct type *type)
 {
     while (type->element)
         type = type->element;
     return type;
 }
 
-static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
-                       const struct tsdl_declarator *declarator, const struct tsdl_type *type)
+static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
+                                const struct tsdl_declarator *declarator,
+                                const struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)outer->type.members;
-    const struct type *inner = innermost(&type->type);
+    const struct type *inner = innermost_element(&type->type);
     if (tsdl_find_member(outer, declarator->name) >= 0)
         return tsdl_fail(resolver->reading, declarator->at, "a second field called '%.*s'",
                          (int)declarator->name.n, declarator->name.p);
@@ -366,13 +367,13 @@ static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
     uint8_t align = inner->unit ? inner->minimum_align : type->type.align;
     if (outer->type.kind == TYPE_STRUCT && inner->kind != TYPE_VARIANT && align > outer->type.align)
         outer->type.align = align;
-    return take_over(resolver, declarator->at, outer, type);
+    return inherit_properties(resolver, declarator->at, outer, type);
 }
 
 /* Reports whether dropping a leading underscore would collide with another shown name. That is so
  * if all names with fewer underscores exist, down to the name without any, which is never changed.
  */
-static bool clashes(const struct tsdl_type *type, ttr_text name)
+static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 {
     do {
         name.p++;
@@ -389,7 +390,7 @@ static void show_names(struct tsdl_type *type)
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
     for (uint32_t i = 0; i < type->type.members_n; i++) {
         ttr_text name = members[i].name;
-        bool drops = name.n && name.p[0] == '_' && !clashes(type, name);
+        bool drops = name.n && name.p[0] == '_' && !has_shown_name_clash(type, name);
         members[i].shown = drops ? (ttr_text){name.p + 1, name.n - 1} : name;
     }
 }
@@ -404,7 +405,7 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
          declarator = declarator->next) {
         const struct tsdl_type *field =
             resolve_declarator(resolver, statement->specifier, base, declarator);
-        if (!field || !add_member(resolver, type, declarator, field))
+        if (!field || !add_declared_member(resolver, type, declarator, field))
             return false;
     }
     return true;
@@ -416,7 +417,7 @@ static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_speci
 {
     struct tsdl_scope scope = {++resolver->state->scopes_n, resolver->scope};
     struct tsdl_open open = {type, resolver->open};
-    bool is_fine = make_room(resolver, specifier, type);
+    bool is_fine = alloc_members(resolver, specifier, type);
     resolver->scope = &scope;
     if (type->type.kind == TYPE_STRUCT)
         resolver->open = &open;
@@ -480,7 +481,7 @@ static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, specifier->at, "a variant has at least one option");
         return NULL;
     }
-    return !specifier->tag || refer(resolver, type, specifier->tag) ? type : NULL;
+    return !specifier->tag || set_reference(resolver, type, specifier->tag) ? type : NULL;
 }
 
 static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver,
@@ -517,7 +518,8 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
     }
     if (!type || !specifier->has_body || specifier->name.n == 0)
         return type;
-    return key_of(resolver, specifier, 0, &key) && declare(resolver, specifier->at, key, type)
+    return build_type_key(resolver, specifier, 0, &key) &&
+                   declare_type(resolver, specifier->at, key, type)
                ? type
                : NULL;
 }
@@ -556,11 +558,11 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
         type = resolve_declarator(resolver, statement->specifier, base, declarator);
         ttr_text name = declarator->name;
         if (statement->kind == TSDL_ALIAS &&
-            !key_of(resolver, statement->alias, statement->alias_pointers, &name))
+            !build_type_key(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
         if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
             type = make_address(resolver, type);
-        if (!type || !declare(resolver, statement->at, name, type))
+        if (!type || !declare_type(resolver, statement->at, name, type))
             return false;
     }
     return true;
