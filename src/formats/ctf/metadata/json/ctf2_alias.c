@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-#define WORK_MAX(UINT64_C(1) << 24)
+#define WORK_MAX (UINT64_C(1) << 24)
 #define SLOTS_MIN 16
 
 ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *at, uint64_t work)
