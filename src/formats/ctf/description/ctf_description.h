@@ -84,12 +84,12 @@ struct ctf_event_class {
     const struct ctf_stream_class *stream;
     const struct type *context; /* specific context; NULL if there is none */
     const struct type *payload; /* NULL if there is none */
-    /* CTF 2: JSON text of the attributes, kept for copying; "" if there are none */
+    /* CTF 2: JSON text of the attributes, kept for copying; "" if it has none */
     ttr_text attributes;
     uint64_t offset; /* byte offset of the declaration in the metadata, for messages */
     /* Set by the reader when it reads the first event of the class. */
     struct layout *layout;
-    /* CTF 1.8: layout that keeps the fields mapped to the clock; NULL if there are none */
+    /* CTF 1.8: layout that keeps the fields mapped to the clock; NULL if it has none */
     struct layout *times;
     ttr_id name_id, provider_id;
     const struct ctf_spots *spots; /* offsets of the thread fields; NULL until looked up */
@@ -117,7 +117,7 @@ struct ctf_stream_class {
     bool rfc_has_event_size;
 };
 
-/* RFC v1.1: alignment of basic types that declare none. */
+/* RFC v1.1: default alignment of basic types. */
 enum ctf_alignment {
     CTF_ALIGN_UNKNOWN = 0, /* not recorded: found by probing (decision 15) */
     CTF_ALIGN_PACKED,

@@ -14,8 +14,8 @@
  * is a null or a missing optional field, one with the labels "false" and "true" a boolean; a
  * sequence of bytes in base 16 is bytes; a number that is the length of the next member is not a
  * field;
- *   - a class whose name starts with "tracetta:" has events without a name, unless the event has a
- *     name attribute;
+ *   - a class with a name that starts with "tracetta:" has events without a name, unless the event
+ * has a name attribute;
  *   - a record of the class "tracetta:names" is not an event: it names a process and a thread (kind
  *     CTF_KIND_NAMES);
  *   - an event of the class "tracetta:listed" contains a list of its attributes and fields, each
@@ -35,7 +35,7 @@
 #define CTF_DIALECT_TRACER "tracetta"
 #define CTF_DIALECT_VERSION 1
 #define CTF_DIALECT_NAMES "tracetta:names" /* class of the records that name threads */
-/* prefix of class names whose events have no name, or contain it */
+/* prefix of class names for events without a name of the class */
 #define CTF_DIALECT_UNNAMED "tracetta:"
 #define CTF_KIND_NAMES 255u                  /* kind of records of CTF_DIALECT_NAMES */
 #define CTF_DIALECT_LISTED "tracetta:listed" /* class of events that list their fields */

@@ -357,7 +357,7 @@ static uint64_t losses(const struct said *s)
     return sum;
 }
 
-/* Arrays whose elements are contiguous in the record. */
+/* Arrays with contiguous elements in the record. */
 static void put_alike(ttr_builder *b)
 {
     static const ttr_value numbers[] = {{.type = TTR_TYPE_INT, .bits = 32, .v.s = -1000},
@@ -560,7 +560,7 @@ static void events_that_list_their_fields_come_back_as_they_were(void **state)
     check_versions(true);
 }
 
-/* Arrays of empty elements, whose number no reader could check; and in CTF 1.8 sequences in a
+/* Arrays of empty elements: no reader could check their number; and in CTF 1.8 sequences in a
  * context. */
 static void what_no_class_can_say_is_refused(void **state)
 {

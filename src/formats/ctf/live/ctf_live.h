@@ -85,8 +85,7 @@ struct live_how {
     unsigned limit_ms, poll_ms, patience_ms;
 };
 
-/* Address for connections over TCP, and the context whose progress callback is called
- * meanwhile. */
+/* Address for connections over TCP, and the context with the progress callback for that time. */
 struct live_tcp {
     ttr *t;
     struct live_url url;

@@ -469,7 +469,7 @@ static void update_idle_lane(struct live_reader *live, struct live_lane *lane)
     lane->seen_ms = now;
 }
 
-/* Closes a lane whose stream has ended and whose events were all returned. */
+/* Closes a lane after its stream has ended and all its events were returned. */
 static bool close_ended_lane(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;

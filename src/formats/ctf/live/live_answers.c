@@ -6,7 +6,7 @@
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-/* ms between requests for streams while there are none: those of short programs end soon */
+/* ms between requests for streams while it knows none: those of short programs end soon */
 #define STREAMS_MS 20u
 #define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 

@@ -85,7 +85,7 @@ enum live_size {
     LIVE_CONNECT_BYTES = 20,
     LIVE_LIST_BYTES = 4,
     LIVE_SESSION_BYTES = 339,
-    LIVE_SESSION_HEAD_BYTES = 32, /* sessions whose names have lengths */
+    LIVE_SESSION_HEAD_BYTES = 32, /* form in which names have lengths */
     LIVE_STREAMS_BYTES = 8,       /* ATTACH, NEW_STREAMS */
     LIVE_STREAM_BYTES = 4371,
     LIVE_INDEX_BYTES = 64,
@@ -94,7 +94,7 @@ enum live_size {
     LIVE_STATUS_BYTES = 4 /* CREATE, DETACH */
 };
 
-/* --- Requests: appended to a buffer, whose failed flag reports that memory is out --- */
+/* --- Requests: appended to a buffer; its failed flag reports that memory is out --- */
 
 void live_put_connect(struct buffer *to);
 void live_put_list(struct buffer *to);
@@ -144,7 +144,7 @@ bool live_take_stream(struct cursor *from, struct live_stream_head *stream);
 bool live_take_index(struct cursor *from, struct live_index *index);
 bool live_take_packet(struct cursor *from, struct live_counted *counted);
 
-/* Decodes the fixed part of METADATA, whose size has 64 bits. */
+/* Decodes the fixed part of METADATA; its size has 64 bits. */
 bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes);
 
 /* Returns the name of a command for messages, such as "ATTACH". */

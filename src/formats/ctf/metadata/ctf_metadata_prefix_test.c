@@ -1,4 +1,4 @@
-/* Folders of one trace whose metadata grew: all of them are read with the longest. */
+/* Folders of one trace with growing metadata: all of them are read with the longest. */
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ static void add(struct set *set, const char *text, size_t text_n, size_t stream_
     set->stream_n[set->n++] = stream_n;
 }
 
-/* Adds a folder whose metadata is in packets of one size, with padding in the last. */
+/* Adds a folder with metadata in packets of one size, with padding in the last. */
 static void add_packets(struct set *set, const char *text, size_t text_n)
 {
     static uint8_t file[TEXT_MAX];

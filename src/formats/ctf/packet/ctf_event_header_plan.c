@@ -206,14 +206,14 @@ static bool compute_part_loads(struct ctf_plan *plan, struct ctf_loads *loads,
     return at <= UINT16_MAX;
 }
 
-/* Computes the loads of a header that consists of `first` and `behind`. Returns false if an offset
+/* Computes the loads of a header that consists of `first` and `rest`. Returns false if an offset
  * is not fixed. */
 static bool compile_loads(struct ctf_plan *plan, struct ctf_loads *loads,
-                          const struct ctf_parts *behind, bool *has_order)
+                          const struct ctf_parts *rest, bool *has_order)
 {
     *loads = (struct ctf_loads){.bits = 0};
     if (!compute_part_loads(plan, loads, &plan->first, has_order) ||
-        !compute_part_loads(plan, loads, behind, has_order))
+        !compute_part_loads(plan, loads, rest, has_order))
         return false;
     const uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at,
                    bytes = (loads->bits + 7) / 8;

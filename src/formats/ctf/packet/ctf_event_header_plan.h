@@ -2,7 +2,7 @@
  * the header shapes that tracers write.
  *
  * A plan is a list of numbers in order; the record's body follows. If the id is at or above
- * `escape`, a second list follows, whose id and time replace the first ones ("extended" header):
+ * `escape`, a second list follows; its id and time replace the first ones ("extended" header):
  *   id (5 bits) | time (27 bits) | body                               LTTng compact, id < 31
  *   id = 31     | padding | id (32 bits) | time (64 bits) | body      LTTng compact, extended
  *   id (16)     | time (32 bits) | body                               LTTng large, id < 65535

@@ -99,7 +99,7 @@ enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t
                                 struct rfc11_unpacking *how, struct buffer *to);
 
 /* Returns how many of the n bytes from the start of the content have this checksum; 0 if there is
- * no such prefix or the scheme is none. Repairs packets whose content_size is wrong. */
+ * no such prefix or the scheme is none. Repairs packets with a wrong content_size. */
 size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum);
 
 /* Options of a writer for compression, encryption, checksum and padding. */

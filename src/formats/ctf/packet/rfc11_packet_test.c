@@ -476,7 +476,7 @@ static void damaged_metadata_packets_are_noted_and_passed_over(void **state)
     add_packet(&bytes, "d", 1, packet, (struct rfc11_packing){.align = 0});
     bytes.bytes[3 * 49] = 0; /* its magic */
     add_packet(&bytes, "e", 1, packet, (struct rfc11_packing){.align = 0});
-    bytes.bytes[4 * 49 + 8] = 100; /* its sizes go behind the end */
+    bytes.bytes[4 * 49 + 8] = 100; /* its sizes exceed the file */
     bytes.bytes[4 * 49 + 12] = 100;
     assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
                      TTR_OK);

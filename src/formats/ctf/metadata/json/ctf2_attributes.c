@@ -41,7 +41,7 @@ static void print_attribute_value(const struct ctf_text *text, struct json *json
     }
 }
 
-/* Returns the attributes under the property name of either dialect; NULL if there are none. */
+/* Returns the attributes under the property name of either dialect; NULL if it has none. */
 static const struct json_value *find_attributes(struct ctf2_parser *parser,
                                                 const struct ctf2_object *object)
 {

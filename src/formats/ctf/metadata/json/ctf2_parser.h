@@ -199,7 +199,7 @@ void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, cons
 
 /* --- ctf2_attributes.c --- */
 
-/* Returns the attributes of a fragment as JSON text without blanks; "" if there are none. */
+/* Returns the attributes of a fragment as JSON text without blanks; "" if it has none. */
 TTR_MUST ttr_status ctf2_get_attributes(struct ctf2_parser *parser,
                                         const struct ctf2_object *object, ttr_text *text);
 

@@ -369,8 +369,8 @@ static void print_length_member(struct ctf2_printer *printer, const struct type 
     printer->length = name;
 }
 
-/* Prints lengths that are stored before the elements as members. Returns false if there are none,
- * or they cannot be expressed. */
+/* Prints lengths that are stored before the elements as members. Returns false if it has none, or
+ * they cannot be expressed. */
 static bool print_inner_lengths(struct ctf2_printer *printer, const struct type *type,
                                 bool is_shown, struct ctf2_names *names)
 {

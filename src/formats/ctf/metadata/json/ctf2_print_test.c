@@ -134,7 +134,7 @@ static void the_text_of_a_small_description_is_known(void **state)
     ctf2_case_free(&c);
 }
 
-/* A description as from TSDL, with one event whose payload has given members. */
+/* A description as from TSDL, with one event with the given payload members. */
 struct made {
     struct ctf_description description;
     struct type payload;

@@ -2,8 +2,8 @@
  *
  * Named types come first, inner types before outer ones. All state their alignment, so that nothing
  * depends on the architecture. Rejected, with the position, because the RFC cannot express the
- * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes whose
- * length is in another field, contexts of single events as separate structs, packet contexts, and
+ * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes with a
+ * length in another field, contexts of single events as separate structs, packet contexts, and
  * headers other than its two. Purely descriptive data become extensions or are dropped. */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -464,7 +464,7 @@ static bool print_event_block(struct printer *p, const struct ctf_event_class *e
     return put(p, "}\n");
 }
 
-/* Prints the environment; entries whose names are not words are dropped. */
+/* Prints the environment; entries with names that are not words are dropped. */
 static void print_env_block(struct printer *p)
 {
     const struct ctf_description *d = p->description;

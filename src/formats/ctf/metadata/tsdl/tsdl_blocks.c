@@ -489,7 +489,7 @@ static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolve
     return stream;
 }
 
-/* Drops an event class whose id is already used, as some tracers write (gst-shark). All other
+/* Drops an event class with a repeated id, as some tracers write (gst-shark). All other
  * events remain readable; a reader of the trace must handle the ambiguous id. */
 static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
                                 const struct event_values *values,

@@ -280,7 +280,7 @@ static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
     return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
 }
 
-/* Reads a string or character constant whose opening quote is at token->end. */
+/* Reads a string or character constant that opens at token->end. */
 static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     const char *p = reading->text->p;

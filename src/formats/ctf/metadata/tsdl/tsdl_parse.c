@@ -26,7 +26,7 @@
 
 #define WORDS_MAX 16u /* maximum number of words in a type name */
 
-/* Bytes of text whose event blocks keep their trees. Later event blocks are checked and parsed
+/* Bytes of text in which event blocks keep their trees. Later event blocks are checked and parsed
  * again on demand, one at a time, because a tree needs many times as much memory as its text. */
 #define TREE_KEPT ((size_t)4 << 20)
 

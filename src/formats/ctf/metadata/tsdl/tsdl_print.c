@@ -9,7 +9,7 @@
  *
  * Rejected, with the position: numbers of variable size, reversed bits, UTF-16 and UTF-32, arrays
  * aligned beyond their elements, fields that cannot have their role, names that become equal, and
- * RFC v1.1, whose sizes are in bytes.
+ * RFC v1.1, which has sizes in bytes.
  *
  * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and repeated
  * long enumerations, the second one prints. */

@@ -524,7 +524,7 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
                : NULL;
 }
 
-/* Marks a type whose name has a star as an address: babeltrace shows it in base 16, whatever base
+/* Marks a type with a star in its name as an address: babeltrace shows it in base 16, whatever base
  * it declares. */
 static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
                                             const struct tsdl_type *type)

@@ -56,7 +56,7 @@ static void done(struct parsed *parsed)
     ctf_description_free(&parsed->description);
 }
 
-/* Expects an error whose message contains `message`. */
+/* Expects an error with a message that contains `message`. */
 static void refuse(const char *source, const char *message)
 {
     struct parsed parsed;

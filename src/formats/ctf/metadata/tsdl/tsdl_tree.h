@@ -102,7 +102,7 @@ enum tsdl_value_kind {
 struct tsdl_value {
     uint8_t kind, keyword; /* keyword: set if the path is a single keyword */
     bool is_negative;
-    bool is_unescaped; /* a string whose quotes and backslashes are literal */
+    bool is_unescaped; /* a string with literal quotes and backslashes */
     size_t at;
     uint64_t number; /* magnitude */
     ttr_text text;

@@ -50,7 +50,7 @@ struct tsdl_type {
 };
 
 /* Symbol table with scopes. Holds types (by typedef, typealias, and tags of structures, variants,
- * enumerations), clocks, or streams (whose name is the bytes of the id). */
+ * enumerations), clocks, or streams (named by the bytes of their id). */
 struct tsdl_names {
     struct tsdl_name {
         ttr_text name; /* "uint8_t", "unsigned long", "struct page *"; p is NULL for a free slot */
@@ -85,7 +85,7 @@ struct tsdl_scope {
     const struct tsdl_scope *outer;
 };
 
-/* A structure whose fields are being declared, with the enclosing one. */
+/* A structure during the declaration of its fields, with the enclosing one. */
 struct tsdl_open {
     struct tsdl_type *type;
     const struct tsdl_open *outer;
