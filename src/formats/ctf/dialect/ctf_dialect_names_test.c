@@ -78,7 +78,7 @@ static void read_renamed(const char *path, uint32_t flags, unsigned jobs)
 
 /* One stream, two that alternate, a few that are merged event by event, many that are read in
  * windows, and hundreds. */
-static void names_hold_from_where_they_were_told_in_any_number_of_streams(void **state)
+static void thread_names_hold_from_their_record_in_any_number_of_streams(void **state)
 {
     (void)state;
     static const unsigned cpus[] = {1, 2, 4, 8, 250};
@@ -99,8 +99,7 @@ static void names_hold_from_where_they_were_told_in_any_number_of_streams(void *
 
 /* A caller that counts reads the streams one after another; at the end each thread has its last
  * name. */
-static void names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end(
-    void **state)
+static void thread_names_of_sequential_reading_end_as_last_names(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
@@ -132,7 +131,7 @@ static void names_told_by_streams_that_are_read_one_after_another_are_the_last_i
 
 /* A filter on names must not read streams one after another, because it would see no names, or only
  * the last ones. */
-static void threads_are_chosen_by_the_names_they_have_by_then(void **state)
+static void thread_filter_uses_names_at_time_of_event(void **state)
 {
     (void)state;
     static const char *const threads[] = {"t2.1*", NULL};
@@ -169,7 +168,7 @@ static void write_on(ttr_builder *builder, ttr_writer *out, int64_t time, uint32
 }
 
 /* The first stream ends long before the name is recorded. */
-static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
+static void thread_name_after_all_events_applies_to_none(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
@@ -209,10 +208,9 @@ static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_hold_from_where_they_were_told_in_any_number_of_streams),
-        cmocka_unit_test(
-            names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end),
-        cmocka_unit_test(threads_are_chosen_by_the_names_they_have_by_then),
-        cmocka_unit_test(a_name_that_is_known_behind_all_events_is_that_of_none)};
+        cmocka_unit_test(thread_names_hold_from_their_record_in_any_number_of_streams),
+        cmocka_unit_test(thread_names_of_sequential_reading_end_as_last_names),
+        cmocka_unit_test(thread_filter_uses_names_at_time_of_event),
+        cmocka_unit_test(thread_name_after_all_events_applies_to_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

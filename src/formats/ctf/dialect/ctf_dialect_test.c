@@ -33,7 +33,7 @@ static void check_name(const char *bytes, size_t n, bool is_identifier, unsigned
     buffer_free(&plain);
 }
 
-static void any_name_can_be_escaped_and_comes_back(void **state)
+static void any_name_survives_escaping(void **state)
 {
     (void)state;
     static const char *const names[] = {"",
@@ -104,7 +104,7 @@ static void names_are_escaped_as_little_as_can_be(void **state)
     }
 }
 
-static void names_of_attributes_are_free_outside_of_contexts(void **state)
+static void attribute_names_outside_contexts_are_not_escaped(void **state)
 {
     (void)state;
     struct buffer to;
@@ -562,7 +562,7 @@ static void events_that_list_their_fields_come_back_as_they_were(void **state)
 
 /* Arrays of empty elements: no reader could check their number; and in CTF 1.8 sequences in a
  * context. */
-static void what_no_class_can_say_is_refused(void **state)
+static void inexpressible_events_are_refused(void **state)
 {
     (void)state;
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
@@ -618,7 +618,7 @@ static void floats_keep_their_bits(void **state)
     }
 }
 
-static void what_changes_is_counted(void **state)
+static void changed_values_are_counted_as_losses(void **state)
 {
     (void)state;
     struct said s;
@@ -667,7 +667,7 @@ static void what_changes_is_counted(void **state)
     end(&s);
 }
 
-static void names_of_threads_are_told_by_events_of_their_own(void **state)
+static void thread_names_are_written_as_records(void **state)
 {
     (void)state;
     struct said s;
@@ -718,7 +718,7 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     end(&s);
 }
 
-static void cut_bodies_of_events_do_no_harm(void **state)
+static void truncated_event_bodies_do_not_crash(void **state)
 {
     (void)state;
     const struct ctf_said said = {
@@ -744,18 +744,18 @@ static void cut_bodies_of_events_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_name_can_be_escaped_and_comes_back),
+        cmocka_unit_test(any_name_survives_escaping),
         cmocka_unit_test(names_are_escaped_as_little_as_can_be),
-        cmocka_unit_test(names_of_attributes_are_free_outside_of_contexts),
+        cmocka_unit_test(attribute_names_outside_contexts_are_not_escaped),
         cmocka_unit_test(levels_are_log_levels_and_come_back),
         cmocka_unit_test(events_with_everything_come_back_without_loss),
         cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
         cmocka_unit_test(events_without_fields_are_lists_of_nothing),
-        cmocka_unit_test(what_no_class_can_say_is_refused),
+        cmocka_unit_test(inexpressible_events_are_refused),
         cmocka_unit_test(floats_keep_their_bits),
-        cmocka_unit_test(what_changes_is_counted),
-        cmocka_unit_test(names_of_threads_are_told_by_events_of_their_own),
-        cmocka_unit_test(cut_bodies_of_events_do_no_harm),
+        cmocka_unit_test(changed_values_are_counted_as_losses),
+        cmocka_unit_test(thread_names_are_written_as_records),
+        cmocka_unit_test(truncated_event_bodies_do_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

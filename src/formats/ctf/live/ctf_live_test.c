@@ -54,7 +54,7 @@ static void a_silent_stream_holds_others_back_until_its_beacon(void **state)
     scene_close(&scene, reader);
 }
 
-static void where_nothing_is_there_yet_a_call_returns_soon(void **state)
+static void read_without_data_returns_soon(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -84,7 +84,7 @@ static bool stop_now(void *own)
     return false;
 }
 
-static void who_watches_may_end_the_waiting(void **state)
+static void progress_callback_can_end_waiting(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -101,7 +101,7 @@ static void who_watches_may_end_the_waiting(void **state)
     scene_close(&scene, reader);
 }
 
-static void a_stream_that_stays_silent_is_waited_for_no_longer(void **state)
+static void silent_stream_stops_delaying_others(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -255,7 +255,7 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
 
 /* The many packets of the first stream must wait for the second one: they are downloaded ahead and
  * returned in order. */
-static void packets_are_taken_ahead_of_their_time(void **state)
+static void packets_are_downloaded_ahead(void **state)
 {
     (void)state;
     enum { PACKETS = 40 };
@@ -333,7 +333,7 @@ static uint64_t memory_behind(unsigned n, bool has_traces)
 
 /* Ids and names are kept; a trace's classes and a stream's packets and tables are freed with them.
  */
-static void what_is_over_is_not_held_until_the_session_ends(void **state)
+static void ended_streams_are_freed_before_session_ends(void **state)
 {
     (void)state;
     const uint64_t few = memory_behind(20, false), many = memory_behind(60, false);
@@ -345,7 +345,7 @@ static void what_is_over_is_not_held_until_the_session_ends(void **state)
                  (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
 }
 
-static void reading_from_now_asks_the_daemon_so(void **state)
+static void reading_from_now_sends_seek_last(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -356,7 +356,7 @@ static void reading_from_now_asks_the_daemon_so(void **state)
     assert_int_equal(scene.relay.begins, 0);
 }
 
-static void what_is_behind_the_range_ends_the_reading(void **state)
+static void event_after_range_ends_reading(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -401,7 +401,7 @@ static void a_session_that_cannot_be_attached_says_why(void **state)
     }
 }
 
-static void a_session_that_is_not_there_is_told_with_where_to_look(void **state)
+static void missing_session_error_lists_where_to_look(void **state)
 {
     (void)state;
     struct scene scene = scene_of(NULL, 0, NULL, 0);
@@ -474,7 +474,7 @@ static void a_url_is_opened_like_any_path(void **state)
     scene_close(&scene, reader);
 }
 
-static void options_that_are_none_are_refused(void **state)
+static void invalid_options_are_refused(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
@@ -515,25 +515,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_merged_by_time_up_to_the_end_of_the_session),
         cmocka_unit_test(a_silent_stream_holds_others_back_until_its_beacon),
-        cmocka_unit_test(where_nothing_is_there_yet_a_call_returns_soon),
-        cmocka_unit_test(who_watches_may_end_the_waiting),
-        cmocka_unit_test(a_stream_that_stays_silent_is_waited_for_no_longer),
+        cmocka_unit_test(read_without_data_returns_soon),
+        cmocka_unit_test(progress_callback_can_end_waiting),
+        cmocka_unit_test(silent_stream_stops_delaying_others),
         cmocka_unit_test(metadata_may_come_in_pieces_and_more_of_it_later),
         cmocka_unit_test(new_streams_and_traces_are_waited_for_before_later_events_are_given),
         cmocka_unit_test(a_session_that_has_no_streams_yet_is_waited_for),
         cmocka_unit_test(sessions_of_one_name_are_read_together),
         cmocka_unit_test(metadata_of_ctf_2_is_read_in_pieces_too),
-        cmocka_unit_test(packets_are_taken_ahead_of_their_time),
-        cmocka_unit_test(what_is_over_is_not_held_until_the_session_ends),
-        cmocka_unit_test(reading_from_now_asks_the_daemon_so),
-        cmocka_unit_test(what_is_behind_the_range_ends_the_reading),
+        cmocka_unit_test(packets_are_downloaded_ahead),
+        cmocka_unit_test(ended_streams_are_freed_before_session_ends),
+        cmocka_unit_test(reading_from_now_sends_seek_last),
+        cmocka_unit_test(event_after_range_ends_reading),
         cmocka_unit_test(times_are_shifted_as_the_user_asks),
         cmocka_unit_test(a_session_that_cannot_be_attached_says_why),
-        cmocka_unit_test(a_session_that_is_not_there_is_told_with_where_to_look),
+        cmocka_unit_test(missing_session_error_lists_where_to_look),
         cmocka_unit_test(sessions_of_newer_daemons_are_found_too),
         cmocka_unit_test(a_daemon_lists_its_sessions_as_events),
         cmocka_unit_test(a_url_is_opened_like_any_path),
-        cmocka_unit_test(options_that_are_none_are_refused),
+        cmocka_unit_test(invalid_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

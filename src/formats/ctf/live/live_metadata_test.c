@@ -164,7 +164,7 @@ static void more_events_may_come_later(void **state)
     clear(&scene);
 }
 
-static void what_is_no_metadata_is_refused(void **state)
+static void invalid_metadata_is_refused(void **state)
 {
     (void)state;
     struct scene scene;
@@ -182,7 +182,7 @@ static void what_is_no_metadata_is_refused(void **state)
     clear(&scene);
 }
 
-static void a_packet_whose_size_cannot_be_is_told(void **state)
+static void impossible_packet_size_is_reported(void **state)
 {
     (void)state;
     uint8_t bytes[200];
@@ -204,8 +204,8 @@ int main(void)
         cmocka_unit_test(a_text_that_comes_in_two_parts_is_read_as_the_whole),
         cmocka_unit_test(packets_cut_the_text_anywhere_and_are_cut_themselves),
         cmocka_unit_test(more_events_may_come_later),
-        cmocka_unit_test(what_is_no_metadata_is_refused),
-        cmocka_unit_test(a_packet_whose_size_cannot_be_is_told),
+        cmocka_unit_test(invalid_metadata_is_refused),
+        cmocka_unit_test(impossible_packet_size_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

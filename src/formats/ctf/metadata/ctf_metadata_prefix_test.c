@@ -171,8 +171,7 @@ static void folders_are_read_by_metadata_that_begin_with_their_own(void **state)
 
 /* The short metadata declares too little to read events, but names the trace. Its end between two
  * declarations cannot be detected. */
-static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on(
-    void **state)
+static void metadata_cut_before_stream_are_completed_by_longer_ones(void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
@@ -200,7 +199,7 @@ static void metadata_that_end_before_their_uuid_are_refused(void **state)
 }
 
 /* The damage is reported for the short file, and no event is lost. */
-static void metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on(void **state)
+static void metadata_cut_in_declaration_are_completed_by_longer_ones(void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
@@ -252,7 +251,7 @@ static void metadata_that_differ_are_their_folders_own(void **state)
     expect_own(TSDL(UUID) TSDL_A " " TSDL_B, 2);
 }
 
-static void traces_without_a_uuid_are_not_akin(void **state)
+static void traces_without_uuid_are_unrelated(void **state)
 {
     (void)state;
     static const char
@@ -264,7 +263,7 @@ static void traces_without_a_uuid_are_not_akin(void **state)
     expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &own);
 }
 
-static void longer_metadata_that_are_bad_silence_no_others(void **state)
+static void invalid_longer_metadata_do_not_affect_others(void **state)
 {
     (void)state;
     static const char text[] = TSDL(UUID) TSDL_A "event { name = ; };\n";
@@ -301,7 +300,7 @@ static void folders_without_events_keep_the_names_of_their_metadata(void **state
     ttr_free(t);
 }
 
-static void strict_reading_ends_at_metadata_that_are_cut_all_the_same(void **state)
+static void strict_reading_fails_on_cut_metadata(void **state)
 {
     (void)state;
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
@@ -374,7 +373,7 @@ static bool open_some(const struct alloc *alloc)
     return reader != NULL;
 }
 
-static void each_allocation_may_fail_where_metadata_grew(void **state)
+static void each_allocation_failure_with_growing_metadata_is_reported(void **state)
 {
     (void)state;
     support_fail_each(open_some);
@@ -383,18 +382,17 @@ static void each_allocation_may_fail_where_metadata_grew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_cut_before_stream_are_completed_by_longer_ones),
         cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
         cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
-        cmocka_unit_test(metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_cut_in_declaration_are_completed_by_longer_ones),
         cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
         cmocka_unit_test(metadata_that_differ_are_their_folders_own),
-        cmocka_unit_test(traces_without_a_uuid_are_not_akin),
-        cmocka_unit_test(longer_metadata_that_are_bad_silence_no_others),
+        cmocka_unit_test(traces_without_uuid_are_unrelated),
+        cmocka_unit_test(invalid_longer_metadata_do_not_affect_others),
         cmocka_unit_test(folders_without_events_keep_the_names_of_their_metadata),
-        cmocka_unit_test(strict_reading_ends_at_metadata_that_are_cut_all_the_same),
+        cmocka_unit_test(strict_reading_fails_on_cut_metadata),
         cmocka_unit_test(metadata_that_grow_from_folder_to_folder_are_kept_once),
-        cmocka_unit_test(each_allocation_may_fail_where_metadata_grew)};
+        cmocka_unit_test(each_allocation_failure_with_growing_metadata_is_reported)};
     return cmocka_run_group_tests_name("ctf_grown", tests, NULL, NULL);
 }

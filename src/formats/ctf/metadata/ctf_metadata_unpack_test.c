@@ -48,7 +48,7 @@ static void refuse(const char *hex, ttr_status status, const char *message)
     ctf_description_free(&unpacked.description);
 }
 
-static void languages_are_told_by_their_first_bytes(void **state)
+static void languages_are_detected_by_first_bytes(void **state)
 {
     (void)state;
     static const struct {
@@ -165,7 +165,7 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
     ctf_description_free(&unpacked.description);
 }
 
-static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **state)
+static void cut_last_packet_yields_its_available_text(void **state)
 {
     (void)state;
     assert_cut(79, "abcde", UINT64_MAX);
@@ -278,7 +278,7 @@ static bool unpack_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(unpack_with);
@@ -287,17 +287,17 @@ static void failing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(languages_are_told_by_their_first_bytes),
+        cmocka_unit_test(languages_are_detected_by_first_bytes),
         cmocka_unit_test(plain_text_passes_as_it_is),
         cmocka_unit_test(contents_of_packets_are_put_together),
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
         cmocka_unit_test(places_in_the_text_are_places_in_the_file),
         cmocka_unit_test(the_last_packet_may_lack_its_padding),
-        cmocka_unit_test(of_a_packet_that_the_file_ends_inside_what_is_there_is_taken),
+        cmocka_unit_test(cut_last_packet_yields_its_available_text),
         cmocka_unit_test(wrong_packets_are_refused_with_their_place),
         cmocka_unit_test(each_packet_has_its_own_byte_order),
         cmocka_unit_test(padding_takes_no_memory),
-        cmocka_unit_test(failing_memory_is_told),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

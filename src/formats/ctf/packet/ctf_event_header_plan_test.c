@@ -185,7 +185,7 @@ static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
                  18);
 }
 
-static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
+static void header_without_id_selects_only_class(void **state)
 {
     (void)state;
     struct type time = NUMBER(32, 3, CTF_ROLE_TIME, false);
@@ -204,7 +204,7 @@ static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
     check_header(&plan, "00", 0, &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef0}, 0);
 }
 
-static void headers_that_end_too_early_are_short(void **state)
+static void truncated_headers_are_short(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -254,8 +254,8 @@ int main(void)
         cmocka_unit_test(aligned_numbers_in_options_are_read_one_by_one),
         cmocka_unit_test(plain_headers_may_have_other_members),
         cmocka_unit_test(headers_that_begin_inside_bytes_are_read_bit_by_bit),
-        cmocka_unit_test(an_id_that_is_not_there_is_that_of_the_only_class),
-        cmocka_unit_test(headers_that_end_too_early_are_short),
+        cmocka_unit_test(header_without_id_selects_only_class),
+        cmocka_unit_test(truncated_headers_are_short),
         cmocka_unit_test(other_variants_are_left_to_the_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static bool open_with(size_t n, bool *is_odd, bool *is_through)
     return is_good;
 }
 
-static void an_index_without_memory_is_not_called_wrong(void **state)
+static void index_without_memory_is_not_odd(void **state)
 {
     (void)state;
     bool is_odd, is_through = false, is_good = false;
@@ -60,7 +60,7 @@ static void an_index_without_memory_is_not_called_wrong(void **state)
     assert_true(is_good);
 }
 
-static void a_file_that_is_no_index_is(void **state)
+static void file_of_other_form_is_odd(void **state)
 {
     (void)state;
     bool is_odd, is_through;
@@ -86,8 +86,8 @@ static int drop_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_index_without_memory_is_not_called_wrong),
-        cmocka_unit_test(a_file_that_is_no_index_is),
+        cmocka_unit_test(index_without_memory_is_not_odd),
+        cmocka_unit_test(file_of_other_form_is_odd),
     };
     return cmocka_run_group_tests(tests, make_place, drop_place);
 }

@@ -75,7 +75,7 @@ static void expect_fixed(const char *header, const char *context, bool is_header
 
 #define U(size) "integer { size = " #size "; align = 8; }"
 
-static void what_tracers_write_lies_at_fixed_places(void **state)
+static void headers_of_tracers_are_fixed(void **state)
 {
     (void)state;
     static const char header[] =
@@ -91,7 +91,7 @@ static void what_tracers_write_lies_at_fixed_places(void **state)
                  true, true);
 }
 
-static void what_takes_a_choice_is_walked(void **state)
+static void headers_with_selection_use_layout(void **state)
 {
     (void)state;
     static const char header[] = U(32) " magic;", context[] = U(32) " packet_size; ";
@@ -251,7 +251,7 @@ static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
     return framed;
 }
 
-static void fixed_places_say_what_a_walk_does(void **state)
+static void fixed_offsets_equal_layout_results(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252u;
@@ -274,9 +274,9 @@ static void fixed_places_say_what_a_walk_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tracers_write_lies_at_fixed_places),
-        cmocka_unit_test(what_takes_a_choice_is_walked),
-        cmocka_unit_test(fixed_places_say_what_a_walk_does),
+        cmocka_unit_test(headers_of_tracers_are_fixed),
+        cmocka_unit_test(headers_with_selection_use_layout),
+        cmocka_unit_test(fixed_offsets_equal_layout_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,7 +147,7 @@ static void ranges_for_a_boolean_are_passed_over_with_a_note(void **state)
 
 #define AT(i) "[" #i "].field-class"
 
-static void what_a_location_must_not_lead_to_is_told(void **state)
+static void invalid_location_targets_fail(void **state)
 {
     (void)state;
     static const struct {
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test(a_length_may_be_any_option_of_a_variant_or_in_an_optional),
         cmocka_unit_test(selectors_are_booleans_or_integers_with_ranges),
         cmocka_unit_test(ranges_for_a_boolean_are_passed_over_with_a_note),
-        cmocka_unit_test(what_a_location_must_not_lead_to_is_told),
+        cmocka_unit_test(invalid_location_targets_fail),
         cmocka_unit_test(a_name_that_comes_twice_is_remarked_on_and_means_the_first),
         cmocka_unit_test(a_long_path_keeps_its_end),
         cmocka_unit_test(options_must_not_have_a_value_in_common),

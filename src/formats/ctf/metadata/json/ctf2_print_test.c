@@ -23,7 +23,7 @@ static void check_text_again(const char *quoted)
 
 #define U8 "{'type':'fixed-length-unsigned-integer','length':8,'byte-order':'little-endian'}"
 
-static void what_is_written_says_the_same_when_read_again(void **state)
+static void printed_metadata_parse_to_equal_description(void **state)
 {
     (void)state;
     check_text_again(ctf2_everything);
@@ -318,7 +318,7 @@ static void check_refused(const struct type *type, const char *message)
     ctf_description_free(&made.description);
 }
 
-static void what_ctf_2_cannot_say_is_refused(void **state)
+static void inexpressible_in_ctf_2_is_refused(void **state)
 {
     (void)state;
     static const struct type_range low = {0, 5}, high = {5, 9};
@@ -383,7 +383,7 @@ static void add_details(struct ctf_description *d)
     }
 }
 
-static void what_tsdl_knows_finds_its_place(void **state)
+static void tsdl_properties_are_printed(void **state)
 {
     (void)state;
     static const struct type magic = {.kind = TYPE_UINT, .bits = 32, .role = CTF_ROLE_MAGIC},
@@ -505,7 +505,7 @@ static bool print_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void missing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(print_with);
@@ -514,7 +514,7 @@ static void missing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_says_the_same_when_read_again),
+        cmocka_unit_test(printed_metadata_parse_to_equal_description),
         cmocka_unit_test(at_least_one_data_stream_class_is_written),
         cmocka_unit_test(the_text_of_a_small_description_is_known),
         cmocka_unit_test(names_are_those_that_people_see_and_locations_follow),
@@ -525,10 +525,10 @@ int main(void)
         cmocka_unit_test(
             lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
         cmocka_unit_test(units_of_bitfields_align_structures_of_version_1_1),
-        cmocka_unit_test(what_ctf_2_cannot_say_is_refused),
-        cmocka_unit_test(what_tsdl_knows_finds_its_place),
+        cmocka_unit_test(inexpressible_in_ctf_2_is_refused),
+        cmocka_unit_test(tsdl_properties_are_printed),
         cmocka_unit_test(offsets_are_less_than_a_second_of_cycles),
-        cmocka_unit_test(missing_memory_is_told),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -529,7 +529,7 @@ static void only_sections_and_only_events_need_not_be_named(void **state)
     end(&scene);
 }
 
-static void what_nobody_knows_is_passed_over_with_a_note(void **state)
+static void unknown_attributes_are_skipped_with_note(void **state)
 {
     (void)state;
     struct scene scene;
@@ -600,7 +600,7 @@ static void files_belong_to_the_section_with_the_longest_name(void **state)
     end(&scene);
 }
 
-static void plain_text_is_told_from_other_metadata(void **state)
+static void plain_text_is_detected(void **state)
 {
     (void)state;
     static const char *const yes[] = {"trace { major", " \n/* x */ // y\n trace{",
@@ -821,14 +821,14 @@ static bool parse_whole(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void each_failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(parse_whole);
 }
 
 /* Every prefix, and every text with one changed byte, returns a status and does not crash. */
-static void no_text_does_harm(void **state)
+static void any_text_does_not_crash(void **state)
 {
     (void)state;
     struct scene scene;
@@ -875,16 +875,16 @@ int main(void)
         cmocka_unit_test(version_1_0_is_read_with_a_note),
         cmocka_unit_test(event_context_is_a_size_or_a_whole_structure),
         cmocka_unit_test(only_sections_and_only_events_need_not_be_named),
-        cmocka_unit_test(what_nobody_knows_is_passed_over_with_a_note),
+        cmocka_unit_test(unknown_attributes_are_skipped_with_note),
         cmocka_unit_test(more_metadata_adds_to_what_is_there),
         cmocka_unit_test(files_belong_to_the_section_with_the_longest_name),
-        cmocka_unit_test(plain_text_is_told_from_other_metadata),
+        cmocka_unit_test(plain_text_is_detected),
         cmocka_unit_test(refusals_point_at_the_place),
         cmocka_unit_test(messages_draw_the_line_and_a_caret),
         cmocka_unit_test(types_within_types_end_at_a_depth),
         cmocka_unit_test(few_words_cannot_mean_too_many_fields),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
-        cmocka_unit_test(no_text_does_harm),
+        cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
+        cmocka_unit_test(any_text_does_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

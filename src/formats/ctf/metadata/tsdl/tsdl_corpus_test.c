@@ -106,7 +106,7 @@ static void check_again(const char *name, struct ctf_description *description)
     ctf_description_free(&again);
 }
 
-static void cases_that_must_pass_do(void **state)
+static void valid_suite_cases_are_accepted(void **state)
 {
     (void)state;
     if (!find_files("ctf-testsuite/metadata/pass"))
@@ -121,7 +121,7 @@ static void cases_that_must_pass_do(void **state)
     }
 }
 
-static void cases_that_must_fail_do(void **state)
+static void invalid_suite_cases_are_refused(void **state)
 {
     (void)state;
     if (!find_files("ctf-testsuite/metadata/fail"))
@@ -295,8 +295,8 @@ static void damaged_metadata_does_not_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_that_must_pass_do),
-        cmocka_unit_test(cases_that_must_fail_do),
+        cmocka_unit_test(valid_suite_cases_are_accepted),
+        cmocka_unit_test(invalid_suite_cases_are_refused),
         cmocka_unit_test(other_texts_of_ctf_1_8_are_read_and_written),
         cmocka_unit_test(metadata_of_a_kernel_fits_into_little_memory),
         cmocka_unit_test(metadata_cut_anywhere_does_not_crash),

@@ -85,7 +85,7 @@ static void print(const struct ctf_description *description, struct buffer *to)
     *buffer_room(to, 1) = 0;
 }
 
-static void the_text_of_a_text_is_that_text(void **state)
+static void printer_form_is_reproduced_exactly(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -97,7 +97,7 @@ static void the_text_of_a_text_is_that_text(void **state)
     ctf_description_free(&description);
 }
 
-static void what_is_printed_says_the_same(void **state)
+static void printed_tsdl_parses_to_equal_description(void **state)
 {
     (void)state;
     struct ctf_description first, second;
@@ -119,7 +119,7 @@ static void what_is_printed_says_the_same(void **state)
 }
 
 /* Babeltrace requires that a stream has no id if its packets contain none. */
-static void what_need_not_be_said_is_not(void **state)
+static void redundant_ids_are_not_printed(void **state)
 {
     (void)state;
     static const char source[] = "trace { major = 1; minor = 8; byte_order = be; }; event { };";
@@ -325,7 +325,7 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
         "field x.a_b");
 }
 
-static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
+static void inexpressible_in_tsdl_is_refused_with_position(void **state)
 {
     (void)state;
     refuse_members("{'name':'o','field-class':{'type':'structure','member-classes':[" CTF2_UINT(
@@ -355,7 +355,7 @@ static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
 
 /* Babeltrace requires that all clocks of a trace are absolute, or none. A uid may be a UUID of
  * TSDL. */
-static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
+static void absolute_is_printed_for_all_clocks_or_none(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -432,7 +432,7 @@ static void entries_of_the_environment_get_names_of_words(void **state)
     ctf2_case_free(&c);
 }
 
-static void the_packets_of_the_rfc_have_no_words_here(void **state)
+static void rfc11_descriptions_are_refused(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -462,7 +462,7 @@ static bool print_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told_and_nothing_is_printed(void **state)
+static void failing_allocation_prints_nothing(void **state)
 {
     (void)state;
     support_fail_each(print_with);
@@ -471,21 +471,21 @@ static void failing_memory_is_told_and_nothing_is_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_of_a_text_is_that_text),
-        cmocka_unit_test(what_is_printed_says_the_same),
-        cmocka_unit_test(what_need_not_be_said_is_not),
+        cmocka_unit_test(printer_form_is_reproduced_exactly),
+        cmocka_unit_test(printed_tsdl_parses_to_equal_description),
+        cmocka_unit_test(redundant_ids_are_not_printed),
         cmocka_unit_test(negative_cycles_of_a_clock_become_fewer_seconds),
-        cmocka_unit_test(clocks_of_the_unix_epoch_say_so_where_one_has_to),
+        cmocka_unit_test(absolute_is_printed_for_all_clocks_or_none),
         cmocka_unit_test(booleans_flags_bits_and_bytes_are_integers),
         cmocka_unit_test(names_become_words_that_are_shown_as_they_were),
         cmocka_unit_test(names_that_readers_take_for_the_same_are_refused),
         cmocka_unit_test(an_optional_is_a_variant_of_present_and_absent),
         cmocka_unit_test(a_selector_without_labels_becomes_an_enumeration),
-        cmocka_unit_test(what_tsdl_cannot_say_is_refused_with_its_place),
+        cmocka_unit_test(inexpressible_in_tsdl_is_refused_with_position),
         cmocka_unit_test(fields_with_a_role_get_the_name_that_means_it),
         cmocka_unit_test(entries_of_the_environment_get_names_of_words),
-        cmocka_unit_test(the_packets_of_the_rfc_have_no_words_here),
-        cmocka_unit_test(failing_memory_is_told_and_nothing_is_printed),
+        cmocka_unit_test(rfc11_descriptions_are_refused),
+        cmocka_unit_test(failing_allocation_prints_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,7 +346,7 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
     "absolute = true; };\n"
 
 /* babeltrace2 2.0 repeats the clock before each stream. */
-static void a_clock_that_is_said_again_is_the_same(void **state)
+static void repeated_clock_block_is_accepted(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -493,7 +493,7 @@ static void inner_scopes_hide_types_and_one_scope_has_each_once(void **state)
            "metadata:3:1: the type 'u8' is declared twice in one scope");
 }
 
-static void failures_show_the_place_with_a_caret(void **state)
+static void errors_show_position_with_caret(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -507,7 +507,7 @@ static void failures_show_the_place_with_a_caret(void **state)
     done(&parsed);
 }
 
-static void what_the_language_forbids_is_refused(void **state)
+static void forbidden_tsdl_is_refused(void **state)
 {
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
@@ -655,7 +655,7 @@ static bool parse_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told_and_nothing_leaks(void **state)
+static void failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(parse_with);
@@ -733,7 +733,7 @@ int main(void)
         cmocka_unit_test(lengths_are_found_by_relative_and_absolute_paths),
         cmocka_unit_test(arrays_of_characters_are_texts),
         cmocka_unit_test(fields_of_headers_have_roles_and_clocks),
-        cmocka_unit_test(a_clock_that_is_said_again_is_the_same),
+        cmocka_unit_test(repeated_clock_block_is_accepted),
         cmocka_unit_test(without_a_clock_block_timestamps_count_nanoseconds),
         cmocka_unit_test(shown_names_lose_one_underscore_unless_they_clash),
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
@@ -742,14 +742,14 @@ int main(void)
         cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
         cmocka_unit_test(quotes_and_backslashes_that_lttng_prints_are_those_of_the_value),
         cmocka_unit_test(inner_scopes_hide_types_and_one_scope_has_each_once),
-        cmocka_unit_test(failures_show_the_place_with_a_caret),
-        cmocka_unit_test(what_the_language_forbids_is_refused),
+        cmocka_unit_test(errors_show_position_with_caret),
+        cmocka_unit_test(forbidden_tsdl_is_refused),
         cmocka_unit_test(strings_have_the_escapes_of_c),
         cmocka_unit_test(
             metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
         cmocka_unit_test(hostile_nesting_is_refused),
         cmocka_unit_test(a_member_is_found_among_many),
-        cmocka_unit_test(failing_memory_is_told_and_nothing_leaks),
+        cmocka_unit_test(failing_allocation_is_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
