@@ -164,7 +164,7 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
     if (is_huge)
         return tsdl_fail(reading, token->at, "this number does not fit into 64 bits");
     if (n == begin)
-        return tsdl_fail(reading, token->at, "0x without a hexadecimal digit behind it");
+        return tsdl_fail(reading, token->at, "0x without a hexadecimal digit after it");
     n += suffix_length(p + n);
     token->end = token->at + n;
     if (begins_name(p[n]) || is_digit(p[n]))

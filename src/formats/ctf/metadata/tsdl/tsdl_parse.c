@@ -117,7 +117,7 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
     size_t begin = p->token.at, end = begin;
     for (bool goes_on = true; goes_on;) {
         if (!is_word(&p->token))
-            return fail_unexpected_token(p, end == begin ? expected : "a name behind the point");
+            return fail_unexpected_token(p, end == begin ? expected : "a name after the point");
         *keyword = end == begin ? p->token.keyword : 0;
         end = p->token.end;
         if (!next(p))
@@ -149,7 +149,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
         value->kind = TSDL_VALUE_NUMBER;
         value->number = p->token.number;
     } else if (has_sign) {
-        (void)fail_unexpected_token(p, "a number behind the sign");
+        (void)fail_unexpected_token(p, "a number after the sign");
         return NULL;
     } else if (p->token.kind == TSDL_TOKEN_STRING || p->token.kind == TSDL_TOKEN_CHARACTERS) {
         value->kind = TSDL_VALUE_STRING;
@@ -257,8 +257,8 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     if (!is_keyword(p, TSDL_ALIGN))
         return true;
-    return next(p) && expect_sign(p, '(', "'(' behind align") &&
-           (specifier->align = parse_value(p)) && expect_sign(p, ')', "')' behind the alignment");
+    return next(p) && expect_sign(p, '(', "'(' after align") &&
+           (specifier->align = parse_value(p)) && expect_sign(p, ')', "')' after the alignment");
 }
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
@@ -267,7 +267,7 @@ static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     if (is_sign(p, '<')) {
         if (!next(p) || !(specifier->tag = parse_value(p)) ||
-            !expect_sign(p, '>', "'>' behind the tag"))
+            !expect_sign(p, '>', "'>' after the tag"))
             return false;
     }
     specifier->has_body = is_sign(p, '{');
@@ -311,7 +311,7 @@ static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier
         link = &enumerator->next;
         if (is_sign(p, ',')
                 ? !next(p)
-                : !is_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' behind a label"))
+                : !is_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' after a label"))
             return false;
     }
     if (!specifier->enumerator)
@@ -401,7 +401,7 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
             return false;
         if (is_sign(p, ']'))
             return fail_unexpected_token(p, "the length of the array");
-        if (!(dimension->length = parse_value(p)) || !expect_sign(p, ']', "']' behind the length"))
+        if (!(dimension->length = parse_value(p)) || !expect_sign(p, ']', "']' after the length"))
             return false;
         *link = dimension;
         link = &dimension->next;
@@ -490,7 +490,7 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
                          "expected ':=' and the name of the alias");
     if (p->token.kind != TSDL_TOKEN_DEFINE)
         return fail_unexpected_token(p, "':='");
-    return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' behind the alias");
+    return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' after the alias");
 }
 
 /* Parses typedef T name, name; */
@@ -618,7 +618,7 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
     statement->kind = TSDL_BLOCK;
     statement->keyword = p->token.keyword;
     return next(p) && parse_body(p, false, &statement->body) &&
-           expect_sign(p, ';', "';' behind '}'");
+           expect_sign(p, ';', "';' after '}'");
 }
 
 /* Switches between the arena of the text's tree and that of the current block. */
