@@ -1,6 +1,6 @@
-/* Which format is it: formats bid with the number of bits they verified, so that bids of formats
- * that know nothing of each other compare.  A tie is an error that names both; nothing is ever
- * decided by a file's suffix or by the order of the list. */
+/* Format detection: each format bids the number of bits that it verified, so bids of independent
+ * formats are comparable. A tie is an error that names both formats. File suffixes and the order of
+ * the list never decide. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    if (is_of_target && options->time_offset == 0) /* bytes that are copied keep their times */
+    /* packets are copied byte by byte, so their times cannot be shifted */
+    if (is_of_target && options->time_offset == 0)
         return options;
     *own = *options;
     own->flags &= ~TTR_READ_DEFINITIONS;
@@ -53,7 +54,7 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Reports what the input looks like, and how to read it anyway. */
+/* Fails with what the input looks like, and how to read it anyway. */
 static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
@@ -98,7 +99,7 @@ static unsigned bid_of(const struct format *format, const struct peek *peek)
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
-/* The one format with the highest bid. */
+/* Sets *winner to the format with the highest bid. Fails if there is none, or if two tie. */
 static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
 {
     unsigned best = 0;
@@ -123,7 +124,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     return fail_option(error, status, "from");
 }
 
-/* The first bytes of a source, copied so that they can be padded. */
+/* The first bytes of a source, copied so that zeros can follow them. */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;
@@ -135,7 +136,8 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Takes them; a status in `broken` says that the input breaks soon, which need not matter yet. */
+/* Reads the first bytes. If the input is damaged soon after, sets `broken` and still succeeds:
+ * detection may not need that part. */
 static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {

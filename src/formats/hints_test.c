@@ -1,4 +1,5 @@
-/* What formats declare for programs that know none of them by name. */
+/* Hints of formats: options, notes and styles that they declare for programs that do not know them
+ * by name. */
 #include "support/support.h"
 
 #include "model/format.h"

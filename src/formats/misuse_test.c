@@ -1,4 +1,4 @@
-/* What a caller may do wrong, and what it is told. */
+/* Wrong calls of the public API and the errors that they return. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -116,8 +116,8 @@ static void flags_and_formats_that_are_none_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Told where the event ends, since what adds a field gives nothing back; the next event is as good
- * as ever. */
+/* The error is returned when the event ends, because adding a field returns nothing. The next event
+ * is not affected. */
 static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
 {
     const ttr_field wrong[] = {
@@ -170,7 +170,7 @@ static void a_thread_of_no_input_is_refused_as_that(void **state)
     ttr_free(t);
 }
 
-/* What a program does that reads events and writes them with a field more. */
+/* A program may copy a read event into a builder and add a field. */
 static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
 {
     ttr *t = ttr_new(NULL);

@@ -1,4 +1,5 @@
-/* Opening and creating: from a path, bytes or functions to who reads or writes them. */
+/* Opening and creating: finds the format for a path, bytes or callbacks, and makes its reader or
+ * writer. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,7 +50,7 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
     return format->writer->losses_n;
 }
 
-/* The source is taken over, also on failure. */
+/* Opens a source whose format is given or detected. Consumes the source, on failure too. */
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -83,7 +84,8 @@ static bool knows_size(size_t given, size_t known, const char *name, ttr_error *
     return false;
 }
 
-/* A flag of a later library asks for what this one does not do. */
+/* Returns true if this library knows all flags. Unknown ones may be from a later library and must
+ * not be ignored. */
 static bool knows_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
@@ -102,8 +104,8 @@ static bool has_key(const struct format *format, const char *key, size_t n)
     return false;
 }
 
-/* "FORMAT.key=value" may be another format's, which passes it over: but it must be some format's,
- * lest a slip goes unseen. */
+/* Returns true if "FORMAT.key=value" exists for some format. Options of other formats are ignored
+ * by a reader, but a mistyped one must be an error. */
 static bool is_of_a_format(const char *option)
 {
     const size_t n = strcspn(option, ".=");
@@ -139,7 +141,8 @@ static bool knows_copied_to(const ttr_read_options *options, ttr_error *error)
     return false;
 }
 
-/* What the source is to do; false where the options are not what the header says. */
+/* Validates the options and converts them to those of a source. Returns false, with `error` filled,
+ * if one is invalid. */
 static bool take_options(const ttr *t, const ttr_read_options *options, struct source_options *how,
                          ttr_error *error)
 {
@@ -151,7 +154,7 @@ static bool take_options(const ttr *t, const ttr_read_options *options, struct s
             knows_options(options->format_options, error) && knows_copied_to(options, error));
 }
 
-/* Whether a word is one of a list of them. */
+/* Returns true if a word is in a list of words separated by blanks. */
 static bool is_among(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
@@ -160,7 +163,7 @@ static bool is_among(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* The format whose traces have URLs of this scheme; NULL where the path is no such URL. */
+/* Returns the format that reads URLs of this scheme; NULL if the path is not such a URL. */
 static const struct format *format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
@@ -172,7 +175,7 @@ static const struct format *format_of_url(const char *path)
     return NULL;
 }
 
-/* The format of the URL, unless the user asked for another one. */
+/* Opens a URL with its format. Fails if the user asked for another format. */
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
                             const ttr_read_options *options, ttr_error *error)
 {

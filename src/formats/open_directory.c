@@ -1,16 +1,23 @@
-/* Opening a directory: all traces below it, merged by time.
+/* Directories: opens all traces below one directory, merged by time.
  *
- * A folder that is a trace is opened as one, and nothing in it is looked at; elsewhere each file is
- * a trace or none, and folders are gone into.  All is taken in the order of its names, so that the
- * same directory always gives the same trace.  Left out: hidden names, folders called "index" with
- * nothing but index files in them (they belong to traces beside them), and what is neither file nor
- * folder.  Links are followed, but no folder is gone into twice, so that there are no loops; one
- * that leads nowhere is told on the first trace.  What is no trace is passed over with a remark
- * there; what cannot be read (a file or folder that may not be looked at, a broken trace of many
- * files) is damage, told in its place, or an error where nothing else is there.  A folder whose
- * anchor may not be read, or is empty, as a killed tracer may leave it, while others of its files
- * are not and none can be read alone, is damage too, told in its place where the format can; and so
- * is one without a good anchor in which a file is part of such a trace by what it begins with. */
+ *   |  DIR/a.fxt                    a file is a trace, or skipped with a remark
+ *   |  DIR/b/metadata, DIR/b/s0     a folder that is a trace is opened as one; its files are not
+ * searched |  DIR/c/...                    other folders are searched, up to FOLDER_LEVELS_MAX
+ * levels
+ *
+ *   Order of calls: search_folder -> add_names (sorted, so a directory always gives the same trace)
+ * -> add_path -> add_file or add_folder. Folders of a multi-folder format (CTF) are only collected;
+ * finish opens them together, since they may be one trace, and merges all readers.
+ *
+ *   Failures. An input that is not a trace is a remark on the first trace. An unreadable file or
+ * folder, or a broken trace, is damage, reported by a reader in its place; it is an error if
+ * nothing else can be read. A folder is damage, too, if its anchor is unreadable, empty or zeroed
+ * (as after a crash) or missing, while its other files have content that cannot be read alone.
+ *
+ *   Left out: hidden names; folders called "index" that hold only index files, which belong to the
+ * traces next to them; anything that is neither file nor folder. Links are followed, but no folder
+ * is searched twice, so there are no loops. A dangling link is a note on the first trace.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,46 +41,45 @@
     "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
     "%s with format option ctf.metadata=FILE"
 
-/* A folder that is a trace, or a part of one. */
+/* A folder that is a trace or part of one, to be opened by finish. */
 struct part {
     const struct format *format;
     struct folder_found found;
 };
 
-/* What was passed over for one reason. */
+/* Inputs that were skipped for one reason. */
 struct passed {
     uint64_t n;
-    char *first; /* its path, in the arena */
+    char *first; /* path of the first one, in search.arena */
 };
 
 struct search {
     ttr *t;
     const ttr_read_options *options;
     open_file_function open_file;
-    char path[PATH_MAX]; /* of what is looked at */
-    size_t n, root_n;    /* root_n: of the directory that was named, with a slash behind it */
+    char path[PATH_MAX]; /* current path */
+    size_t n, root_n;    /* root_n: length of the searched directory's path, including a slash */
     unsigned level;
-    struct pairmap seen; /* folders: (device, inode) */
-    struct arena arena;  /* of `first` */
+    struct pairmap seen; /* (device, inode) of the folders searched */
+    struct arena arena;  /* holds passed.first */
     struct passed no_trace, too_deep, untold, nowhere;
-    struct passed
-        unplaced;       /* of those untold, the ones of formats that put nothing in their places */
-    bool has_file;      /* the folder at hand has one that is a trace */
-    const char *anchor; /* the folder at hand has one that is part of a trace which this file should
-                           tell of; NULL = none is known */
+    struct passed unplaced; /* entries of `untold` whose format cannot report them in their place */
+    bool has_file;          /* the current folder has a file that is a trace */
+    /* name of the anchor that a file of the current folder needs; NULL = none needs one */
+    const char *anchor;
     const char *untold_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
-    ttr_reader **unreadable; /* what stands for traces that cannot be read */
+    ttr_reader **unreadable; /* readers that represent unreadable traces */
     size_t unreadable_n, unreadable_capacity;
-    ttr_error reason;  /* why the first of them cannot */
-    struct part *part; /* opened when all were found */
+    ttr_error reason;  /* error of the first of them */
+    struct part *part; /* folders to be opened at the end */
     size_t parts_n, parts_capacity;
-    size_t told_n; /* of them that can be read */
+    size_t told_n; /* number of parts with a good anchor */
     uint64_t files;
 };
 
-/* Names in a folder. */
+/* The names in a folder. */
 struct names {
     struct arena arena;
     const char **name;
@@ -82,24 +88,25 @@ struct names {
 
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
-/* Counts what is passed over; without memory its name is missing only. */
+/* Counts a skipped input. If memory runs out, only its name is lost. */
 static void pass_over(struct search *search, struct passed *passed)
 {
     if (passed->n++ == 0)
         passed->first = arena_copy(&search->arena, search->path, search->n);
 }
 
-/* The failure of one file, which its text may name already. */
+/* Fails with the error of one file, with its path prepended unless the text has it already. */
 static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
-    const ttr_error own = *reason; /* which may be the other one */
+    const ttr_error own = *reason; /* `error` may be the same object */
     const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path,
                                    is_named ? "" : ": ", own.text);
     return fail_option(error, status, own.option);
 }
 
-/* The anchor that a file wants which was refused alone; NULL = none. */
+/* Returns the anchor that a file needs, if opening the file alone failed for lack of it; NULL =
+ * none. */
 static const char *wanted_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
@@ -111,7 +118,8 @@ static bool is_strict(const struct search *search)
     return search->options && search->options->flags & TTR_READ_STRICT;
 }
 
-/* What stands at the path cannot be read: told in its place, if it is that one's own failure. */
+/* Adds a reader that reports the failure at the current path as damage. Fails if the cause is not
+ * the input itself: memory, misuse, or strict reading. */
 static ttr_status pass_unreadable(struct search *search, const ttr_error *reason, ttr_error *error)
 {
     ttr_error named = *reason;
@@ -135,7 +143,8 @@ static ttr_status pass_unreadable(struct search *search, const ttr_error *reason
     return TTR_OK;
 }
 
-/* Takes a reader into the list; NULL with a reason is passed over or a failure. */
+/* Adds a reader to the list. If `reader` is NULL, skips the input or records its failure, depending
+ * on `reason`. */
 static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason,
                        ttr_error *error)
 {
@@ -159,7 +168,7 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     ttr_error reason = {0};
     ttr_read_options each =
         search->options ? *search->options : (ttr_read_options){.size = sizeof each};
-    /* Tables of several files mean nothing behind each other. */
+    /* Definitions of several files cannot be concatenated. */
     each.flags &= ~TTR_READ_DEFINITIONS;
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
@@ -169,7 +178,7 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     return take(search, reader, &reason, error);
 }
 
-/* Appends a name to the path; false where it grows longer than any path can be. */
+/* Appends a name to the current path. Returns false if the path would exceed PATH_MAX. */
 static bool descend(struct search *search, const char *name)
 {
     size_t n = strlen(name), slash = search->n > 0 && search->path[search->n - 1] != '/';
@@ -195,7 +204,7 @@ static void names_free(struct names *names)
     arena_free(&names->arena);
 }
 
-/* All names that are not hidden, in order. */
+/* Reads all names that are not hidden, and sorts them. */
 static ttr_status names_read(struct names *names, const char *folder, ttr_error *error)
 {
     const struct alloc *alloc = names->arena.alloc;
@@ -204,7 +213,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
         return fail_sys(error, errno, NO_OFFSET, "cannot look into %s", folder);
     bool is_fine = true;
     const struct dirent *entry;
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* POSIX requires only that the stream is not shared between threads. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, is_fine && (entry = readdir(directory))) {
         if (entry->d_name[0] == '.')
@@ -217,7 +226,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
         if (is_fine)
             names->name[names->n++] = name;
     }
-    const int reason = is_fine ? errno : 0; /* else it ended */
+    const int reason = is_fine ? errno : 0; /* 0: the end was reached */
     (void)closedir(directory);
     if (!is_fine)
         return fail_memory(error);
@@ -228,7 +237,8 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
     return TTR_OK;
 }
 
-/* Whether the folder at the path is LTTng's index of the files beside it. */
+/* Returns in *is_index whether the folder at the current path is LTTng's index of the files next to
+ * it. */
 static ttr_status find_index(const struct search *search, bool *is_index, ttr_error *error)
 {
     struct names names = {.n = 0};
@@ -241,8 +251,8 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
     return status;
 }
 
-/* Why stat has failed: the file is gone, or a link leads nowhere; else what is missing would not
- * show. */
+/* Handles a failed stat: the file is gone, or a link dangles. Other failures are errors, since a
+ * trace could be missed. */
 static ttr_status pass_missing(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
@@ -253,8 +263,8 @@ static ttr_status pass_missing(struct search *search, int reason, ttr_error *err
     return TTR_OK;
 }
 
-/* A folder below the one that was named: what keeps all of it from being looked at is its own
- * failure. */
+/* Searches a folder below the first one. A failure that prevents this is damage of that folder
+ * alone. */
 static ttr_status take_folder(struct search *search, const char *name, const struct stat *about,
                               ttr_error *error)
 {
@@ -278,7 +288,7 @@ static ttr_status take_folder(struct search *search, const char *name, const str
     return status == TTR_OK ? TTR_OK : pass_unreadable(search, &reason, error);
 }
 
-/* What stands at the path, whatever it is. */
+/* Adds what is at the current path: a file or a folder. */
 static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
@@ -289,7 +299,7 @@ static ttr_status take_path(struct search *search, const char *name, ttr_error *
     return S_ISDIR(about.st_mode) ? take_folder(search, name, &about, error) : TTR_OK;
 }
 
-/* The format whose folders have an anchor of this name, or NULL. */
+/* Returns the format whose folders have an anchor of this name; NULL = none. */
 static const struct format *anchored_format(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
@@ -298,7 +308,7 @@ static const struct format *anchored_format(const char *name)
     return NULL;
 }
 
-/* Whether a file begins with nothing but zeros, as those do whose bytes a crash has cost. */
+/* Returns true if a file starts with zeros only, as files do whose data a crash lost. */
 static bool is_zeros(const char *path)
 {
     uint8_t bytes[4096];
@@ -309,8 +319,8 @@ static bool is_zeros(const char *path)
     return n > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)n - 1) == 0;
 }
 
-/* The anchor of the folder at hand where it is empty, full of zeros or no file at all, and another
- * file is not; NULL = nothing is wrong. */
+/* Returns the anchor of the current folder if it is empty, zeroed or not a file, and another file
+ * has content; NULL = the folder is fine. */
 static const char *find_untold(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
@@ -319,7 +329,7 @@ static const char *find_untold(struct search *search, const struct names *names)
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
         if (!descend(search, names->name[i]) || stat(search->path, &about) != 0)
-            about = (struct stat){.st_mode = 0}; /* a link that leads nowhere */
+            about = (struct stat){.st_mode = 0}; /* a dangling link */
         const bool is_anchor = anchored_format(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
@@ -333,7 +343,8 @@ static const char *find_untold(struct search *search, const struct names *names)
     return has_bytes ? empty : NULL;
 }
 
-/* Keeps the folder at the path; why: NULL where it can be read. */
+/* Keeps the folder at the current path for the end. `why`: why its anchor is unusable; NULL = it is
+ * good. */
 static ttr_status keep_part(struct search *search, const struct format *format, const char *why,
                             ttr_error *error)
 {
@@ -351,7 +362,7 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
     return TTR_OK;
 }
 
-/* Why the anchor at the path tells nothing. */
+/* Returns why the anchor at the path is unusable. */
 static const char *why_untold(const char *path)
 {
     struct stat about;
@@ -366,7 +377,7 @@ static const char *why_untold(const char *path)
     return is_zeros(path) ? "full of zeros" : "none of any known kind";
 }
 
-/* Keeps the folder at hand as one whose anchor is not good. */
+/* Keeps the current folder as one with an unusable anchor, and counts it. */
 static ttr_status take_untold(struct search *search, const char *anchor, ttr_error *error)
 {
     size_t n = search->n;
@@ -384,13 +395,14 @@ static ttr_status take_untold(struct search *search, const char *anchor, ttr_err
     search->n = n;
     search->path[n] = '\0';
     if (!format->folder->open_several ||
-        is_strict(search)) /* strict reading ends at the first of them */
+        is_strict(search)) /* strict reading fails at the first one */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
     return sentence ? keep_part(search, format, sentence, error) : fail_memory(error);
 }
 
-/* The anchor of the folder at the path that is there and may not be read, or NULL. */
+/* Returns the anchor of the folder at the current path that exists but is not readable; NULL =
+ * none. */
 static const char *find_locked(struct search *search)
 {
     const char *locked = NULL;
@@ -407,8 +419,8 @@ static const char *find_locked(struct search *search)
     return locked;
 }
 
-/* Nothing says of what format the folder at the path is: among others one whose anchor is locked is
- * untold, all else a failure. */
+/* Handles a folder whose format cannot be determined. If an anchor is not readable, the folder
+ * counts as damage; otherwise it is a failure. */
 static ttr_status take_locked(struct search *search, const ttr_error *reason, ttr_error *error)
 {
     const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search)
@@ -417,7 +429,7 @@ static ttr_status take_locked(struct search *search, const ttr_error *reason, tt
     return anchor ? take_untold(search, anchor, error) : fail_named(search->path, reason, error);
 }
 
-/* Takes what stands under a name of the folder at hand. */
+/* Adds the file or folder of this name in the current folder. */
 static ttr_status take_name(struct search *search, const char *name, ttr_error *error)
 {
     size_t n = search->n;
@@ -447,7 +459,7 @@ static ttr_status take_names(struct search *search, ttr_error *error)
     return status;
 }
 
-/* The folder at the path: one trace, or a place of traces. */
+/* Handles the folder at the current path: opens it as a trace, or searches it. */
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error)
 {
     const struct format *format;
@@ -484,7 +496,7 @@ static void note(const struct search *search, const struct passed *passed, const
     }
 }
 
-/* Its name, also where there was no memory for it. */
+/* Returns its path, or a substitute if there was no memory for it. */
 static const char *untold_name(const struct passed *untold)
 {
     return untold->first ? untold->first : "a file that others need";
@@ -505,13 +517,13 @@ static void note_passed(const struct search *search)
          "%s is a link that leads nowhere: it was passed over", nowhere ? nowhere : "a file");
 }
 
-/* Opens the folders of one format, the first one's, together. */
+/* Opens all parts that have the format of the first part. */
 static ttr_status open_parts(struct search *search, ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
     struct folder_found *found = alloc_zero(alloc, search->parts_n, sizeof *found);
-    const struct folder *first = NULL; /* that can be read */
+    const struct folder *first = NULL; /* the first readable one */
     size_t n = 0, left = 0, told = 0;
     ttr_error reason = {0};
     if (!found)
@@ -537,16 +549,16 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
         format->folder->open_several(search->t, &(struct folders_found){found, n, has_others},
                                      options_of(format, search->options, &own), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
-    if (told > 1) { /* the reason names one of them, which need not be the first */
+    if (told > 1) { /* several traces: the path of the first would be misleading */
         search->n = search->root_n;
         search->path[search->n] = '\0';
     }
-    if (!reader && !has_others) /* nothing else is there to be read */
+    if (!reader && !has_others) /* there is nothing else to read */
         return fail_named(search->path, &reason, error);
     return take(search, reader, &reason, error);
 }
 
-/* Whether files lie in the directory itself, which is then the folder of that trace. */
+/* Returns true if the directory itself has files; it is then the trace's folder. */
 static bool has_files(struct search *search, const char *path)
 {
     struct folder *folder = folder_open(&search->t->counted, search->t->descriptors, path, 0, NULL);
@@ -555,8 +567,8 @@ static bool has_files(struct search *search, const char *path)
     return is_there;
 }
 
-/* Puts what stands for traces that cannot be read behind the others.  It has no events, so it is no
- * reason to take tables of a trace beside it for mixed up. */
+/* Adds the readers of unreadable traces after the others. They have no events, so they must not
+ * make `apart` of the trace differ. */
 static bool add_unreadable(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
@@ -573,7 +585,7 @@ static bool add_unreadable(struct search *search, ttr_error *error)
 
 static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
 {
-    /* Beside nothing that can be read, what is untold is the reason. */
+    /* If nothing can be read, the unusable anchors are the reason. */
     while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
         if (open_parts(search, error) != TTR_OK)
             return NULL;
@@ -608,7 +620,7 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
     if (!add_unreadable(search, error))
         return NULL;
     size_t n = search->readers_n;
-    search->readers_n = 0; /* taken over */
+    search->readers_n = 0; /* ttr_merge consumes the readers */
     if (n == 1 && search->reader[0]->order == TTR_ORDER_TIME)
         return search->reader[0];
     return ttr_merge(search->t, search->reader, n, error);

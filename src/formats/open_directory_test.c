@@ -1,4 +1,5 @@
-/* A directory with two traces, a note and a folder; and directories that hold none. */
+/* Directories of traces, with unreadable and unrelated files among them; and directories without a
+ * trace. */
 #include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
@@ -18,7 +19,7 @@ static void path_of(char *path, size_t size, const char *name)
     (void)snprintf(path, size, "%s/%s", folder, name);
 }
 
-/* The other tests count what is there. */
+/* Removes files that would change the counts of other tests. */
 static void remove_all(const char *const *names, size_t n)
 {
     char path[256];
@@ -198,7 +199,7 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     }
     write_text("killed/one/metadata", "");
     write_text("killed/one/stream_0", "events");
-    write_text("killed/two/metadata", ""); /* nothing is lost there */
+    write_text("killed/two/metadata", ""); /* it has no other files, so nothing is lost */
     path_of(path, sizeof path, "killed");
     assert_null(ttr_open(t, path, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
@@ -217,7 +218,8 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
     assert_non_null(
-        strstr(report.trace_path.p, "killed/one")); /* where the files are that cannot be read */
+        /* path of the folder whose files cannot be read */
+        strstr(report.trace_path.p, "killed/one"));
     assert_true(ttr_reader_report(reader, 1, &report));
     assert_non_null(strstr(report.trace_path.p, "killed/three"));
     assert_null(find_note(&report, "directory.untold"));
@@ -280,8 +282,9 @@ static void a_single_trace_is_by_time_too(void **state)
     ttr_free(t);
 }
 
-/* Events of a trace whose `metadata` tells nothing, and which others stand in for: of a folder on
- * disk or in memory; UINT64_MAX where it cannot be opened. */
+/* Counts the events of a trace with useless metadata, replaced by the option ctf.metadata, in a
+ * folder on disk or in memory. Returns UINT64_MAX if it cannot be opened as one trace without
+ * damage. */
 static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
 {
     static const ttr_file files[] = {{"metadata", "garbage", 7},
@@ -338,8 +341,7 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
             assert_true(fail_at < 2000);
         }
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names;
-         i++) { /* the other tests count what is there */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* other tests count the files */
         path_of(path, sizeof path, names[i]);
         (void)remove(path);
     }
@@ -362,8 +364,8 @@ static bool opens_through(const struct alloc *alloc, const char *path)
     return status == TTR_END;
 }
 
-/* Each allocation fails once.  Notes of readers do without their texts when memory is out, so a
- * refused request need not show; what counts is that nothing leaks. */
+/* Opens a directory with every allocation failing once. Notes without memory lose only their text,
+ * so not every failure is visible; nothing may leak. */
 static void assert_opens_in_any_memory(const char *path)
 {
     size_t through = 0, failed = 0;
@@ -378,7 +380,7 @@ static void assert_opens_in_any_memory(const char *path)
     assert_true(failed > 20);
 }
 
-/* The i-th report has a trace in whose place there is this reason. */
+/* Asserts that the i-th report represents an unreadable trace with this reason. */
 static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, const char *reason)
 {
     ttr_report report = {.size = sizeof report};
@@ -410,7 +412,7 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     path_of(path, sizeof path, "mixed/link");
     assert_int_equal(symlink("nowhere", path), 0);
     path_of(path, sizeof path, "mixed");
-    assert_null(ttr_open(t, path, NULL, &error)); /* there are no others yet */
+    assert_null(ttr_open(t, path, NULL, &error)); /* nothing else can be read yet */
     assert_non_null(strstr(error.text, "mixed/bad/metadata:1:"));
     write_trace("mixed/b.fxt", "fxt", 5, 10);
     ttr_reader *reader = ttr_open(t, path, NULL, &error);

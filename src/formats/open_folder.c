@@ -1,5 +1,5 @@
-/* Traces that are folders: found by their anchor, the file that says how the others are read, or by
- * one of these others. */
+/* Traces that are folders. A folder is recognised by its anchor, the file that describes the others
+ * (CTF: metadata), or by one of these others. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static bool is_regular(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* The path of a file in a folder; false where it is longer than any path can be. */
+/* Joins the path of a folder and a file name. Returns false if the result exceeds PATH_MAX. */
 static bool join(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
@@ -37,7 +37,7 @@ static ttr_status bid_for_file(ttr *t, const char *path, const struct format *fo
     return status;
 }
 
-/* Whether an option of a format stands for the anchor of its folders. */
+/* Returns true if the option replaces the anchor of the format's folders. */
 static bool is_anchored_by(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
@@ -57,8 +57,8 @@ const struct format *format_anchored(const ttr_read_options *options)
     return NULL;
 }
 
-/* Whether the folder has an anchor of the format's name, and beside it a file that begins as its
- * parts do. */
+/* Sets *has if the folder has a file with the anchor's name, and another file for which the format
+ * bids. */
 static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has,
                             ttr_error *error)
 {
@@ -80,13 +80,13 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
-                     : TTR_OK; /* what cannot be read is no part that could be known */
+                     : TTR_OK; /* an unreadable file cannot be recognised as a part */
     }
     folder_close(folder);
     return status;
 }
 
-/* The format of a folder's anchor, by what this begins with. */
+/* Finds the format by the first bytes of the folder's anchor. */
 static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
                                  const struct format **format, ttr_error *error)
 {
@@ -139,8 +139,8 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                   : NULL;
 }
 
-/* The format that the file is of, whose anchor stands beside it, or is given by an option; NULL
- * where that is none, and whoever opens it alone tells why. */
+/* Returns the format of a file whose anchor is in the same folder, or is replaced by an option.
+ * Returns NULL if the file is not part of such a trace; opening it alone then reports why. */
 static const struct format *format_beside(ttr *t, const char *path, const char *folder,
                                           const ttr_read_options *options)
 {

@@ -1,4 +1,4 @@
-/* What opening and creating refuse, and what they say then. */
+/* Errors of opening and creating. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int64_t pull_nothing(void *own, void *to, size_t n)
     return 0;
 }
 
-/* Opens the magic record of an FXT trace; gives the status. */
+/* Opens the first n bytes of an FXT magic record. Returns the status. */
 static ttr_status open_magic(size_t n, const ttr_read_options *options, ttr_error *error)
 {
     ttr *t = ttr_new(NULL);
@@ -67,7 +67,8 @@ static void format_is_told_by_content(void **state)
     assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "starts with 10;"));
     assert_non_null(strstr(
-        error.text, "; use ttr_read_options.from = FORMAT")); /* commands have other names for it */
+        /* texts name the library's option; commands substitute theirs */
+        error.text, "; use ttr_read_options.from = FORMAT"));
     assert_string_equal(error.option, "from");
     assert_null(strstr(error.text, "--"));
 }
@@ -90,7 +91,7 @@ static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **
     ttr_free(t);
 }
 
-/* Each is an option of the format for reading. */
+/* Asserts that each key is a reading option of the format. */
 static void expect_options_of_input(size_t format, const char *keys)
 {
     ttr_option_info option;

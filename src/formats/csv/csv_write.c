@@ -1,7 +1,7 @@
-/* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with
- * the columns of "tracetta.events/1" (docs/user/json.md) in one fixed order; the fields are one
- * column of JSON, because every event may have others. Left out: what has no column (declared
- * below), how the trace was stored, definitions, and reading. */
+/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one event per line. Columns
+ * are those of "tracetta.events/1" (docs/user/json.md) in a fixed order. Fields are one column of
+ * JSON, because each event may have others. Left out: properties without a column (see `losses`),
+ * storage details, definitions, and reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
@@ -37,20 +37,20 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 
 struct csv {
     struct text_cache texts;
-    struct buffer scratch; /* the fields as JSON, before they are quoted */
+    struct buffer scratch; /* an event's fields as JSON, before they are quoted */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
 };
 
-/* The names of an event. */
+/* The escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* True for text that can stand without quotes: RFC 4180 TEXTDATA, characters beyond ASCII, no
- * blanks at the ends. */
+/* Returns true if the text needs no quotes: RFC 4180 TEXTDATA or characters beyond ASCII, without
+ * blanks at either end. */
 static bool is_bare(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -59,11 +59,11 @@ static bool is_bare(const uint8_t *p, size_t n)
     return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
 }
 
-/* What csv_escape found. */
+/* Return values of csv_escape, or-ed: the text has bytes that are not UTF-8; NUL characters. */
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Appends a string as a CSV field. */
+/* Appends a string as a CSV field. Returns which characters were replaced by U+FFFD. */
 static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -87,7 +87,8 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends JSON as a quoted field: JSON itself has no line ends and no control characters. */
+/* Appends JSON as a quoted field. JSON has no line breaks or control characters, so only quotes are
+ * doubled. */
 static void add_quoted(struct buffer *to, const struct buffer *scratch)
 {
     const size_t n = scratch->n;
@@ -147,7 +148,8 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* an event without a thread shows none */
+                         /* on failure `known` stays zeroed: the columns stay empty */
+                         &names->known);
     names->provider = look_up(out, event->provider, offset);
     names->category = look_up(out, event->category, offset);
     names->name = look_up(out, event->name, offset);
@@ -162,7 +164,7 @@ static char *put_comma_piece(char *at, ttr_text piece)
     return put_piece(at + 1, piece);
 }
 
-/* A number, or nothing between the commas. */
+/* Writes a comma, and the number if it is known. */
 static char *put_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
@@ -213,7 +215,7 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
     return at;
 }
 
-/* What only some formats have. */
+/* Writes the columns that only some formats fill. */
 static char *put_rare(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

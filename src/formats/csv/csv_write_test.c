@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from README.md and RFC 4180. */
+/* CSV output. Expected lines are written by hand from README.md and RFC 4180. */
 #include "support/json_check.h"
 #include "support/support.h"
 #include "support/writing.h"
@@ -83,7 +83,7 @@ static void losses_are_counted_exactly(void **state)
                               "b\xef\xbf\xbd\",7,9,,,,,,,,,,,1,,,,,{}\r\n");
 }
 
-/* Takes one field at `*p` by the grammar of RFC 4180 into `to`; gives the byte that ended it. */
+/* Parses the field at *p by the grammar of RFC 4180 into `to`. Returns the byte after it. */
 static char take_field(const char **p, char *to, size_t *n)
 {
     bool quoted = **p == '"';

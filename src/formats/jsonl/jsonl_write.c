@@ -1,7 +1,10 @@
-/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq and
- * column stores.  Keys always come in the same order; a key without a value is left out.  Names are
- * escaped once (text cache) and a line is written into room asked for once, except for its fields.
- * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading.
+/* JSON Lines: one event per line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq
+ * and column stores. The order of keys is fixed; keys without a value are omitted, except those
+ * that every line has.
+ *
+ *   For speed, names are escaped once (text cache), and the texts of recent event names and threads
+ * are kept. A line except its fields is written into memory that is reserved once. Left out:
+ * storage details (ticks, offsets, sequence numbers), definitions, and reading.
  */
 #include "base/endian.h"
 #include "base/jsontext.h"
@@ -11,7 +14,7 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* Of a line: keys, braces, kind, level and flags together, and its numbers. */
+/* upper bounds in bytes for a line: keys, braces, kind, level and flags; numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
@@ -19,36 +22,36 @@
 #define WHOS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
-/* What a line has from its kind to its name: "kind":...,"provider":...,"category":...,"name":"...".
+/* Cached part of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
  */
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n;       /* bytes; 0: nothing is kept here */
-    uint8_t changed; /* how many of its strings lost something */
+    uint8_t n;       /* bytes of `text`; 0: entry is empty */
+    uint8_t changed; /* number of its strings that are not UTF-8, to count the loss per event */
     char text[TITLE_MAX];
 };
 
-/* What a line has of its thread: "pid":...,"tid":..., and where they are known
+/* Cached part of a line on the thread: "pid":...,"tid":..., and if known
  * "process":...,"thread":.... */
 struct who {
     ttr_id thread;
     ttr_thread known;
-    uint8_t changed; /* how many of its strings lost something */
+    uint8_t changed; /* number of its strings that are not UTF-8 */
     bool is_kept;
-    size_t ids_n;       /* bytes of the text up to the names */
-    struct buffer text; /* with room for TEXT_CACHE_PADDING bytes more */
+    size_t ids_n;       /* bytes of `text` before the names; the level is written between them */
+    struct buffer text; /* has TEXT_CACHE_PADDING readable bytes after its end */
 };
 
 #define TIME_TEXT ((size_t)64) /* bytes of a time as ISO 8601, with its key */
 
 struct jsonl {
     struct field_json fields, context;
-    struct buffer context_text;  /* of an event, until its payload is written */
-    struct title titles[TITLES]; /* by name */
-    struct who whos[WHOS];       /* by thread */
-    uint64_t second;             /* the last one written, ... */
-    uint8_t second_n;            /* ... and its digits; 0 = none */
+    struct buffer context_text;  /* fields of the event's context, until its payload is written */
+    struct title titles[TITLES]; /* cache, indexed by a hash of name and kind */
+    struct who whos[WHOS];       /* cache, indexed by a hash of the thread */
+    uint64_t second;             /* second of the previous time */
+    uint8_t second_n;            /* bytes of second_text; 0 = empty */
     char second_text[TEXT_CACHE_PADDING];
     bool has_text_times; /* option times=string */
 };
@@ -71,7 +74,7 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-/* Appends a key and a string of the context; gives 1 where that lost something. */
+/* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *own = out->own;
@@ -88,7 +91,7 @@ static void tell_lost(struct ttr_writer *out, const ttr_event *event, unsigned n
         output_lost(out, FIELD_JSON_TEXT, event->offset);
 }
 
-/* A key that every line has: null where there is nothing to tell. */
+/* Writes a key that every line has, with null if its value is unknown. */
 static inline char *put_always(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = put_text(at, key);
@@ -139,7 +142,7 @@ static const struct who *look_who(struct ttr_writer *out, const ttr_event *event
     return who;
 }
 
-/* Appends the kind and the three names of an event; keeps them where there is room. */
+/* Appends kind and names of an event, and caches them if they fit. */
 static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
 {
     struct buffer *to = &out->buffer;
@@ -271,8 +274,8 @@ static char *put_flags(char *at, unsigned flags)
     return told ? put_text(at, "]") : at;
 }
 
-/* Four bytes, the first one lowest, as eight hexadecimal digits: all at once, each in a byte of a
- * word. */
+/* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
+ */
 static inline char *put_four(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
@@ -294,7 +297,7 @@ static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
     return put_text(at, "\"");
 }
 
-/* What only some formats have. */
+/* Writes the keys that only some formats have. */
 static char *put_rare(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -318,7 +321,8 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
     return put_u64(put_text(at, ",\"track\":"), track.number);
 }
 
-/* The digits of a second are those of the event before, nearly always. */
+/* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
+ * cached. */
 static char *put_time(struct jsonl *own, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
@@ -336,8 +340,8 @@ static char *put_time(struct jsonl *own, char *at, int64_t time)
     return at + 9;
 }
 
-/* The time as a string, which readers keep exact, and as ISO 8601 if it counts from the Unix epoch:
- * "165...","time":"2022-04-21T10:11:12.123456789Z" */
+/* Writes the time as a string, which JSON readers do not round, and as ISO 8601 if it counts from
+ * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
 static char *put_text_time(char *at, int64_t time)
 {
     at = put_text(put_i64(put_text(at, "\""), time), "\"");
@@ -347,7 +351,7 @@ static char *put_text_time(char *at, int64_t time)
     return put_text(at + number_put_iso(at, time), "\"");
 }
 
-/* The time, and what events of a name have in common. */
+/* Writes the time, and the part that events of one name share. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;

@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from the schema in docs/user/json.md. */
+/* JSON Lines output. Expected lines are written by hand from the schema in docs/user/json.md. */
 #include <stdio.h>
 
 #include "base/buffer.h"
@@ -163,8 +163,9 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* 19 kinds are printed; in each the name and one text are no UTF-8, three floats not finite,
-     * "uint" is there twice, "x" in the struct and once again outside (another object) */
+    /* 19 kinds are printed. Each has a name and a text that are not UTF-8, and three floats that
+     * are not finite; "uint" occurs twice, and "x" twice in the struct, but its use outside is in
+     * another object. */
     assert_int_equal(writing_lost(&w, "text.not-utf8"), 19 * 2);
     assert_int_equal(writing_lost(&w, "field.bytes"), 19);
     assert_int_equal(writing_lost(&w, "field.not-finite"), 19 * 3);
@@ -208,7 +209,7 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("jsonl");
 }
 
-/* What was pushed. */
+/* Collects the written bytes. */
 struct pushed {
     struct buffer all;
 };
@@ -220,7 +221,8 @@ static int64_t take_pushed(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-/* An event of `n` elements with a name in front, which comes again behind. */
+/* Writes an event with the field `first`, a list of `n` structs that contain the same name, and
+ * `first` again. */
 static void write_large(const char *format, uint32_t n, struct pushed *pushed)
 {
     ttr_batch batch;

@@ -1,5 +1,5 @@
-/* What perf-decode's values look like, byte by byte; whole events are compared with its own output
- * (tests/peers/eventheader.sh). */
+/* Values as perf-decode prints them, byte by byte. tests/peers/eventheader.sh compares complete
+ * events with perf-decode's own output. */
 #include "formats/microsoft/microsoft.h"
 
 #include <math.h>
@@ -50,7 +50,8 @@ static void floats_have_the_fewest_characters(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[NUMBER_MAX + 1] = "";
-        /* Where floats are calculated as doubles, constants of theirs have the digits of one. */
+        /* On machines that compute floats as doubles, float constants have the digits of doubles.
+         */
         double x = cases[i].bits == 32 ? (double)(float)cases[i].x : cases[i].x;
         text[microsoft_put_float(text, x, cases[i].bits)] = '\0';
         assert_string_equal(text, cases[i].text);
@@ -92,7 +93,7 @@ static void texts_are_utf_8_whatever_they_were(void **state)
     struct buffer to;
     (void)state;
     buffer_init(&to, alloc_default());
-    microsoft_add_text(&to, "\xc2\x9b", 2); /* as perf-decode leaves it */
+    microsoft_add_text(&to, "\xc2\x9b", 2); /* perf-decode does not escape these either */
     assert_string_equal(added(&to), "\xc2\x9b");
     buffer_clear(&to);
     microsoft_add_text(&to, "a\x7f\x01", 3);
@@ -134,7 +135,7 @@ static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
     buffer_free(&to);
 }
 
-/* Converts a file with events of EventHeader to JSON objects of a format. */
+/* Converts a file with EventHeader events to lines of a format. */
 static void convert(const uint8_t *bytes, size_t n, const char *format, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);
@@ -154,7 +155,7 @@ static void convert(const uint8_t *bytes, size_t n, const char *format, struct b
 
 static void no_name_stands_twice_in_an_object(void **state)
 {
-    /* Fields "n", "meta", "a", "a", and 16-bit text of half a pair. */
+    /* Fields n, meta, a, a, and a UTF-16 text with half a surrogate pair. */
     uint8_t bytes[256];
     struct buffer to;
     (void)state;

@@ -1,5 +1,5 @@
-/* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of
- * them: `unsigned long` and types of unknown names are hexadecimal, characters are those of ISO
+/* Kernel tracepoint fields as perf-decode prints them: by their C declaration, not by tracetta's
+ * interpretation. `unsigned long` and unknown type names are hexadecimal, characters are ISO
  * 8859-1, structs are bytes. */
 #include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
@@ -8,7 +8,7 @@ enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };
 
 struct declared {
     enum look look;
-    uint32_t element; /* bytes */
+    uint32_t element; /* bytes per element */
     bool is_array;
 };
 
@@ -56,7 +56,7 @@ static unsigned take_word(ttr_text word, unsigned words, ttr_text *base)
     return words;
 }
 
-/* The words of a declared type, and the last one that is none of C's. */
+/* Returns the C keywords of a declared type as WORD_* bits, and in *base the last other word. */
 static unsigned take_words(ttr_text type, ttr_text *base)
 {
     unsigned words = 0;
@@ -75,7 +75,7 @@ static unsigned take_words(ttr_text type, ttr_text *base)
     return words;
 }
 
-/* Types of a known name: "u8", "__u8", "uint8_t". */
+/* Recognises types of fixed size, such as u8, __u8 and uint8_t. Returns false for other names. */
 static bool take_sized(ttr_text base, struct declared *declared)
 {
     static const struct {

@@ -1,9 +1,12 @@
-/* The object of an event:
- *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
- * "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } } with what is there. Fields
- * keep their names with attributes, and have ";tag=0x1" behind where they have a tag. Left out:
- * definitions, objects and gaps, records of perf.data that are no samples, fields that the
- * container has of its own, the array that perf-decode has around the events of a file; reading. */
+/* Writer of perf-decode's JSON, one object per event:
+ *   |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
+ * "level", |    "keyword", "opcode", "tag", "activity", "relatedActivity" } }
+ *
+ *   Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1"
+ * appended if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of
+ * perf.data other than samples, fields of the container. Also left out: the array that perf-decode
+ * puts around the events of a file; reading.
+ */
 #include <string.h>
 
 #include "base/jsontext.h"
@@ -16,7 +19,7 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* of a field, with its tag */
+    struct buffer name; /* scratch: a field name with its tag */
     bool has_tags;
 };
 
@@ -48,7 +51,8 @@ static bool is_called(ttr_text name, const char *what)
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* The name of a field: as stored, with its tag.  "meta" is the object at the end. */
+/* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
+ * the last object has that name. */
 static void add_name(struct microsoft *own, const ttr_field *field,
                      const struct event_header_item *item)
 {
@@ -114,9 +118,9 @@ static void add_fields(struct microsoft *own, const ttr_event *event)
         field_json_close(&own->fields);
 }
 
-/* --- What stands around them --- */
+/* --- Object around the fields --- */
 
-/* Members of "meta": names of their own, which need not be compared with others. */
+/* The "meta" object. Its names are unique, so they are not checked for duplicates. */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -185,7 +189,7 @@ static void add_time(struct meta *meta, int64_t time)
     meta->at = put_text(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* The thread that an event happened on: of switches and wake-ups the one that is not told about. */
+/* Returns the thread on which the event happened: for switches and wake-ups the other one. */
 static ttr_id thread_of(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
@@ -193,7 +197,7 @@ static ttr_id thread_of(const ttr_event *event)
                                                                 : event->thread;
 }
 
-/* Levels as EventHeader counts them. */
+/* Converts a level to EventHeader's scale. */
 static unsigned level_of(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
@@ -242,7 +246,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* as that program takes "cpu-clock" */
+        provider = name; /* perf-decode treats names such as "cpu-clock" as the provider */
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -261,7 +265,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_wrote(out, event);
 }
 
-/* Records of perf.data that are no samples have no provider; perf-decode passes over them. */
+/* Returns true if perf-decode prints the event. Records of perf.data other than samples have no
+ * provider and are skipped. */
 static bool is_shown(const ttr *t, const ttr_event *event)
 {
     ttr_source source;

@@ -1,8 +1,12 @@
-/* Text for people and grep, one event a line:
- *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
- * (PROCESS/THREAD) cpu=1 dur=0.000001500 {...} The part of a time that stays for a second is made
- * once a second; names are escaped once.  Nothing here calls printf. Left out: how the trace was
- * stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
+/* Text output, one event per line, for reading and grep:
+ *   |  [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
+ * (PROCESS/THREAD) |      cpu=1 dur=0.000001500 {...}                                        (one
+ * line in the output)
+ *
+ *   For speed, the date is formatted once per second, names are escaped once, and printf is not
+ * used. Left out: storage details (ticks, offsets, sequence numbers, tracks), definitions, and
+ * reading.
+ */
 #include "base/status.h"
 #include "encodings/json/append.h"
 #include "encodings/json/timeline.h"
@@ -11,7 +15,7 @@
 #include "model/activity.h"
 #include "model/output.h"
 
-/* Of a line without its names and fields: words, colours, numbers. */
+/* upper bounds in bytes for a line without names and fields: words and colours; numbers */
 #define LINE_TEXT 512
 #define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
@@ -22,18 +26,19 @@ struct text {
     enum time_style style;
     bool with_fields, with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;  /* of `prefix` */
-    size_t prefix_n; /* 0: none yet */
+    int64_t second;  /* the second that `prefix` was made for */
+    size_t prefix_n; /* bytes; 0: not made yet */
     char prefix[NUMBER_MAX + 1];
 };
 
-/* The names of an event. */
+/* The escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Index of the option's value in a list of words that ends with NULL; the first is the default. */
+/* Sets *choice to the index of the option's value in a NULL-terminated list; 0, the default, if the
+ * option is not set. */
 static ttr_status read_choice(const struct ttr_writer *out, const char *key,
                               const char *const *words, unsigned *choice, ttr_error *error)
 {
@@ -75,7 +80,8 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-/* "[2022-04-21 10:11:12." of a time; what follows the point has ten characters. */
+/* Formats the part of a time before its fraction: "[2022-04-21 10:11:12.". number_put_iso ends with
+ * nine digits and a Z. */
 static void make_prefix(struct text *own, int64_t second, int64_t time)
 {
     own->second = second;
@@ -116,8 +122,8 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
     return put_text(put_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Events without a time have that of the event before them; where there is none, they have none to
- * show or to decide by. */
+/* Returns true if the event has a time to show. Events without a time use the time of the event
+ * before them. The first known time also selects the style of times. */
 static bool decide_time(struct text *own, const ttr_event *event)
 {
     bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
@@ -205,7 +211,7 @@ static bool has_id(const ttr_event *event)
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* The id of a process or thread is its pid or tid, which is decimal elsewhere. */
+/* Returns true for processes and threads, whose id is a pid or tid and therefore decimal. */
 static bool is_name(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
@@ -292,7 +298,7 @@ static void gather(struct ttr_writer *out, const ttr_event *event, struct names 
     struct text *own = out->own;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* an event without a thread shows none */
+                         &names->known); /* on failure `known` stays zeroed: no thread is shown */
     names->provider = text_cache_get(&own->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&own->texts, out->t, event->category)->text;
     names->name = text_cache_get(&own->texts, out->t, event->name)->text;

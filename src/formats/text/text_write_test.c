@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from README.md. */
+/* Text output. Expected lines are written by hand from README.md. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -277,8 +277,8 @@ static void failures_of_memory_and_disk_are_told(void **state)
     writing_fails_cleanly("text");
 }
 
-/* Texts are looked at sixteen bytes at a time: a character that needs care is found wherever it
- * stands, and no other is. */
+/* Texts are checked 16 bytes at a time: a character that needs escaping must be found at every
+ * position, and no other may be escaped. */
 static void characters_that_need_care_are_found_at_any_place(void **state)
 {
     static const struct {

@@ -1,11 +1,14 @@
-/* Copying: what is kept of each packet, and when it is written. */
+/* Copies of CTF traces: which parts of a packet are kept while its events arrive, and when it is
+ * written. The interface, the order of calls and the cost are in ctf_copy.h. */
 #include "formats/ctf/write/ctf_copy.h"
 
 #include "base/number.h"
 #include "base/status.h"
 
-#define IMAGE_STEP UINT64_C(4096)     /* bytes: all alignments hold from a multiple of it on */
-#define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
+/* bytes; multiple of every alignment, so bit offsets in the image keep their alignment */
+#define IMAGE_STEP UINT64_C(4096)
+/* bytes; limit of the image of a packet that is too large to have a definition */
+#define IMAGE_MOST ((size_t)32 << 20)
 
 static void free_room(struct ctf_room *room, const struct alloc *alloc)
 {
@@ -16,8 +19,8 @@ static void free_room(struct ctf_room *room, const struct alloc *alloc)
 
 /* --- Traces --- */
 
-/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8
- * can say. */
+/* Returns true if a field other than event headers and the packet's start time updates a clock.
+ * Only CTF 1.8 can express that. */
 static bool moves_clock(const struct ctf_description *description)
 {
     bool moves = ctf_moves_clock(description->packet_header);
@@ -32,7 +35,7 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
-    if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
+    if (is_rfc && trace->has_foreign) /* the target has one session and one byte order per trace */
         return false;
     if ((options->has_order && options->is_big_endian != description->is_big_endian) ||
         options->has_packet_size)
@@ -53,7 +56,8 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
     return status != TTR_E_UNSUPPORTED;
 }
 
-/* Whether metadata are to stand in packets that do not, or the other way round. */
+/* Returns true if the options ask for metadata in packets and the source has none, or the reverse.
+ */
 static bool changes_packets_of_metadata(const struct ctf_trace *trace,
                                         const struct ctf_options *options)
 {
@@ -84,7 +88,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
-    struct ctf_description description = trace->class->description; /* with the copy's uuid */
+    /* a copy, to set the copy's UUID */
+    struct ctf_description description = trace->class->description;
     struct ctf_options own = *options;
     ctf_options_like(&own, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
@@ -146,7 +151,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
         return fail_memory(error);
     memcpy(file->name, stream->file, file->name_size);
     if (strcmp(file->name, "metadata") == 0)
-        return TTR_OK; /* it stands for a trace without streams */
+        return TTR_OK; /* the reader's placeholder for a trace without streams */
     file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
@@ -190,8 +195,7 @@ static void swap_room(struct ctf_file_copy *file)
     file->trace->spare = own;
 }
 
-/* What is at hand of a packet that was written needs no place any more, and its own may be
- * another's. */
+/* Releases the buffers of a packet that was written: the next packet of any file may reuse them. */
 static void leave_room(struct ctf_file_copy *file)
 {
     file->packet.from = file->packet.to = NULL;
@@ -217,7 +221,8 @@ static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *st
     ctf_adopt(file);
 }
 
-/* Counters of the packet tell what is missing before it; false when memory is out. */
+/* Adds the gap before the packet to the counters of its stream. Returns false if memory runs out.
+ */
 static bool settle_gap(struct ctf_file_copy *file)
 {
     struct ctf_copied *packet = &file->packet;
@@ -230,7 +235,7 @@ static bool settle_gap(struct ctf_file_copy *file)
     return stream != NULL;
 }
 
-/* A packet whose definition never came. */
+/* Rebuilds the open packet if its definition never arrived. */
 static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out,
                                          ttr_error *error)
 {
@@ -249,9 +254,10 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
 {
     struct ctf_copied *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    uint64_t at =
-        about->base_bit / 8 +
-        (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
+    uint64_t at = about->base_bit / 8 +
+                  /* `payload` points into the reader's packet, not into a copy: definitions are
+                   * only emitted that way */
+                  (uint64_t)(event->payload - about->base);
     bool is_next = packet->from && event->payload >= packet->to - 1 &&
                    at - packet->from_at == (uint64_t)(event->payload - packet->from);
     if (packet->from && !is_next) {
@@ -283,7 +289,7 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     if (!ctf_copy_keeps_index(file))
         return;
     const bool has_size =
-        about->size != UINT64_MAX; /* else the packet is what is left of the file */
+        about->size != UINT64_MAX; /* a packet without a size extends to the end of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8,
                    content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0,
@@ -352,11 +358,13 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
     struct ctf_copied *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
-                         !output_is_own_raw(out, event); /* others are events of the dialect */
+                         /* a raw gap of our format is an event of the dialect and is copied as one
+                          */
+                         !output_is_own_raw(out, event);
     if (is_said)
         keep_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
-        return TTR_OK; /* packets say so themselves */
+        return TTR_OK; /* the counters of the packets already record it */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
         return take_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];

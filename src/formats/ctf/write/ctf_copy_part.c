@@ -1,5 +1,5 @@
-/* Ends of files that are copied: their index, and the next file if no packet may follow in this
- * one. */
+/* End of a copied file: writes its index, and continues in a new file if no packet may follow in
+ * this one. */
 #include "formats/ctf/write/ctf_copy.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -44,7 +44,8 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
     return to ? ctf_index_old_copy(old, to, error) : status;
 }
 
-/* A name that no file of the source has. */
+/* Returns a new file name that no file of the source has: FIRST_2, FIRST_3 and so on. NULL if
+ * memory runs out. */
 static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc,
                        size_t *size)
 {
@@ -65,7 +66,7 @@ static char *name_part(struct ctf_file_copy *file, const char *first, const stru
     return name;
 }
 
-/* Leaves what was written to a file of its own among the copies: it may have to be moved
+/* Adds a finished file to the writer's list of copies, because its folder may be renamed later
  * (ctf_output_dirs.c). */
 static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct ttr_writer *out)
 {
@@ -110,7 +111,8 @@ ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr
     ended->name = file->name;
     ended->name_size = file->name_size;
     file->first_name =
-        file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
+        /* `ended` keeps the name alive as long as the writer */
+        file->first_name ? file->first_name : ended->name;
     file->name = name;
     file->name_size = size;
     file->offset = 0;

@@ -1,11 +1,16 @@
-/* What is missing in the streams of a CTF trace that is encoded anew: gaps of its inputs become
- * counters of the packets behind them.
+/* Discarded events of transcoded streams: gaps of the source become counters of the packets that
+ * follow them.
  *
- * Readers see a number only as the difference between two packets.  So what is missing before the
- * first packet that has events, behind others that nothing was made of, needs a packet without
- * events in front of it; and what is missing behind the last one needs such a packet behind it.
- * Numbers of packets are counted anew where packets are split or left out, so that no other gaps
- * come about; files that go on with a stream count from where the one before them ended. */
+ *   Readers see a number of discarded events only as the difference between the counters of two
+ * packets. Therefore an empty packet is written before the first packet with events if events are
+ * missing before it, and after the last packet if events are missing at the end:
+ *
+ *   |  packets     | empty, count 0 | events, count 7 | ... | events, count 7 | empty, count 9 |
+ *   |  meaning            7 missing before                      2 missing at the end
+ *
+ *   Sequence numbers are assigned again if packets are split or dropped, so that no other gaps
+ * appear. A file that continues a stream continues the counters of the file before it.
+ */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -38,8 +43,8 @@ bool ctf_missing_is_known(const struct ctf_missing *missing)
     return missing->events || missing->packets;
 }
 
-/* Keeps when something is missing: a gap of events and one of packets that begin together, as in
- * front of one packet. */
+/* Records when events and packets are missing. One gap of events and one of packets can be placed
+ * if they start together, as before the same packet; any other pair sets has_no_place. */
 static void keep_time(struct ctf_missing *missing, const ttr_event *event)
 {
     const bool is_packets = event->tag == TTR_GAP_PACKETS,
@@ -94,7 +99,7 @@ static void forget(struct ctf_missing *missing)
     *missing = (struct ctf_missing){.stream = missing->stream};
 }
 
-/* Tells what cannot be told by counters, by its number. */
+/* Counts everything that the counters cannot express as lost, and clears it. */
 static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t offset)
 {
     output_lost_many(out, CTF_LOST_EVENTS, missing->events, offset);
@@ -105,15 +110,15 @@ static void lose(struct ttr_writer *out, struct ctf_missing *missing, uint64_t o
 
 /* --- Counters --- */
 
-/* Whether readers take the stream classes for one: those of one number in folders of one trace are.
- */
+/* Returns true if readers see one stream class: classes with the same id in the folders of one
+ * trace are one. */
 static bool is_one_kind(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     return a->kind == b->kind || (a->trace->joined && a->trace->joined == b->trace->joined &&
                                   a->kind->class->id == b->kind->class->id);
 }
 
-/* The file that ends where this one goes on, by what readers take for one stream; NULL = none. */
+/* Returns the file that this one continues, as readers see it; NULL if there is none. */
 static struct ctf_stream_out *file_before(const struct ctf_writer *w,
                                           const struct ctf_stream_out *stream)
 {
@@ -128,7 +133,7 @@ static struct ctf_stream_out *file_before(const struct ctf_writer *w,
     return NULL;
 }
 
-/* Whether an input of which nothing was made has packets of the stream that this file is of. */
+/* Returns true if an input without written events has packets of this data stream. */
 static bool is_of_stream(const struct ctf_stream_out *stream, uint16_t source)
 {
     const struct ctf_trace *trace = stream->trace->source;
@@ -155,8 +160,8 @@ static void move(struct ctf_missing *to, struct ctf_missing *from)
     forget(from);
 }
 
-/* Adds what is missing in files of the stream of which nothing was made: they are before this one,
- * or it is the last. */
+/* Adds the gaps of inputs of the same data stream from which nothing was written: they precede this
+ * file, or this file is the last. */
 static void gather(struct ctf_writer *w, const struct ctf_stream_out *stream,
                    struct ctf_missing *missing)
 {
@@ -168,7 +173,7 @@ static void gather(struct ctf_writer *w, const struct ctf_stream_out *stream,
     }
 }
 
-/* Goes on with the counters of the file before, and with what is missing at its end. */
+/* Continues the counters of the file before, and adds the gap at its end. */
 static void go_on(struct ctf_writer *w, struct ctf_stream_out *stream,
                   struct ctf_stream_out *before, struct ctf_missing *missing)
 {
@@ -186,8 +191,8 @@ static void tell_unknown(struct ctf_stream_out *stream, struct ctf_missing *miss
     stream->counts_to_end = counts_to_end(stream);
 }
 
-/* Where counters begin that no packet before tells of; whether such a packet is needed.  `unknown`
- * loses what a first counter tells by itself. */
+/* Sets the first counters of a stream that continues no file. Returns true if an empty packet is
+ * needed first. A gap of unknown size that the first counter implies is no longer lost. */
 static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *first,
                        struct ctf_missing *missing)
 {
@@ -195,7 +200,8 @@ static bool begin_anew(struct ctf_stream_out *stream, const struct ctf_first *fi
     const uint64_t sequence = first->goes_on ? behind : first->about->sequence,
                    discarded = first->goes_on ? missing->events : first->about->discarded;
     const bool is_told =
-        sequence == 0 && discarded == missing->events; /* by the counter of number 0 */
+        /* the counter of packet 0 reports all of it */
+        sequence == 0 && discarded == missing->events;
     const bool needs_lead = missing->packets || (missing->events && !is_told);
     stream->sequence = !needs_lead                   ? sequence
                        : sequence > missing->packets ? sequence - missing->packets - 1
@@ -221,9 +227,9 @@ bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream,
     return false;
 }
 
-/* --- Places --- */
+/* --- Times of gaps --- */
 
-/* A time in ticks of a stream that is made of one of CTF's. */
+/* Converts a time in nanoseconds to ticks of a transcoded stream. */
 static uint64_t ticks_at(const struct ctf_stream_out *stream, int64_t time)
 {
     const struct ctf_trace_out *trace = stream->trace;
@@ -233,9 +239,9 @@ static uint64_t ticks_at(const struct ctf_stream_out *stream, int64_t time)
     return time < trace->base ? 0 : (uint64_t)time - (uint64_t)trace->base;
 }
 
-/* A gap lies between the end of the packet before and the end of the packet that tells of it
- * (missing packets, and v1.1: its begin).  That has the events in this time; where there are none
- * it has none. */
+/* A gap extends from the end of the packet before it to the end of the packet whose counters report
+ * it; for missing packets, and in v1.1, to the start of that packet. The reporting packet contains
+ * the events of this period, so it is empty if there are none. */
 bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
                        uint64_t ticks, struct ctf_gap_place *place)
 {
@@ -273,9 +279,9 @@ void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
     missing->stream = stream;
 }
 
-/* --- Ends --- */
+/* --- End of all streams --- */
 
-/* Adds what is missing in files behind the last of a stream. */
+/* Adds the gaps in files after the last written file of each data stream. */
 static void gather_ends(struct ctf_writer *w)
 {
     for (size_t i = 0; i < w->missing_n; i++)
@@ -283,7 +289,7 @@ static void gather_ends(struct ctf_writer *w)
             gather(w, w->missing[i].stream, &w->missing[i]);
 }
 
-/* Writes what is missing behind the last packet of a stream. */
+/* Writes an empty packet for the gap after the last packet of a stream. */
 static ttr_status finish_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
                                 struct ctf_missing *missing, ttr_error *error)
 {

@@ -1,6 +1,6 @@
-/* What is missing in CTF that is encoded anew: counters of written packets, byte by byte, against
- * numbers worked out by hand from those of the source.  Packets of CTF 1.8 and 2 are laid out as
- * ctf_packet_writer.c draws them, those of the RFC as rfc11_packet.h does. */
+/* Discarded events of transcoded CTF: counters of written packets, byte by byte. Expected numbers
+ * are computed by hand from those of the source. Packets: see ctf_packet_writer.c (CTF 1.8, 2) and
+ * rfc11_packet.h (v1.1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +26,25 @@ static const char metadata[] =
     "    u32 events_discarded; u8 cpu_id; }; event.header := struct { u8 id; t32 timestamp; }; };\n"
     "event { name = e; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n";
 
-/* A packet: so many events from its begin on, one a nanosecond. */
+/* A packet with one event per nanosecond from `begin` on. */
 struct packet {
     uint32_t begin, end, sequence, discarded,
-        events; /* sequence: | OTHER: of another data stream */
+        events; /* sequence | OTHER: packet of another data stream */
 };
 
 #define OTHER (1u << 16)
 
-/* Files of one data stream, which are read one behind the other. */
+/* Files of one data stream, in reading order. */
 struct scene {
     uint8_t *bytes[3];
     ttr_file files[4];
     size_t n;
-    uint32_t flags; /* of reading */
-    bool is_sorted; /* events are copies, whose packets are not known */
+    uint32_t flags; /* flags of ttr_read_options */
+    bool is_sorted; /* events are sorted, so they are copies without their packet */
     const char *options[4];
-    char folder[64];                /* written to; "" = nowhere */
-    uint64_t gaps, events, packets; /* lost: of unknown size; by number */
-    uint64_t times;                 /* of gaps that changed */
+    char folder[64];                /* output folder; "" = no output */
+    uint64_t gaps, events, packets; /* lost gaps of unknown size; lost events and packets */
+    uint64_t times;                 /* gaps whose times changed */
 };
 
 static void put_u32(uint8_t **to, uint32_t value)
@@ -82,7 +82,7 @@ static void add_file(struct scene *scene, const struct packet *packets, size_t n
     scene->files[i] = (ttr_file){names[i], scene->bytes[i], size};
 }
 
-/* Encodes the scene anew; false where memory was out. */
+/* Transcodes the scene and adds up its losses. Returns false if memory runs out. */
 static bool encode(struct scene *scene, const struct alloc *alloc)
 {
     const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
@@ -144,7 +144,8 @@ static size_t load(const struct scene *scene, const char *name, uint8_t *bytes, 
     return n;
 }
 
-/* The file has these packets, by all but their numbers of events. */
+/* Asserts that a file has exactly these packets; their numbers of events are only compared with 0.
+ */
 static void expect(const struct scene *scene, const char *name, const struct packet *packets,
                    size_t n)
 {
@@ -158,7 +159,8 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
         assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)],
-                         5); /* the source's own field, or one of 32 bits for it */
+                         /* cpu_id: the source's own field, or with sorted events a 32-bit member */
+                         5);
         assert_true(
             (load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) ==
             (packets[i].events > 0));
@@ -167,7 +169,8 @@ static void expect(const struct scene *scene, const char *name, const struct pac
     assert_int_equal(at, size);
 }
 
-/* One file anew in CTF 1.8 and 2, with definitions of packets and without; nothing is lost. */
+/* Transcodes one file to CTF 1.8 and 2, with and without packet definitions, and asserts that
+ * nothing is lost. */
 static void check(const struct packet *packets, size_t n, const struct packet *expected,
                   size_t expected_n)
 {
@@ -263,7 +266,7 @@ static void what_is_missing_in_streams_without_events_is_told_by_its_number(void
     end(&scene);
 }
 
-/* 1,200 events of 7 bytes are three packets of at most 4,096: 573, 573, 54. */
+/* 1,200 events of 7 bytes fill three packets of at most 4,096 bytes: 573, 573, 54. */
 static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void **state)
 {
     struct scene scene;
@@ -283,8 +286,8 @@ static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void *
     end(&scene);
 }
 
-/* The counter of a packet is for the time up to its end, which only the last of several would have.
- */
+/* The counter of a packet covers the time up to its end; if it were split, only the last part would
+ * have it. */
 static void a_packet_that_tells_what_is_missing_is_not_split(void **state)
 {
     static const char *const versions[] = {"version=1.8", "version=2", "version=1.8"};
@@ -322,7 +325,7 @@ static void nor_is_the_first_where_nobody_knows_how_much_is_missing(void **state
     end(&scene);
 }
 
-/* 8 MiB and the 4,096 that were asked for hold 1,198,946 events of 7 bytes behind 81. */
+/* 8 MiB plus 4,096 bytes hold 1,198,946 events of 7 bytes and a head of 81 bytes. */
 static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
 {
     static uint8_t bytes[80];
@@ -346,7 +349,7 @@ static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
     end(&scene);
 }
 
-/* Each file has packets of two streams, whose counters have nothing to do with each other. */
+/* Each file has packets of two data streams with independent counters. */
 static void streams_of_one_file_have_counters_of_their_own(void **state)
 {
     (void)state;
@@ -400,7 +403,7 @@ static void files_without_events_leave_what_they_miss_to_the_others(void **state
     }
 }
 
-/* Behind a file that nothing was made of, and which began in the middle. */
+/* The file before has no written events, and its counters do not start at 0. */
 static void a_file_behind_one_without_events_begins_anew(void **state)
 {
     struct scene scene;

@@ -1,8 +1,10 @@
-/* Encoding events of any kind, each source of them as a trace of its own.
+/* Encoder for events of any format: each source becomes a trace, with one stream file per CPU and
+ * one for events without a CPU.
  *
- * Its events go to one stream file for each cpu, and one for those without: times do not go back in
- * a file, for who feeds this writer puts events in order before.  What CTF has no place for is
- * written by the rules of ctf_dialect.h.  Metadata come last, when all classes are known. */
+ *   Times in a file must not decrease; the pipeline sorts events before they arrive here.
+ * Properties that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are
+ * written last, when all classes are known.
+ */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -10,18 +12,18 @@
 #include "formats/ctf/read/ctf_name_order.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Streams of their own for so many cpus; events of others tell theirs. */
+/* CPUs with a stream of their own; events of further CPUs record their CPU themselves. */
 #define CPUS_MAX 64u
 
-/* Beyond so many classes of a stream a name no longer makes one: it is written with the event.
- * Beyond so many in all, what would need another one is listed: random names and fields must not
- * make metadata that nobody has the memory to read. */
+/* NAMES_MAX: classes per stream after which a new event name is written as a field instead of as a
+ * new class. CLASSES_MAX: classes per stream after which events of new shapes are written as lists.
+ * Both bound the metadata of inputs with random names or fields. */
 #define NAMES_MAX 2048u
 #define CLASSES_MAX 4096u
 
 /* --- Traces and streams --- */
 
-/* The path of the trace that an event is of, without what says which format a file is. */
+/* Returns the path of the event's trace, without the file extension of a trace that is a file. */
 static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
@@ -34,8 +36,8 @@ static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
     return path;
 }
 
-/* The input that stands for all of the event's trace: streams of one trace share what it says of
- * itself. */
+/* Returns the input that represents the event's trace: inputs of one trace share its environment.
+ */
 static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
@@ -66,17 +68,18 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
     return is_made && ctf_home_begin(&trace->home, w, alloc, path_of(out, event)) ? trace : NULL;
 }
 
-/* The trace that an event comes from, where it is one of CTF; else NULL. */
+/* Returns the CTF trace that an event comes from; NULL if it is of another format. */
 static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath) /* of events that were put in order */
+    if (schema->beneath) /* sorted events have a schema that refers to the original one */
         schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
     return own ? own->trace : NULL;
 }
 
-/* Begins a trace of events of any kind, or joins the one that its source belongs to. */
+/* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
+ * memory runs out. */
 static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->own;
@@ -107,7 +110,7 @@ static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *e
     return index ? w->traces[*index] : add_trace(out, event);
 }
 
-/* The stream class of events with or without a cpu, made when new. */
+/* Returns the stream class for events with or without CPU; makes it at first use. */
 static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
@@ -186,7 +189,8 @@ static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace
 
 /* --- Names of threads --- */
 
-/* The place of an id in a growing table, 0 where it is new; NULL when memory is out. */
+/* Returns the table entry of an id and grows the table with zeros as needed. NULL if memory runs
+ * out. */
 static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc, uint32_t id)
 {
     size_t before = *n;
@@ -196,7 +200,8 @@ static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc,
     return &(*table)[id];
 }
 
-/* Writes what the names of a thread have become since they were written last. */
+/* Writes an event with the names of a thread and its process if these changed since they were last
+ * written. */
 static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id,
                              uint64_t ticks, ttr_error *error)
 {
@@ -239,7 +244,8 @@ static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stre
 
 /* --- Events --- */
 
-/* Ticks in the stream, which do not go back. */
+/* Returns the event's ticks in the stream; never less than those of the event before. Counts losses
+ * of time. */
 static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream,
                          const ttr_event *event)
 {
@@ -254,8 +260,8 @@ static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream,
     return ticks;
 }
 
-/* Where times are equal, streams are read in the order of their classes (sections of v1.1 may have
- * one id) and numbers; those without go by their names. */
+/* Returns true if readers deliver `a` before `b` at equal times. Streams are ordered by class id
+ * and number; v1.1 sections, whose ids may be equal, by file name. */
 static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
@@ -278,13 +284,14 @@ void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream
     w->latest = stream;
 }
 
-/* What an event is written as. */
+/* The items and the class that an event is written as. */
 struct shaped {
     const struct ctf_items *items;
-    const struct ctf_event_class *class; /* NULL: memory is out */
+    const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
-/* The event as a list of its attributes and fields; its items have its name. */
+/* Returns the event as a list of its attributes and fields. The last item is already the event
+ * name. */
 static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *stream,
                                 const ttr_event *event)
 {
@@ -292,8 +299,10 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
-    for (size_t i = 0; i < w->items.n; i++) {               /* what is listed has numbers only */
+        /* unknown levels are already among the attributes */
+        event->level <= TTR_LEVEL_FATAL ? event->level : 0;
+    /* list entries hold numbers without labels */
+    for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
@@ -308,8 +317,8 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
         is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
 }
 
-/* The class of the items as they are, where there is one, or may be a new one among so many; NULL
- * else, and where memory is out. */
+/* Returns the class of the items as they are, or makes one if the stream has less than `most`
+ * classes. Otherwise, or if memory runs out, returns NULL. */
 static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_stream_out *stream,
                                                const struct ctf_class_key *key, size_t most)
 {
@@ -382,7 +391,7 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
     return ctf_stream_put(stream, out, shaped.class, shaped.items, ticks, error);
 }
 
-/* A gap that came before it was known whose it is. */
+/* Writes a gap that arrived before the format of its source was known. */
 static ttr_status tell_missing(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     const struct ctf_writer *w = out->own;
@@ -410,9 +419,10 @@ ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_
     return status == TTR_OK ? encode_any(out, event, error) : status;
 }
 
-/* --- Ends --- */
+/* --- End of all streams --- */
 
-/* The stream of a trace whose last event is read behind all others; NULL where it has none. */
+/* Returns the stream of a trace whose last event readers deliver last; NULL if the trace has no
+ * streams. */
 static struct ctf_stream_out *last_of(const struct ctf_writer *w, const struct ctf_trace_out *trace)
 {
     struct ctf_stream_out *last = NULL;
@@ -426,8 +436,8 @@ static struct ctf_stream_out *last_of(const struct ctf_writer *w, const struct c
     return last;
 }
 
-/* Names that became known after the last event of their thread: behind all events, for they are
- * those of none. */
+/* Writes names that became known after the last event of their thread. They follow all events of
+ * the trace. */
 static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;

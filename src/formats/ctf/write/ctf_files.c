@@ -1,4 +1,4 @@
-/* Files of a trace being written. */
+/* Creation of files in a trace's folder. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 

@@ -1,9 +1,42 @@
-/* Packets made anew of the events that stay.
+/* Packet filter: rebuilds a packet from the events that are left, because a filter dropped some or
+ * because the packet is damaged. Re-encoding would lose fields that have no equivalent in our
+ * model; moving bits loses nothing.
  *
- * The header and context are those of the source with new sizes, times and number (the roles tell
- * where these stand).  An event keeps its bits where its place keeps all its alignments; else its
- * values are moved one by one.  Where an event's time could no longer be told because events before
- * it are gone (its header has the low bits only), a packet of its own begins with it. */
+ *   Layout of a source packet and of the packet rebuilt without event B:
+ *
+ *   |  source   | header, context     | A        | B            | C           | padding |
+ *   |           |  sizes, times, seq  |          |  (dropped)   |             |
+ *   |                 |                  |                          |
+ *   |                 v stored again     v bits copied              v bits copied or moved by value
+ *   |  rebuilt  | header, context     | A        |pad| C'          |
+ *   |                                             ^ event header alignment
+ *
+ *   Order of calls: ctf_rebuild -> walk_head (finds the numbers to replace) -> put_events -> for
+ * each event put_event
+ *   -> end_piece (replaces the numbers, writes the packet).
+ *
+ *   Algorithm, per event:
+ *   1. Align to the event header. If the distance to the old position is a multiple of the event's
+ * largest alignment, copy its bits: all padding inside stays valid.
+ *   2. Otherwise walk its fields (layout/bit_offsets.h) and copy value by value with new padding.
+ *   3. The same if the event mixes byte orders inside a byte, which only CTF 2 allows: a plain bit
+ * copy needs one order.
+ *
+ *   Timestamps: event headers may hold only the low bits of a time, 27 of LTTng's compact header:
+ *
+ *   |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
+ *   |  packet 1: A     packet 2, start time = time of C: C                 time is restored
+ *
+ *   If the gap between neighbours is not less than 2^time_width, the packet is split; its start
+ * time is the full time of the event. Without start times in packets that is impossible and
+ * CTF_LOST_WRAP is counted.
+ *
+ *   Invariants: values, order and classes of events never change; sequence numbers have no holes
+ * other than reported ones
+ *   (`shift` counts dropped packets and split ones).
+ *
+ *   Cost: O(bits of the kept events); alignments and byte orders are computed once per type. Left
+ * out: recomputation of fields without a role, such as a tracer's own checksum. */
 #include <string.h>
 
 #include "base/status.h"
@@ -11,7 +44,7 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* A number of the head that is replaced. */
+/* A number of the packet's head that gets a new value; `at`, `bits`: its position and width. */
 struct spot {
     const struct type *type;
     uint64_t at, bits;
@@ -23,16 +56,17 @@ struct rebuild {
     struct spot spot[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bitput put;
-    const uint8_t *source; /* bits are read from here while values are moved */
-    unsigned time_width;   /* least bits of time in headers; 64 = no wrap is possible */
+    const uint8_t *source; /* image that places_walk reads values from in move_event */
+    /* bits of the smallest time member in event headers; 64 = times cannot wrap */
+    unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end;    /* ticks of the packet being made */
-    uint64_t events, nones; /* nones: of the events, those that are none */
+    uint64_t begin, end;    /* ticks; time range of the packet that is being built */
+    uint64_t events, nones; /* nones: entries of `events` that do not count as events (is_none) */
 };
 
-/* --- Numbers in place --- */
+/* --- Numbers of the head --- */
 
-/* LEB128 of as many bytes as there were. */
+/* Stores an unsigned LEB128 in the same number of bytes as before. */
 static void store_variable(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
@@ -57,13 +91,15 @@ static void store(struct bitput *put, const struct spot *spot, uint64_t value)
 static void note_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct spot *spot = own;
-    spot[CTF_ROLE_NONE] = (struct spot){type, at, bits}; /* the last value of all */
+    /* the entry of CTF_ROLE_NONE holds the last value of the head */
+    spot[CTF_ROLE_NONE] = (struct spot){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
         spot[type->role] = (struct spot){type, at, bits};
 }
 
-/* Finds the roles in header and context, and reads the numbers that events may refer to. */
+/* Records the position of each role in header and context, and evaluates numbers that events may
+ * refer to. Returns false if the head cannot be read. */
 static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
 {
     const struct ctf_copied *packet = &file->packet;
@@ -79,9 +115,9 @@ static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
            (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
 }
 
-/* --- What is not of this trace --- */
+/* --- UUID --- */
 
-/* The byte of a head that the uuid begins at; UINT64_MAX where there is none. */
+/* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
 static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_walk walk;
@@ -92,10 +128,11 @@ static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *he
     layout_walk_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_walk_next(&walk, &field, &type)) {
         if (is_inside)
-            return walk.run.bits.at / 8 - 1; /* behind its first byte */
+            /* the reader is one byte after the start of the UUID */
+            return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
-        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* these stand still */
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* blobs point into the head */
             return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
     }
@@ -122,7 +159,7 @@ void ctf_adopt(struct ctf_file_copy *file)
     packet->uuid_at = at;
 }
 
-/* --- Numbers of packets, and what is missing --- */
+/* --- Sequence numbers and gaps --- */
 
 struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 {
@@ -140,8 +177,8 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* A packet of the stream is written: counters tell what is missing behind the one before.  Before
- * the first one only number 0 tells it. */
+/* Called for each written packet: its counters report the gap before it. Before the first packet of
+ * a stream only sequence number 0 can report a gap; otherwise the gap is counted as lost. */
 static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out,
                          struct ctf_stream_copy *stream, uint64_t sequence)
 {
@@ -168,7 +205,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     tell_missing(file, out, stream, ctf_sequence_before(&packet->about, shift));
     out->events += packet->kept_n - packet->nones_n;
     file->offset += n;
-    file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
+    /* complete, so a packet without a size extends to the end of the file */
+    file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
     file->is_changed = true;
@@ -193,7 +231,8 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* The largest alignment in a type; one of a variant is not that of the struct it is in. */
+/* Returns log2 of the largest alignment inside a type. A member's own alignment does not raise that
+ * of a variant, so all nested types are searched. */
 static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -213,7 +252,7 @@ static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, 
     align = larger(align, align_in(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
         align = larger(align, align_in(trace, type->members[i].type, depth + 1));
-    /* Without memory it is found out again. */
+    /* If the cache is out of memory, the value is computed again next time. */
     bool is_kept = pairmap_put(&trace->aligns, (uintptr_t)type, 0, align);
     return is_kept ? align : larger(align, 0);
 }
@@ -228,7 +267,8 @@ static unsigned align_of(const struct rebuild *r, const struct ctf_event_class *
                   larger(align_in(trace, event->context, 0), align_in(trace, event->payload, 0)));
 }
 
-/* The least bits of a number that updates the clock, wherever in the header it may stand. */
+/* Returns the width of the smallest number in the header that updates the clock; 0 for LEB128, 64
+ * if there is none. */
 static unsigned time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
@@ -280,10 +320,10 @@ static void move_value(void *own, const struct type *type, uint64_t at, uint64_t
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-enum { KEY_ORDERS = 1 }; /* beside alignments, whose second key is 0 */
+enum { KEY_ORDERS = 1 }; /* second key of the byte orders in `aligns`; alignments have key 0 */
 
-/* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2
- * alone. */
+/* Returns the set of byte orders of numbers that do not fill whole bytes: the order decides which
+ * bits of a byte come first. Only CTF 2 allows both in one event. */
 static unsigned orders_in(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
@@ -296,7 +336,8 @@ static unsigned orders_in(const struct type *type, unsigned depth)
     return orders | orders_in(type->element, depth + 1) | orders_in(type->length_type, depth + 1);
 }
 
-/* Those of an event; of each class they are found out once, or without memory each time. */
+/* Returns the byte orders in an event, cached per class; they are computed again if the cache is
+ * out of memory. */
 static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class *event)
 {
     struct pairmap *known = &r->file->trace->aligns;
@@ -311,7 +352,8 @@ static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class 
     return found;
 }
 
-/* Moves an event value by value; false where it cannot be read (it was, once). */
+/* Writes an event value by value with new padding. Returns false if it cannot be read, which is
+ * unexpected: the reader has read it. */
 static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image,
                        uint64_t at, uint64_t end)
 {
@@ -370,8 +412,8 @@ static void begin_piece(struct rebuild *r, uint64_t ticks)
     r->events = r->nones = 0;
 }
 
-/* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.
- * One that is not defined cannot be computed. */
+/* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
+ * its own is undefined, or none. */
 static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -383,7 +425,8 @@ static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *p
                : RFC11_CHECKSUM_NONE;
 }
 
-/* RFC v1.1: sizes are bytes, and the content may be packed. */
+/* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
+ */
 static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
@@ -418,8 +461,8 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* As its header says, or does not.  A source that never closed the packet said no end; made
-     * anew, it has one. */
+    /* The same values as in the packet's header. A source packet that was never closed had no end
+     * time; the rebuilt one has one. */
     const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
                    end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
@@ -434,7 +477,8 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Whether a packet tells where it ends; one that does not ends with its file. */
+/* Returns true if the packet records its size. A packet without one extends to the end of the file.
+ */
 static bool has_sizes(const struct rebuild *r)
 {
     return r->spot[CTF_ROLE_PACKET_SIZE].type || r->spot[CTF_ROLE_CONTENT_SIZE].type;
@@ -461,7 +505,7 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rfc(r, sequence, error);
     if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
-        content = r->put.at; /* which is the packet's, in whole bytes */
+        content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
     store(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
     store(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
     store(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
@@ -477,8 +521,8 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Whether the time of the event cannot be told behind `before`: its header has too few bits for
- * what lies between. */
+/* Returns true if the time of an event after `before` would be ambiguous: the header has too few
+ * bits for the difference. */
 static bool is_out_of_reach(const struct rebuild *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
@@ -489,7 +533,8 @@ static ttr_status put_events(struct rebuild *r, ttr_error *error)
     const struct ctf_copied *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    uint64_t last = about->has_begin ? about->begin : 0; /* where readers begin */
+    /* time from which readers extend the first event's low bits */
+    uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
     begin_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {

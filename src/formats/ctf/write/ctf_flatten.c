@@ -1,63 +1,80 @@
-/* Taking events apart.  Fields are put in an order and a form that types can be made for: what a
- * walk gives, counted by the counts that structs and arrays claim (the depths may lie), with
- * attributes before them.
+/* Flattening: converts an event to a list of items that types can be made for, and hashes their
+ * shape.
  *
- * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays
- * whose elements are all alike not the number of these.  Two shapes with one hash would be written
- * as one; the encoder then writes nonsense but harms nobody. */
+ *   Items are in pre-order: a struct or array is followed by its members or elements. Example for
+ * the event { n = 2, a = [ {x=1}, {x=2} ], s = "hi" }:
+ *
+ *   |  index  0          1              2           3       4           5       6
+ *   |  item   UINT n=2   ARRAY a, 2     STRUCT, 1   UINT x  STRUCT, 1   UINT x  TEXT s
+ *   |                    length = item 0            (elements of a)
+ *
+ *   Order of the list: common context | attributes (dialect), specific context | payload.
+ *
+ *   Order of calls (ctf_items_collect): take_fields walks the event's fields and brings each value
+ * into a canonical form; settle_contexts moves contexts into the payload if the target has none;
+ * finish computes three shape hashes.
+ *
+ *   A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
+ * labels. The number of elements is left out if all elements have one shape. Invariant: equal items
+ * have equal shapes. Two different shapes with the same hash would share a class; the encoder then
+ * writes wrong values, but stays in bounds.
+ *
+ *   Depths of the field iterator are not trusted: nesting follows the counts of structs and arrays.
+ *   Cost: linear in the items, except for shapes of empty arrays, of which the first LIKES types
+ * are searched in the event. Left out: levels below CTF_ITEMS_DEPTH; counted as CTF_LOST_DEPTH. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
 #include "layout/layout.h"
 
-#define LIKES 16u /* types of elements in an event that are looked for in other arrays */
+#define LIKES 16u /* maximum of element types per event for which another array is searched */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* What elements of empty arrays would be like, where others in the event that are of the same type
- * have some. */
+/* Shapes of the elements of empty arrays, found in other arrays of the event with the same element
+ * type. */
 struct likes {
     struct {
-        const char *type; /* of the elements, as kept in values */
-        size_t at;        /* the first element of another array; 0 = there is none */
+        const char *type; /* element type, in the disguise of union kept_type */
+        size_t at;        /* index of the first element of another array; 0 = none */
         uint64_t shape;
     } like[LIKES];
     size_t n;
 };
 
-/* What is needed while fields are put in form. */
+/* State of a conversion. */
 struct forming {
     struct ctf_items *items;
     struct likes *likes;
-    bool is_trial; /* shapes are asked for once more: nothing is counted */
+    bool is_trial; /* a shape is computed a second time: losses are not counted again */
     const struct ctf_items_for *what;
     uint64_t offset;
-    const ttr_fields *walk;   /* where types of fields come from, in traces that are described as
-                                 their source is; NULL = nowhere */
-    const ttr_fields *labels; /* where labels come from; NULL = nowhere */
+    const ttr_fields *walk;   /* source of field types for transcoding; NULL with the dialect */
+    const ttr_fields *labels; /* source of labels; NULL = none */
 };
 
 #define NUMBERS_KEPT 16u
 
-/* The numbers that came last in a struct: one of them may be the length of what follows. */
+/* The last unsigned members of a struct: the length of an array or of bytes is searched among them.
+ */
 struct open_numbers {
-    size_t item[NUMBERS_KEPT]; /* the i-th at i % NUMBERS_KEPT */
+    size_t item[NUMBERS_KEPT]; /* ring buffer: the i-th number is at i % NUMBERS_KEPT */
     uint32_t n;
 };
 
-/* Structs and arrays that are still being filled. */
+/* Structs and arrays whose members are not complete yet. */
 struct open_items {
     struct open_numbers
-        numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
+        numbers[CTF_ITEMS_DEPTH + 1]; /* one set per open struct; index 0 is the root */
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
-    uint64_t skip; /* fields to be left out, with what is in them */
+    uint64_t skip; /* number of fields still to skip, including nested ones */
 };
 
-/* The regions of the items as groups of fields come: each ends where the first field of a later one
- * stands. */
+/* Progress through the three regions of the list. A region ends at the first field of a later
+ * group. */
 struct regions {
-    bool has_common, has_context; /* were ended */
+    bool has_common, has_context; /* true once the region has ended */
 };
 
 /* --- Values --- */
@@ -67,7 +84,7 @@ static void lost(const struct forming *f, enum ctf_loss loss)
     output_lost(f->what->out, loss, f->offset);
 }
 
-/* In the dialect some enumerations of 8 bits stand for something else. */
+/* Returns true for an 8-bit enumeration that our dialect uses for a boolean, null or constant. */
 static bool is_stand_in(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
@@ -75,13 +92,15 @@ static bool is_stand_in(const struct type *type)
                                                  memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
-/* Labels stay, where the source says what they are. */
+/* Keeps the labels of a number if the source has all of them and the target can express them;
+ * otherwise counts a loss. */
 static void form_labels(const struct forming *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? field_type(f->labels) : NULL;
-    if (type && type->labels && f->what->version == CTF_RFC_1_1) /* which lists values one by one */
+    /* v1.1 lists labels value by value, so their number is limited */
+    if (type && type->labels && f->what->version == CTF_RFC_1_1)
         is_sayable = is_sayable && rfc11_lists_labels(type->labels);
     bool has_labels = type && type->labels && is_sayable &&
                       (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
@@ -156,7 +175,7 @@ static void form_float(const struct forming *f, ttr_value *value)
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
 
-/* Brings a value into the form that types are made for. */
+/* Converts a value to its canonical form and counts what that loses. */
 static void form(const struct forming *f, ttr_value *value)
 {
     switch (value->type) {
@@ -199,9 +218,10 @@ static bool ends_with(ttr_text name, ttr_text shown)
            (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-#define UNNAMED UINT32_MAX /* in place of the name of a length that is called "" */
+#define UNNAMED UINT32_MAX /* stands for the name of a length member whose name is empty */
 
-/* The name of the member that says how many elements or bytes there are; false where none does. */
+/* Returns in *name the member that holds the length. Returns false if the type has no length
+ * member. */
 static bool length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
@@ -211,7 +231,8 @@ static bool length_name(const struct type *type, ttr_text *name)
     return name->n || (type && type->reference.names_n);
 }
 
-/* An array or bytes whose length is a field of the same struct goes on with that. */
+/* Links an array or bytes to the earlier member of the same struct that holds its length, if name
+ * and value match. */
 static void find_length(const struct forming *f, const struct open_items *open, ttr_value *value)
 {
     const struct open_numbers *numbers = &open->numbers[open->n];
@@ -234,20 +255,20 @@ static void find_length(const struct forming *f, const struct open_items *open, 
     }
 }
 
-/* What a source's type is kept as in a value. */
+/* Stores a type pointer in the text of a value. */
 union kept_type {
     const char *text;
     const struct type *type;
 };
 
-/* The type of an array's elements, where the source has one. */
+/* Returns the element type of an array as the value's text; NULL inside if the source has none. */
 static ttr_text element_of(const struct forming *f)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
-/* Arrays, bytes and texts that always take as much room stay so. */
+/* Marks arrays, bytes and texts of fixed size, so that their size stays in the type. */
 static void keep_fixed(const struct forming *f, ttr_value *value)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
@@ -265,8 +286,8 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* So many elements or members are left out; the field that says how many elements there were no
- * longer does. */
+/* Removes `by` members or elements from the count. The member that holds an array's length is
+ * unlinked, because it is wrong now. */
 static void shorten(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
@@ -287,7 +308,7 @@ static void close_full(struct open_items *open)
         open->n--;
 }
 
-/* Takes one field of a walk. */
+/* Adds one field of the iterator to the list; skips it if it is absent or too deep. */
 static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
 {
     struct ctf_items *items = f->items;
@@ -341,7 +362,7 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     }
 }
 
-/* True where another root begins. */
+/* Ends the regions before `group`. Returns true if a new region starts. */
 static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
 {
     bool had_common = regions->has_common, had_context = regions->has_context;
@@ -356,7 +377,7 @@ static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_
     return had_common != regions->has_common || had_context != regions->has_context;
 }
 
-/* Begins the walk over what is to be taken. */
+/* Starts the iterator over the event's own fields, or over those of its packet. */
 static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
@@ -368,15 +389,15 @@ static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *wa
     f->labels = walk;
 }
 
-/* Fields with a role are made anew, but for the cpu, which is like any other, where it does not
- * stand in the name of the file. */
+/* Returns true for packet fields with a role, which the packet writer makes itself. The CPU is an
+ * ordinary field, except in v1.1, where the file name holds it. */
 static bool has_role(const struct forming *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
-/* The payload_size that event_size = true of the RFC puts into the common context. */
+/* Returns true for the payload_size that event_size = true of v1.1 adds to the common context. */
 static bool is_size(const struct forming *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
@@ -411,15 +432,14 @@ static void take_fields(struct forming *f, const ttr_event *event)
     }
     close_full(&open);
     (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
-    /* A walk that ends early leaves promises behind. */
+    /* The iterator ended early: correct the counts of unfinished structs and arrays. */
     for (unsigned i = 0; i < open.n; i++)
         shorten(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
-/* The RFC has no contexts of single classes: they become the first fields of the payload, which
- * says how many they are.  That of all classes joins them where something else stands in its place.
- */
+/* v1.1 has no specific contexts: they become the first payload fields, and context_members counts
+ * them. The common context joins them if events start with their size instead. */
 static void settle_contexts(const struct forming *f)
 {
     struct ctf_items *items = f->items;
@@ -437,7 +457,7 @@ static void settle_contexts(const struct forming *f)
 
 /* --- Shapes --- */
 
-/* By what they say: readers come and go, and others lie where theirs were. */
+/* Hashes the content of the labels; their address may be reused after a reader was closed. */
 static uint64_t labels_key(const ttr_value *value)
 {
     union {
@@ -463,7 +483,8 @@ static uint64_t shape_scalar(const ttr_value *value)
 
 static uint64_t shape_value(const struct forming *f, size_t *at);
 
-/* The names of an enumeration that all versions say as what they are. */
+/* Returns true, and fills `element`, if every version can express the labels of this enumeration.
+ */
 static bool like_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 ||
@@ -503,8 +524,8 @@ bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* The first element of an array in the event whose elements are of this type; 0 where there is
- * none. */
+/* Returns the index of the first element of a non-empty array with this element type; 0 if none
+ * exists. */
 static size_t find_like(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
@@ -515,8 +536,8 @@ static size_t find_like(const struct ctf_items *items, const char *type)
     return 0;
 }
 
-/* The shape that elements of an empty array would have, by another one of its type: types do not
- * hold themselves, so this ends. */
+/* Returns the shape that elements of an empty array would have, from another array of the same
+ * type. Types cannot contain themselves, so the recursion ends. */
 static uint64_t shape_like(const struct forming *f, ttr_value *array)
 {
     struct likes *likes = f->likes;
@@ -539,7 +560,8 @@ static uint64_t shape_like(const struct forming *f, ttr_value *array)
     return likes->like[i].shape;
 }
 
-/* Elements that are all alike have one shape, else the array is mixed. */
+/* Returns one shape for equal elements, whatever their number. Otherwise marks the array as mixed
+ * and hashes all elements. */
 static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
@@ -595,7 +617,7 @@ static uint64_t shape_value(const struct forming *f, size_t *at)
     return shape_scalar(value);
 }
 
-/* Shapes of the regions. */
+/* Computes the shape of each region. */
 static void finish(const struct forming *all)
 {
     struct likes likes;

@@ -1,6 +1,6 @@
-/* Items as a list: events whose shapes are too many, or none that types can be made for, become a
- * list of entries that are all alike (ctf_dialect.h).  Only the name of the event stays what it
- * was. */
+/* Events as lists: an event whose shape would exceed the limit of classes, or for which no readable
+ * class exists, is written as a list of entries with one common shape (ctf_dialect.h,
+ * `CTF_LISTED_*`). The event name stays outside of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bits.h"
@@ -9,8 +9,9 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-#define MARKS 8u                         /* bytes that a name may have beside its own */
-#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* the name of the list itself */
+/* maximum of bytes that escaping adds to a name, beside those for its characters */
+#define MARKS 8u
+#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_listing.name */
 
 static const struct type_range ranges[] = {
     {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
@@ -40,7 +41,8 @@ void ctf_listing_free(struct ctf_listing *listing)
 
 /* --- Entries --- */
 
-/* Structs and arrays that the item under way is in. */
+/* Structs and arrays that contain the current item: members left, total members, and whether the
+ * elements differ in type. */
 struct inside {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
@@ -73,7 +75,8 @@ static void put_labelled(struct ctf_listing *listing, unsigned member, uint64_t 
                            .text = {(const char *)labels, 0}});
 }
 
-/* The text in the listing's room, which is large enough for all, escaped. */
+/* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
+ * names (make_room), so pointers into it stay valid. */
 static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
@@ -81,8 +84,8 @@ static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* What an item is called: elements of an array of unlike ones by their number, as they would be in
- * a struct. */
+/* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
+ * struct. */
 static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
                         const struct inside *inside)
 {
@@ -99,7 +102,7 @@ static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_fie
     return name.n ? escaped(listing, name) : name;
 }
 
-/* The number of an entry; that of a group is how many stand in it. */
+/* Returns the number of an entry; for a struct or array its member count. */
 static uint64_t number_of(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -158,12 +161,13 @@ static void put_level(struct ctf_listing *listing, uint8_t level)
     put_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* What a list of items takes beside the items of one entry. */
+/* Sizes that make_room reserves. */
 struct list_size {
     size_t entries, text;
 };
 
-/* Names of which every byte may take four, and numbers in place of names. */
+/* Returns an upper bound: escaping makes up to four bytes of one, and elements of mixed arrays are
+ * named by numbers. */
 static struct list_size size_of(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
@@ -180,7 +184,8 @@ static struct list_size size_of(const ttr *t, const struct ctf_items *from)
     return size;
 }
 
-/* Room for all that the list takes: what was put there must not move. */
+/* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
+ * reallocated later. */
 static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
@@ -203,7 +208,7 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            continue; /* the name */
+            continue; /* the event name, which is not in the list */
         while (inside.n && inside.left[inside.n - 1] == 0)
             inside.n--;
         if (inside.n)

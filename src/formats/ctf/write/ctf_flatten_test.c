@@ -1,4 +1,4 @@
-/* Events taken apart: all fields are items, in their order. */
+/* Flattened events: every field is an item, in the order of the fields. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void end(struct taken *s)
     ttr_free(s->t);
 }
 
-/* Takes the builder's event, or a copy of it, apart. */
+/* Flattens the event of the builder. */
 static void collect(struct taken *s, ttr_event *event)
 {
     ttr_batch batch;
@@ -76,7 +76,8 @@ static unsigned any(struct taken *s, unsigned below)
     return (unsigned)(s->seed >> 33) % below;
 }
 
-/* The seed says what the value is like; numbers and lengths come from what is drawn. */
+/* Adds a field: the bits of `like` choose its type, the generator its value and length. Equal
+ * `like` gives fields of equal type. */
 static void put_like(struct taken *s, unsigned depth, const char *name, uint64_t like)
 {
     static const char letters[] = "abcdefgh";

@@ -1,7 +1,9 @@
-/* The index that the source of a copy has, held against the entries that are written, piece by
- * piece: where it is one of these very packets its bytes are kept, whatever else its entries have.
- * Tracers leave stale ones, and ones of a format before LTTng 2.4, which lack the numbers of stream
- * and packet. */
+/* Index of a copied stream: keeps the source's index byte by byte if its entries match the written
+ * packets, since it may hold more than we know. Otherwise a new one is written.
+ *
+ *   Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
+ * versions before LTTng 2.4 wrote entries without stream and packet numbers.
+ */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
@@ -16,7 +18,7 @@ static struct source *open_old(const struct ctf_index_old *old, ttr_error *error
     return folder_source(old->folder, old->file, &how, error);
 }
 
-/* Only memory that is out is a failure: what cannot be read is no index. */
+/* Passes on TTR_E_NOMEM only: an unreadable index counts as no index. */
 static ttr_status only_memory(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;

@@ -1,7 +1,8 @@
-/* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and
- * go to their file some hundred at a time, so that a file of millions of packets takes no more
- * memory than one of some hundred, and small indexes are one write.  A name that a file system just
- * takes is too long for an index: the trace can be read without, so that is a loss and no failure.
+/* Writer of LTTng's index of a stream file; ctf_index.h draws its bytes.
+ *
+ *   Entries are buffered and written in pieces of ENTRIES_WAIT bytes, so memory does not grow with
+ * the number of packets. If the stream's name leaves no room for ".idx" in the file system's limit,
+ * the index is counted as lost: the trace can be read without it.
  */
 #include <errno.h>
 
@@ -10,7 +11,7 @@
 #include "formats/ctf/write/ctf_write.h"
 
 #define ENTRIES_WAIT \
-    ((size_t)8 << 10) /* bytes; pieces so large pass the file's own buffer by (io/sink.h) */
+    ((size_t)8 << 10) /* bytes; larger writes bypass the file's own buffer (io/sink.h) */
 
 void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc)
 {
@@ -46,7 +47,7 @@ ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char 
     return TTR_OK;
 }
 
-/* The header, and the entries that are there. */
+/* Creates the file and writes the header with the buffered entries. */
 static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out,
                              const char *folder, const char *name, ttr_error *error)
 {
@@ -95,7 +96,7 @@ ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out
     ttr_status status = write_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    index->is_refused = false; /* the file of another part of the stream may have a name */
+    index->is_refused = false; /* the next part of the stream may have a shorter name */
     if (status != TTR_OK || is_refused)
         return status;
     index->file = NULL;

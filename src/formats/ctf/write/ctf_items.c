@@ -1,5 +1,5 @@
-/* The list of an event's items, and the attributes at its begin: what an event of any format says
- * of itself beside its fields (ctf_dialect.h). */
+/* The list of an event's items, and the attributes at its start: properties of an event of any
+ * format that are not fields, such as kind, provider or thread (ctf_dialect.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"
@@ -79,7 +79,8 @@ void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribut
                                    .text = label};
 }
 
-/* As narrow as holds the value: each width is a shape of its own. */
+/* Adds a number of 32 bits if it fits, otherwise of 64. Only two widths are used, because each
+ * width makes another shape. */
 static void add_narrow(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value)
 {
     add_number(items, attribute, value, value > UINT32_MAX ? 64 : 32);
@@ -143,7 +144,8 @@ static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
-/* The number that the provider has for events of its kind: one of the class, as a label. */
+/* Adds the provider's number of the event as a label of a constant: it is equal for all events of
+ * the class. */
 static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;

@@ -1,5 +1,5 @@
-/* Events with very many elements, re-encoded or written as lines: the output holds what the input
- * does, or the event is refused at the limit of memory, with its offset. */
+/* Events with very many elements, transcoded or written as lines: the output equals the input, or
+ * the writer fails at the memory limit with the event's offset. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #define TEXTS 20000u
 #define PAIRS 131072u
 #define NUMBERS 30000u
-#define LARGE_AT 56u /* offset of the first large event */
+#define LARGE_AT 56u /* file offset of the first large event, in bytes */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -71,7 +71,7 @@ static void add_large(struct buffer *to, uint64_t time)
     add_number(to, 99, 1);
 }
 
-/* Small events around two large ones, in one packet. */
+/* Makes one packet of small events around two large ones. */
 static void make(struct buffer *to)
 {
     buffer_init(to, alloc_default());
@@ -109,7 +109,7 @@ static void encode_anew(const ttr_file *files, const char *const *options, const
     ttr_free(t);
 }
 
-/* One of two traces that are read side by side. */
+/* One of two traces that are compared event by event. */
 struct side {
     ttr *t;
     ttr_reader *in;
@@ -169,7 +169,7 @@ static void expect_same(const ttr_file *files, const char *path)
     ttr_free(b.t);
 }
 
-/* The stream that was made, with its metadata, and a folder for outputs. */
+/* The input stream with its metadata, and a folder for outputs. */
 struct scene {
     struct buffer stream;
     ttr_file files[2];
@@ -196,7 +196,8 @@ static void large_events_are_re_encoded_as_they_were(void **state)
     static const char *const options[][4] = {
         {"byte-order=be", NULL},
         {"version=2", "byte-order=be", "packet-size=100", NULL},
-        {"byte-order=be", "packet-size=8000000", NULL}, /* a large event has room beside others */
+        /* a packet can hold a large event and others */
+        {"byte-order=be", "packet-size=8000000", NULL},
         {"version=1.1", NULL},
         {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
         {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
@@ -214,8 +215,8 @@ static void large_events_are_re_encoded_as_they_were(void **state)
     end(&scene);
 }
 
-/* Returns whether the trace is written within so many bytes; else it was refused for the first
- * large event. */
+/* Returns whether the trace can be written within `memory` bytes. If not, asserts that the first
+ * large event caused the failure. */
 static bool fits(const struct scene *scene, const char *format, uint64_t memory)
 {
     static const char *const order[] = {"byte-order=be", NULL};

@@ -1,5 +1,5 @@
-/* What writing CTF may lose.  With the attributes of its dialect (ctf_dialect.h) CTF can say nearly
- * everything; CTF's own older language, the RFC, lacks some types. */
+/* Losses of the CTF writer. With the attributes of our dialect (ctf_dialect.h) CTF can express
+ * nearly everything; v1.1 lacks some types. */
 #include "formats/ctf/write/ctf_write.h"
 
 const ttr_loss ctf_losses[CTF_LOSSES] = {

@@ -1,16 +1,16 @@
-/* The metadata file of a trace: the description as text, bare or in packets, written when
- * everything else is.
+/* The metadata file of a trace: its description as text, plain or in packets.
  *
- * Packets of CTF 1.8 and 2: magic 0x75D11D57 | uuid[16] | checksum u32 | content_size u32 |
- * packet_size u32, both in bits | compression, encryption, checksum scheme u8 | major, minor u8;
- * CTF 2 (CTF2-PMETA-1.0) adds 3 bytes and u32 header size in bits. */
+ *   |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum | [24..27] content
+ * size, bits | |                [28..31] packet size, bits | [32] compression | [33] encryption |
+ * [34] checksum scheme | |                [35] major | [36] minor |  CTF 2 adds    [37..39]
+ * reserved | [40..43] header size, bits          (CTF2-PMETA-1.0) */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
 #define METADATA_MAGIC 0x75D11D57u
 #define HEAD_18 37u
 #define HEAD_2 44u
-#define PACKET_CONTENT 4000u /* bytes of text a packet */
+#define PACKET_CONTENT 4000u /* bytes of text per packet */
 
 ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version,
                               struct buffer *to, ttr_error *error)
@@ -25,7 +25,7 @@ ttr_status ctf_print_metadata(const struct ctf_description *description, enum ct
     }
 }
 
-/* One packet of CTF 1.8 or 2. */
+/* Appends one metadata packet of CTF 1.8 or 2. */
 static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text,
                        size_t n, struct buffer *to)
 {
@@ -48,7 +48,7 @@ static void put_packet(const struct ctf_description *description, bool is_2, con
     bitput_bytes(&put, text, n);
 }
 
-/* Behind the string that begins at `at`. */
+/* Returns the position after the string literal that starts at `at`. */
 static size_t behind_string(const struct buffer *text, size_t at)
 {
     for (at++; at < text->n && text->bytes[at] != '"'; at++)
@@ -56,7 +56,7 @@ static size_t behind_string(const struct buffer *text, size_t at)
     return at < text->n ? at + 1 : text->n;
 }
 
-/* Behind the next block of the text, and the blanks that follow it. */
+/* Returns the position after the next block in braces and the newlines that follow it. */
 static size_t behind_block(const struct buffer *text, size_t at)
 {
     size_t depth = 0;
@@ -72,8 +72,8 @@ static size_t behind_block(const struct buffer *text, size_t at)
     return at;
 }
 
-/* The RFC: one packet.  Each block is an entry, a string of its own that ends with a zero byte (7).
- */
+/* Writes v1.1 metadata as one packet. Each block is an entry that ends with a zero byte (RFC v1.1,
+ * 7). */
 static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text,
                                  struct buffer *to, ttr_error *error)
 {

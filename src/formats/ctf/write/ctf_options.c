@@ -1,22 +1,22 @@
-/* Options of the writer: a table of words for each that has a few values, numbers for the rest. */
+/* Options of the CTF writer: tables of words for options with few values, and numbers. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
 #define PACKET_DEFAULT ((uint64_t)256 << 10)
 #define PACKET_MOST ((uint64_t)1 << 30)
-#define ALIGN_DEFAULT 4096u /* RFC v1.1, 5: "aligned on page size" */
+#define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
 #define ALIGN_MOST (1u << 20)
 
-/* The words of a choice, for the message. */
+/* Fails with the list of words that the option accepts. */
 static ttr_status refuse(const char *key, const char *value, const char *words, ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value,
                 words);
 }
 
-/* The place of the value among words separated by '|'; `*chosen` stays where the option was not
- * given. */
+/* Sets *chosen to the index of the option's value among the words separated by '|'. Leaves it
+ * unchanged if the option is not set. */
 static ttr_status choose(const struct ttr_writer *out, const char *key, const char *words,
                          unsigned *chosen, ttr_error *error)
 {
@@ -67,9 +67,9 @@ static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *opt
     return status;
 }
 
-/* --- Options of some versions --- */
+/* --- Options of certain versions --- */
 
-/* Only the RFC's packets have these; a key may be the reader's. */
+/* Options that only v1.1 packets have. `key` is not among them: it may be meant for the reader. */
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
@@ -108,9 +108,9 @@ ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version 
     return TTR_OK;
 }
 
-/* --- All of them --- */
+/* --- All options --- */
 
-/* One of a few words, and where its place goes. */
+/* An option with a few words as values; `place` is the index of the chosen one. */
 struct choice {
     const char *key, *words;
     unsigned place;
@@ -186,7 +186,7 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     return status == TTR_OK ? read_key(out, options, error) : status;
 }
 
-/* How the source's packets are stored, as its first one is. */
+/* Stores packets as the first packet of the source: checksum, compression, padding and cipher. */
 static void pack_like(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;

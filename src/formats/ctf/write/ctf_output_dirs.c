@@ -1,8 +1,14 @@
-/* Where traces of one output live.  A single one is the output folder itself.  Several have folders
- * in it, called as their sources are relative to each other, or, where these have nothing in common
- * or lie too deep, by as many of their last folders as tell them apart; that is known only at the
- * end, so all but the first are written under a number and then renamed.  Readers find all of them:
- * no name is one that they pass over, none lies deeper than they look. */
+/* Folders of the traces in one output. A single trace is the output folder itself. Several traces
+ * get sub-folders, named after their sources:
+ *
+ *   |  sources a/x/1, a/x/2         ->  1, 2                  (path after the common part)
+ *   |  sources /m/t, /n/t           ->  m/t, n/t              (as many last folders as distinguish
+ * them)
+ *
+ *   The names are known only when all sources are known. Until then all traces but the first are
+ * written to .trace-N and renamed at the end. No name is hidden, called "index" or deeper than
+ * FOLDER_LEVELS_MAX, because readers would skip it.
+ */
 #include <stdio.h>
 
 #include "formats/ctf/write/ctf_copy.h"
@@ -11,13 +17,14 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-#define PART_MOST                                                                                  \
-    240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow \
-          */
-#define NAME_MOST 2048u /* of FOLDER_LEVELS_MAX of them */
+#define PART_MOST \
+/* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
+240u
+#define NAME_MOST 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
 
-bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
-                    ttr_text path)
+    bool
+    ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
+                   ttr_text path)
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";
@@ -46,7 +53,7 @@ void ctf_home_free(struct ctf_home *home, const struct alloc *alloc)
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Bytes of the folders that all paths begin with. */
+/* Returns the length of the folders that all paths start with. */
 static size_t common_part(const struct ctf_writer *w)
 {
     const char *first = w->homes[0]->path;
@@ -64,8 +71,8 @@ static size_t common_part(const struct ctf_writer *w)
     return common;
 }
 
-/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and
- * "index". */
+/* Copies one folder name. Hidden names and "index", which readers skip, get an underscore. Returns
+ * the bytes written. */
 static size_t put_part(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
@@ -77,7 +84,7 @@ static size_t put_part(char *to, const char *from, size_t n)
     return before + kept;
 }
 
-/* Writes a name of up to FOLDER_LEVELS_MAX folders to NAME_MOST bytes. */
+/* Copies the first FOLDER_LEVELS_MAX folders of a path to `to`, which has NAME_MOST bytes. */
 static void put_name(char *to, const char *from)
 {
     size_t n = 0;
@@ -102,7 +109,7 @@ static unsigned count_levels(const char *path)
     return n;
 }
 
-/* Where the last folders of a path begin. */
+/* Returns the part of the path that consists of its last `n` folders. */
 static const char *last_levels(const char *path, unsigned n)
 {
     const char *at = path + strlen(path);
@@ -127,8 +134,8 @@ static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
     return false;
 }
 
-/* Names all homes by the last folders of their paths; false where some would be another's, or
- * inside of it. */
+/* Names all traces by their last `levels` folders. Returns false if two names are equal or one is
+ * inside another. */
 static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], unsigned levels)
 {
     for (size_t i = 0; i < w->homes_n; i++) {
@@ -139,8 +146,7 @@ static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], un
     return true;
 }
 
-/* How many of their last folders homes are called by; 0 = by all behind what they have in common.
- */
+/* Returns the number of last folders in the names; 0 = everything after the common part. */
 static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t common)
 {
     bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] &&
@@ -153,7 +159,7 @@ static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST]
     return levels;
 }
 
-/* Names the i-th home: none is another's, or inside of it. */
+/* Names the i-th trace, with a number if the name is used already or is inside another. */
 static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i,
                       const char *path)
 {
@@ -174,7 +180,8 @@ static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size
 
 #define FIRST ".trace-1"
 
-/* Moves the files of the trace that is the output folder itself into one like the others'. */
+/* Moves the files of the first trace from the output folder to a sub-folder, like those of the
+ * others. */
 static ttr_status move_first(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->own;

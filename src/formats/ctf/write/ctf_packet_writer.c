@@ -1,10 +1,37 @@
-/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are
- * appended until it is large enough, then the free bytes are filled in and the packet goes to its
- * file, with an entry in the index (ctf_index_write.c).
+/* Packet writer: collects the events of a stream in a packet in memory and appends full packets to
+ * the stream file.
  *
- *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 |
- * end u64] | content, bits u64 | packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [|
- * fields of another trace's packets] RFC v1.1:   rfc11_packet.h
+ *   Order of calls:
+ *   |  ctf_stream_enter         starts a packet explicitly (transcoding)
+ *   |  ctf_stream_put           appends an event; starts a packet if none is open, ends a full one
+ * first |  ctf_stream_finish        writes the last packet and the index
+ *
+ *   Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
+ * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,
+ * times and counters are known:
+ *
+ *   |  CTF 1.8, 2
+ *   |  byte  0       magic 0xC1FC1FC1
+ *   |        4       UUID
+ *   |       20       stream class, u32
+ *   |       24       u64 each, in this order; [] = only if the stream class has it:
+ *   |                [stream number] [start time, end time] content size (bits), packet size (bits)
+ *   |                [sequence number] [discarded events]
+ *   |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
+ *   |  RFC v1.1      rfc11_packet.h; compression, encryption and checksum are applied to the
+ * complete packet
+ *
+ *   Limits: an event that would exceed packet_limit is removed (bitput_cut), the packet ends, and
+ * the event is encoded again as the first of the next packet. A packet always holds at least one
+ * event, however large. A packet with counts_to_end may grow beyond the limit: split, only its last
+ * part would carry the counter.
+ *
+ *   Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID
+ * of a trace is fixed before its first packet is written.
+ *
+ *   Cost: one encoding per event, two for the first event of a packet; one write per packet.
+ * Memory: all open packets together about PACKETS_ROOM. Left out: the choice of stream and class
+ * (ctf_encode.c, ctf_transcode.c).
  */
 #include "formats/ctf/write/ctf_write.h"
 
@@ -12,23 +39,23 @@
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 24u  /* magic, uuid, stream class */
-#define HEAD_NUMBERS 7u /* of 64 bits, at most, before the cpu */
+#define HEAD_BYTES 24u  /* bytes of magic, UUID and stream class */
+#define HEAD_NUMBERS 7u /* maximum of u64 members in the head */
 #define MAGIC 0xC1FC1FC1u
 
-#define ID_EXTENDED 65535u /* of LTTng's large header */
+#define ID_EXTENDED 65535u /* id value that announces LTTng's extended event header */
 
-/* All packets under way together take about so much, whatever was asked for, but each at least what
- * one of v1.1 is padded to; more are whole such pieces. */
+/* PACKETS_ROOM: bytes that all open packets share; a larger packet_size is reduced to its share.
+ * Each gets at least PACKET_LEAST, the padding unit of v1.1, and always a multiple of it. */
 #define PACKETS_ROOM ((uint64_t)8 << 20)
 #define PACKET_LEAST ((uint64_t)4 << 10)
 
-/* Files of more streams have no buffers: packets that they would gather are smaller than these. */
+/* Streams per trace up to which files are buffered; with more, packets are smaller than the
+ * buffers. */
 #define BUFFERS_MOST 64u
 
-/* Where packets are that small, their memory is doubled up to the first, then it is what they take
- * with an event more: doubled on, it would be twice as much, and what it was before would lie
- * about. */
+/* Growth of small packet buffers: doubling up to MEMORY_FIRST bytes, then directly to the packet
+ * limit. Doubling further would waste up to half of the buffer and leave the old blocks unused. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
@@ -38,7 +65,7 @@ static bool is_rfc(const struct ctf_stream_out *stream)
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-/* The numbers of 64 bits in a packet's head, in their order. */
+/* Fills `numbers` with the u64 members of the head, in file order. Returns how many there are. */
 static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
                            uint64_t *numbers)
 {
@@ -59,7 +86,7 @@ static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content
     return n;
 }
 
-/* Bytes that are filled in when a packet ends. */
+/* Returns the size in bytes of the head's part that is filled in when the packet ends. */
 static size_t head_bytes(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
@@ -68,7 +95,7 @@ static size_t head_bytes(const struct ctf_stream_out *stream)
     return HEAD_BYTES + 8 * head_numbers(stream, 0, numbers) + (stream->kind->has_cpu ? 4 : 0);
 }
 
-/* What the packets to come begin with. */
+/* Builds the template that all further packets start with. */
 static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
@@ -97,8 +124,8 @@ static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* --- Ending a packet --- */
 
-/* The trace has the UUID that its first packet's content gives: another trace has another, the same
- * trace always the same. */
+/* Derives the trace's UUID from the content of its first packet: equal traces get equal UUIDs, so
+ * output is reproducible. */
 static void make_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -109,13 +136,12 @@ static void make_uuid(struct ctf_stream_out *stream)
         description->uuid[i] = (uint8_t)(a >> i * 8);
         description->uuid[8 + i] = (uint8_t)(b >> i * 8);
     }
-    /* Version 8 and variant of RFC 9562: made by rules of our own. */
+    /* Version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
     description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Inputs that are alike are several traces all the same: none gets the UUID of another of this
- * output. */
+/* Assigns a UUID that no other trace of this output has: equal inputs are still several traces. */
 static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
@@ -127,14 +153,14 @@ static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
-        i = SIZE_MAX; /* once more from the first */
+        i = SIZE_MAX; /* the new UUID may collide again: restart with the first trace */
     }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
     description->has_session_id = true;
 }
 
-/* Replaces a number of the head. */
+/* Overwrites a number at byte offset `byte` of the packet. */
 static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, unsigned bits)
 {
     if (stream->trace->description.is_big_endian)
@@ -167,7 +193,8 @@ static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint
     ctf_index_out_add(&stream->index, numbers);
 }
 
-/* A packet of the RFC, with what is done to its content, in out->buffer. */
+/* Builds a v1.1 packet in out->buffer: pads, compresses, encrypts and checksums as the options ask.
+ */
 static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
 {
     struct rfc11_packing packing = stream->trace->options->packing;
@@ -186,7 +213,7 @@ static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, tt
                       &packing, &out->buffer, error);
 }
 
-/* Nothing is kept of the room that one large packet took. */
+/* Frees the buffers of a packet that was larger than its share. */
 static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->own;
@@ -198,7 +225,8 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Bytes at which packets end; less than was asked for where many streams are written at once. */
+/* Returns the packet size in bytes: packet_size, or the stream's share of PACKETS_ROOM if that is
+ * less. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
     const uint64_t share = PACKETS_ROOM / (stream->trace->streams_n ? stream->trace->streams_n : 1),
@@ -249,7 +277,8 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
 
 /* --- Events --- */
 
-/* LTTng's large header; the RFC's have the same parts in other places. */
+/* Writes LTTng's large event header, or id and time of CTF 2 streams without times. v1.1 headers:
+ * see put_rfc_header. */
 static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
@@ -270,7 +299,8 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
     }
 }
 
-/* Numbers of the RFC's headers, aligned where alignment is natural. */
+/* Writes a v1.1 event header of type 1 or 2, compact if id and time difference fit. Members are
+ * aligned if the trace's alignment is natural. */
 static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
@@ -280,7 +310,7 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     const unsigned wide = !is_natural ? 3
                           : description->alignment == CTF_ALIGN_NATURAL_32
                               ? 5
-                              : 6; /* of 64-bit integers */
+                              : 6; /* log2 of the alignment of 64-bit integers */
     void (*number)(struct bitput *, uint64_t, unsigned) =
         description->is_big_endian ? bitput_be : bitput_le;
     uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2,
@@ -307,14 +337,15 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Where the size of an event is filled in once it is known, and where what it counts begins: a
- * byte. */
+/* Position of an event's size member, which is stored after the event is encoded, and the byte from
+ * which the size counts; both in bits. */
 struct size_place {
     uint64_t at, behind;
-    unsigned bits; /* 0 = no size */
+    unsigned bits; /* width of the member; 0 = the event has no size */
 };
 
-/* The number of bytes from the context to here; false where it does not fit. */
+/* Stores the number of bytes from the end of the context to here. Returns false, and stores the
+ * maximum, if the member is too small. */
 static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
 {
     const uint64_t bytes =
@@ -325,8 +356,8 @@ static bool fill_size(struct ctf_stream_out *stream, const struct size_place *si
     return bytes <= most;
 }
 
-/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size
- * among its members. */
+/* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
+ * with the size as one member. Returns where the size must be stored. */
 static struct size_place put_sized_context(const struct ctf_stream_out *stream,
                                            struct encode *encode)
 {
@@ -353,7 +384,7 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream,
     return size;
 }
 
-/* Appends an event to the packet. Returns false if its size is too large for the context. */
+/* Appends an event to the packet. Returns false if its size does not fit in the size member. */
 static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class,
                          const struct ctf_items *items, uint64_t ticks)
 {
@@ -398,7 +429,8 @@ ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writ
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Makes room for an event, mostly. */
+/* Enlarges the packet buffer in one step once it is large. Events larger than MEMORY_SPARE grow it
+ * again. */
 static void make_room(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
@@ -409,15 +441,15 @@ static void make_room(struct ctf_stream_out *stream)
         buffer_reserve(packet, (size_t)room);
 }
 
-/* Whether the packet tells how many events are missing up to its end, which of several packets in
- * its place only the last would have. */
+/* Returns true if the packet's counter covers discarded events up to its end. If it were split,
+ * only the last part could carry it. */
 static bool splits_gap(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.
- * All such packets together take no more than PACKETS_ROOM beyond what they may. */
+/* Returns true if a full packet may grow further to keep the end of its gap. All such packets share
+ * PACKETS_ROOM bytes above their limits. */
 static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t over = stream->put.at / 8 - packet_limit(stream);
@@ -460,7 +492,7 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* --- Ends --- */
+/* --- End of a stream --- */
 
 static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out,
                               ttr_error *error)

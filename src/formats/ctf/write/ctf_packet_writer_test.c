@@ -1,6 +1,5 @@
-/* Streams of small traces, byte by byte: heads of packets as rfc11_packet.h and ctf_packet_writer.c
- * draw them, events as the types of each language lay them out, the index as LTTng has it. Expected
- * bytes are worked out by hand. */
+/* Packets, events and indexes of small traces, byte by byte. Expected bytes are computed by hand
+ * from rfc11_packet.h, ctf_packet_writer.c and LTTng's index format. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -11,11 +10,11 @@
 
 #include "support/support.h"
 
-/* One trace with one stream into a folder that is read again as files. */
+/* A trace with one stream, and the folder it is written to. */
 struct made {
     char folder[64];
     struct ttr_writer out;
-    struct ctf_writer writer; /* without other traces */
+    struct ctf_writer writer; /* zeroed: the output has no other traces */
     ttr_loss ledger[CTF_LOSSES];
     struct ctf_options options;
     struct ctf_trace_out trace;
@@ -63,7 +62,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     buffer_init(&m->stream.head, &m->out.t->counted);
 }
 
-/* Writes the event of the builder. */
+/* Writes the builder's event to the stream. */
 static void put(struct made *m)
 {
     ttr_batch batch;
@@ -109,7 +108,7 @@ static void end(struct made *m)
     ttr_free(m->out.t);
 }
 
-/* Compares a file; "uu" stands for the trace's UUID, "ss" for the session id. */
+/* Compares a file with hexadecimal bytes; "uu" represents the trace's UUID, "ss" the session id. */
 static void check_file(struct made *m, const char *name, const char *hex)
 {
     uint8_t expected[4096], found[4096];
@@ -140,7 +139,7 @@ static void check_file(struct made *m, const char *name, const char *hex)
             fail_msg("%s: byte %zu is %02x, expected %02x", name, i, found[i], expected[i]);
 }
 
-/* An instant and a span with what most events have. */
+/* Writes an instant and a span with the usual attributes and fields. */
 static void put_two(struct made *m)
 {
     ttr_event_begin(m->builder, TTR_KIND_INSTANT, 1000, NULL, "hello");

@@ -1,5 +1,5 @@
-/* What it takes to open hundreds of stream files with a few events each: few system calls, few
- * requests for memory, and nothing that stays. */
+/* Cost of opening hundreds of stream files with a few events each: few system calls, few
+ * allocations, no leaks. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include "support/support.h"
 
 #define STREAMS 300u
-#define EMPTY 3u    /* files without a byte, among them */
-#define EVENTS 5u   /* of each */
+#define EMPTY 3u    /* files without a byte; included in STREAMS */
+#define EVENTS 5u   /* per stream */
 #define PACKET 600u /* bytes */
 #define LARGE ((size_t)4 << 20)
-#define READS_OTHER 40u     /* calls that read, of the metadata and of this test */
-#define REQUESTS_OTHER 700u /* for memory, beside those of streams */
+#define READS_OTHER 40u     /* read calls for the metadata and by this test */
+#define REQUESTS_OTHER 700u /* allocations that do not depend on the number of streams */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -70,7 +70,7 @@ static void make_trace(char *folder)
         write_stream(folder, i);
 }
 
-/* Reads all; the events that came are those of the streams in turn. */
+/* Reads the trace and asserts that the streams' events come in turn. */
 static void read_trace(ttr *t, const char *folder)
 {
     ttr_batch batch;
@@ -100,11 +100,11 @@ static void read_trace(ttr *t, const char *folder)
         assert_int_equal(report.bytes, PACKET);
         assert_int_equal(report.notes_n, 0);
     }
-    assert_false(ttr_reader_report(in, STREAMS - EMPTY, &report)); /* nobody hears of empty files */
+    assert_false(ttr_reader_report(in, STREAMS - EMPTY, &report)); /* empty files have no report */
     ttr_close(in);
 }
 
-/* Calls of this process that read; 0 where the system does not tell. */
+/* Returns the number of read calls of this process; 0 if the system does not count them. */
 static unsigned long reads(void)
 {
     char text[512] = "";
@@ -128,11 +128,12 @@ static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_f
         .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr *t = ttr_new(&options);
     const unsigned long first = reads(), before = reads();
-    const bool is_told = before == first + 1; /* tools that watch programs read for themselves */
+    /* false under tools that read on behalf of the program, such as tracers */
+    const bool is_told = before == first + 1;
     read_trace(t, folder);
     assert_true(!is_told || reads() - before <= 2 * STREAMS + READS_OTHER);
     assert_in_range(heap.requests, 1, STREAMS + REQUESTS_OTHER);
-    read_trace(t, folder); /* once more in the same context */
+    read_trace(t, folder); /* a second time with the same library handle */
     ttr_free(t);
     support_heap_check(&heap);
     assert_int_equal(files_remove(folder), 0);
@@ -150,7 +151,7 @@ static void hundreds_of_small_streams_are_read_by_threads(void **state)
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* Has no block for all that is expected together. */
+/* Allocator that fails for the single large block that would hold the state of all streams. */
 static void *refuse_large(void *own, void *old, size_t old_size, size_t new_size)
 {
     struct support_heap *heap = own;

@@ -1,26 +1,41 @@
-/* Types for shapes.  One pass over the items of an event makes the tree for them; numbers and whole
- * roots are shared by all classes that have the same.
+/* Types from shapes: builds the struct type of a root (payload, context ...) from the items of the
+ * first event that has the shape.
  *
- * What each language has for a value:
- *   |                | CTF 1.8                       | CTF 2                     | RFC v1.1 | |
- * arrays         | u32 NAME_length, sequence     | the same                  | sequence, length
- * inline | | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same
- * | | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of
- * u8       | | floats         | floating_point                | floating-point            |
- * integer, float = true   | An array or bytes that stand in an array need a struct around the
- * length and themselves, where the length is not inline. */
+ *   Algorithm: recursive descent over the items in pre-order; `types->at` is the current item.
+ * Members are collected on a stack (`types->member`), and a struct is closed by copying its part of
+ * the stack to the arena. Scalars and roots are cached by hash (`by_key`), so all classes share
+ * them.
+ *
+ *   Order of calls: ctf_types_root -> add_value per member -> make_value | make_counted ->
+ * make_group (structs), make_elements (arrays), make_scalar. Names: ctf_type_names.c.
+ *
+ *   How each language expresses a value:
+ *   |                  CTF 1.8                        CTF 2                       RFC v1.1
+ *   |  array           u32 NAME_length, sequence      the same                    sequence, inline
+ * length |  bytes           the same, of hexadecimal u8    u32 NAME_length, blob       as array |
+ * boolean, null   enumeration of u8              boolean; enumeration        enumeration of u8 |
+ * float           floating_point                 floating-point              integer, float = true
+ *
+ *   An array inside an array has no place for its length, unless that is inline. A struct is put
+ * around both: |  [[1,2],[3]]     sequence of struct { u32 elements_length; sequence elements; }
+ *
+ *   Invariants: member names are unique in their struct; a length precedes what it counts; types
+ * never change after their root is returned. Cost: once per shape, not per event. Left out:
+ * variants and optional fields; each combination that occurs is a shape of its own. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-#define LABELS_NAMED 64u /* an enumeration of so many is a type with a name */
-#define LENGTH_BITS_ODD                                                      \
-    64u /* of an array of hexadecimal u8, which is not to be taken for bytes \
-         */
+#define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
+#define LENGTH_BITS_ODD                                                                          \
+/* width of the length of an array of hexadecimal u8, so that readers of the dialect do not take \
+ * it for bytes */
+64u
 
-static bool is_rfc(const struct ctf_types *types)
+    static bool
+    is_rfc(const struct ctf_types *types)
 {
     return types->description->version == CTF_RFC_1_1;
 }
@@ -64,7 +79,7 @@ static ttr_text keep(struct ctf_types *types, const void *bytes, size_t n)
     return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
 }
 
-/* A type that can be written, in place of one there is no memory for. */
+/* Returns a zeroed type with byte alignment; NULL, with types->failed set, if memory runs out. */
 static struct type *new_type(struct ctf_types *types, enum type_kind kind)
 {
     struct type *type = take(types, sizeof *type);
@@ -77,8 +92,8 @@ static struct type *new_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of
- * themselves, at most of a word. */
+/* Returns log2 of a number's alignment: one byte; with natural alignment the size of 16, 32 and
+ * 64-bit numbers, up to a word. */
 static uint8_t alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
@@ -119,13 +134,14 @@ static const struct type *remember(struct ctf_types *types, uint64_t key, const 
     return type;
 }
 
-/* Keys of shared types that are no roots. */
+/* Returns the cache key of a shared type that is not a root. */
 static uint64_t key_of(enum type_kind kind, unsigned a, unsigned b)
 {
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* "uint64_t", "uint8_hex_t", "float32_t": languages with names for types then say them once. */
+/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL defines it
+ * once. */
 static void name_number(struct ctf_types *types, struct type *type)
 {
     static const char *const names[TYPE_KIND_COUNT] = {
@@ -198,7 +214,7 @@ struct type *ctf_types_struct(struct ctf_types *types, const struct type_member 
     return type;
 }
 
-/* An enumeration of 8 bits with these labels for 0, 1, ... or, where it is one, for `value`. */
+/* Makes an 8-bit enumeration with labels for value, value + 1 and so on. */
 static const struct type *labelled(struct ctf_types *types, const ttr_text *names, uint32_t n,
                                    uint64_t value)
 {
@@ -225,7 +241,7 @@ static const struct type *constant(struct ctf_types *types, const ttr_value *val
     return labelled(types, &label, 1, value->v.u);
 }
 
-/* The enumerations that stand for values without a type of their own. */
+/* Returns the shared enumeration that represents a boolean or null. */
 static const struct type *stand_in(struct ctf_types *types, enum type_kind kind, unsigned variant,
                                    const ttr_text *names, uint32_t n)
 {
@@ -247,7 +263,7 @@ static const struct type *nothing(struct ctf_types *types, bool is_absent)
     return stand_in(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Labels of another description, said once more in this one. */
+/* Copies labels from another description into this arena. */
 static const struct type_labels *copy_labels(struct ctf_types *types,
                                              const struct type_labels *from)
 {
@@ -268,7 +284,7 @@ static const struct type_labels *copy_labels(struct ctf_types *types,
     return labels;
 }
 
-/* "labels_1_t": what many classes may have is said once in languages with names for types. */
+/* Names an enumeration, for example labels_1_t, so that TSDL defines it once. */
 static void name_labels(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
@@ -302,15 +318,15 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
 
 /* --- Names --- */
 
-/* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a
- * single class. */
+/* Returns true if the struct also holds attributes: they are in contexts, or in v1.1 in the
+ * payload. */
 static bool has_attributes(const struct ctf_types *types)
 {
     return types->root != ROOT_PAYLOAD || is_rfc(types);
 }
 
-/* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an
- * underscore. */
+/* Appends a name of a transcoded field: characters that TSDL does not allow become underscores,
+ * because no reader would undo an escape. Appends _NUMBER if above 1. */
 static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     char digits[NUMBER_MAX];
@@ -327,8 +343,8 @@ static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned numb
     buffer_add(&types->name, digits, number_put_u64(digits, number));
 }
 
-/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword;
- * people see it without.  Not so what readers know by its name. */
+/* Names a member. TSDL names get an underscore as prefix, like LTTng's, so that they cannot be
+ * keywords; readers show them without it. cpu_id stays, because readers search for it by name. */
 static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name,
                         unsigned times, bool is_fixed)
 {
@@ -358,9 +374,8 @@ static ttr_text without_underscores(ttr_text name)
     return name;
 }
 
-/* What makes a name of the dialect another than those beside it.  In TSDL some readers take names
- * for the same that differ by underscores before them; where these come back anyway, they are told
- * apart by how often they stand there. */
+/* Returns the key by which names of the dialect are compared. Some TSDL readers treat names as
+ * equal that differ in leading underscores, so these are not part of the key. */
 static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
 {
     if (types->description->version != CTF_1_8)
@@ -376,7 +391,7 @@ static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, b
     return hash_bytes(plain.p, plain.n);
 }
 
-/* How often a name of the dialect stands in a struct by now. */
+/* Returns how many members of the struct have this key, including the new one. */
 static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t key)
 {
     uint32_t *times = pairmap_get(&types->times, structure, key);
@@ -386,13 +401,13 @@ static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t k
     return 1;
 }
 
-/* Outside of the dialect names are told apart as they are written.  What is known of one in a
- * struct: whether a member has it, and the last number that others got which would have it.  Those
- * that fields to come have by themselves are known too, so that no made one takes them. */
+/* Names of transcoded fields are compared as they are written. Per struct and name, `times` holds:
+ * NAME_TAKEN if a member has it, plus NAME_NUMBER times the last number that made a duplicate
+ * unique. Names of later fields are entered in advance, so that no made-up name takes them. */
 #define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* and above */
+#define NAME_NUMBER 2u /* unit of the number; multiples of it are stored */
 
-/* A name with an underscore before it; lives until the next one is made. */
+/* Returns the name with an underscore as prefix. Valid until the next call. */
 static ttr_text plain_name(struct ctf_types *types, ttr_text name, unsigned number)
 {
     buffer_clear(&types->name);
@@ -413,7 +428,7 @@ static void know_name(struct ctf_types *types, uint64_t structure, ttr_text name
     types->failed |= !pairmap_put(&types->times, structure, hash_bytes(name.p, name.n), what);
 }
 
-/* Whether a member has the name, or, where that is asked, one to come. */
+/* Returns true if a member has the name; with also_later, also if a later field has it. */
 static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
                      bool also_later)
 {
@@ -421,9 +436,9 @@ static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text
     return known && (also_later || *known & NAME_TAKEN);
 }
 
-/* Whether a name, given with an underscore before it, is another's; one that was made also where
- * the other is still to come.  Babeltrace shows names of TSDL without one underscore, and refuses
- * those that are written as an earlier one is shown. */
+/* Returns true if the name, passed with an underscore as prefix, collides with another. Made-up
+ * names must not collide with later fields, either. Babeltrace shows TSDL names without one
+ * underscore, and rejects a name that is written as an earlier one is shown. */
 static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_text written,
                        bool is_made)
 {
@@ -437,7 +452,7 @@ static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_te
     return shows_another || is_known(types, structure, written, false);
 }
 
-/* The number behind a name that makes it the only one in its struct; 1 = none is needed. */
+/* Returns the number to append to a name to make it unique in its struct; 1 = none. */
 static unsigned number_of(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = plain_name(types, name, 1);
@@ -457,7 +472,7 @@ static unsigned number_of(struct ctf_types *types, uint64_t structure, ttr_text 
     return number;
 }
 
-/* Takes note of the names of fields in [from, to), and of those that packets have anyway, before
+/* Enters the names of the fields in [from, to), and those of the standard packet members, before
  * any of them becomes a member. */
 static void expect_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to)
 {
@@ -475,8 +490,8 @@ static void expect_names(struct ctf_types *types, uint64_t structure, size_t fro
         know_name(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
 }
 
-/* What tells a member from others of its name: how often that stands there in the dialect, else a
- * number. */
+/* Returns the number that distinguishes a member from others of its name: a count in the dialect,
+ * otherwise from number_of. */
 static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
                          bool is_fixed)
 {
@@ -486,7 +501,8 @@ static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text n
     return is_fixed ? 1 : times;
 }
 
-/* Adds a member to the struct under way; its type is still to come. */
+/* Adds a member to the current struct; the caller sets its type. Returns its index; SIZE_MAX if
+ * memory runs out. */
 static size_t add_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
@@ -516,7 +532,7 @@ static const ttr_value *peek(const struct ctf_types *types)
     return &types->items->field[types->at].value;
 }
 
-/* A reference to the member `length` of the struct that the path leads to. */
+/* Makes the type refer to the member `length` of the struct at the current path. */
 static void refer(struct ctf_types *types, struct type *type, ttr_text length)
 {
     ttr_text *names = take(types, (types->path_n + 1) * sizeof *names);
@@ -534,8 +550,8 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
 
 static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value);
 
-/* The elements of an array: all are like the first; without one its source or another array may
- * tell what they would be like, else bytes do. */
+/* Returns the element type. All elements have the shape of the first. Without elements it comes
+ * from the source's type or from another array; otherwise it is u8. */
 static const struct type *make_elements(struct ctf_types *types, const ttr_value *array,
                                         ttr_text name)
 {
@@ -562,7 +578,8 @@ static const struct type *make_elements(struct ctf_types *types, const ttr_value
     return type;
 }
 
-/* Whether the value under way is an array of hexadecimal u8. */
+/* Returns true if the current value is an array of hexadecimal u8, the form in which CTF 1.8 writes
+ * bytes. */
 static bool looks_like_bytes(const struct ctf_types *types)
 {
     const ttr_value *value = peek(types);
@@ -578,7 +595,8 @@ static const struct type *length_type(struct ctf_types *types)
     return ctf_types_number(types, TYPE_UINT, bits, 10);
 }
 
-/* What the member is called that has the length of the value under way; NULL = none does. */
+/* Returns the written name of the member that holds the length of the current value; NULL inside if
+ * there is none. */
 static ttr_text called_length(const struct ctf_types *types)
 {
     const ttr_value *value = peek(types);
@@ -587,8 +605,8 @@ static ttr_text called_length(const struct ctf_types *types)
                : (ttr_text){NULL, 0};
 }
 
-/* An array or bytes, called `name` in its struct, whose length is in the member `length` before it,
- * or inline. */
+/* Makes the type of an array or bytes with variable length. `length`: member that holds the length;
+ * v1.1 has it inline. */
 static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length)
 {
     bool is_bytes = peek(types)->type == TTR_TYPE_BYTES,
@@ -610,13 +628,14 @@ static const struct type *make_counted(struct ctf_types *types, ttr_text name, t
     else if (!is_blob)
         type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
+        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Closes the struct whose members began at `begin`. */
+/* Makes a struct of the members from index `begin` on and removes them from the stack. */
 static struct type *close_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
@@ -627,7 +646,8 @@ static struct type *close_struct(struct ctf_types *types, size_t begin)
     return type;
 }
 
-/* Adds the length of the value under way, under a name of its own.  Gives the name as written. */
+/* Adds a member for the length of the current value, under a unique name NAME_length. Returns the
+ * name as written. */
 static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
@@ -653,8 +673,8 @@ static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text
     return types->member[at].name;
 }
 
-/* Remembers what the item under way is called, as text of its own: a length is known as that of
- * what follows by its very bytes. */
+/* Records the written name of the current item. The name of a number is copied, because a length is
+ * identified by the address of its name. */
 static void remember_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
@@ -667,7 +687,7 @@ static void remember_name(struct ctf_types *types, ttr_text name)
         peek(types)->type == TTR_TYPE_UINT ? keep(types, name.p, name.n) : name;
 }
 
-/* Adds the value under way as a member, with the length before it that it may need. */
+/* Adds the current value as a member, preceded by a length member if needed. */
 static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
                       bool is_fixed)
 {
@@ -699,7 +719,7 @@ static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name
     types->member[at].type = type;
 }
 
-/* The struct around a length and what it counts, where these stand in an array. */
+/* Makes the struct of length and content for an array or bytes inside an array. */
 static const struct type *make_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
@@ -707,7 +727,7 @@ static const struct type *make_pair(struct ctf_types *types)
     return close_struct(types, begin);
 }
 
-/* A scalar in a struct that says by its member's name what it is. */
+/* Puts a scalar into a struct whose only member name marks its meaning, for example `koid`. */
 static const struct type *wrap(struct ctf_types *types, const char *name, const struct type *inner)
 {
     struct type_member member = {.type = inner};
@@ -719,7 +739,7 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* An identifier does not begin with a digit; in TSDL there is an underscore already. */
+    /* An identifier must not start with a digit. TSDL names have an underscore already. */
     char digits[NUMBER_MAX + 1] = "_";
     size_t skip = is_rfc(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
@@ -735,7 +755,7 @@ static const struct type *make_group(struct ctf_types *types, bool is_array, uin
     return close_struct(types, begin);
 }
 
-/* A text in so many bytes. */
+/* Makes the type of a text of a fixed number of bytes. */
 static const struct type *make_room(struct ctf_types *types, uint64_t n)
 {
     struct type *type = new_type(types, TYPE_TEXT);
@@ -774,7 +794,7 @@ static const struct type *make_scalar(struct ctf_types *types, const ttr_value *
     return value->hint == TTR_HINT_KOID ? wrap(types, "koid", type) : type;
 }
 
-/* Sixteen bytes and the like. */
+/* Makes the type of bytes of fixed size, such as a UUID. */
 static const struct type *make_fixed(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
@@ -787,7 +807,8 @@ static const struct type *make_fixed(struct ctf_types *types, size_t n)
     return type;
 }
 
-/* An array of always as many elements; its own name is the last in the path. */
+/* Makes the type of an array of fixed size. The array's own name is removed from the path while its
+ * elements are made. */
 static const struct type *make_array(struct ctf_types *types, const ttr_value *array)
 {
     struct type *type = new_type(types, TYPE_ARRAY);
@@ -798,7 +819,8 @@ static const struct type *make_array(struct ctf_types *types, const ttr_value *a
     type->element = make_elements(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
+        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        type->align = type->element->align;
     return type;
 }
 

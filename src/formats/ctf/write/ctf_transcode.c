@@ -1,13 +1,36 @@
-/* Events of a CTF trace that cannot be copied, because another version or byte order is asked for:
- * encoded anew, under their own names. Unlike those of other formats they need no dialect: names,
- * contexts, labels, clocks and the environment are what they were.
+/* Transcoding: a CTF trace that cannot be copied, because another version or byte order is asked
+ * for, is encoded again under its own names. It needs no dialect: names, contexts, labels, clocks
+ * and the environment are those of the source.
  *
- * A stream file of the source becomes one of the target, and each of its packets one, with its
- * times, counters and cpu; where packets get too large they are split.  Classes are found by the
- * source's and by the shape of each event: variants and optional fields have one shape when they
- * come.  What several classes cannot share (a common context that changes its shape) has streams of
- * its own. Gaps are no events: they are in the counters of the packet behind them
- * (ctf_discarded_write.c). */
+ *   Order of calls, per event:
+ *   |  begin_plain       collects the source stream, the packet and the output trace of the event
+ *   |  stream_of         source file + shape of the common context -> output stream
+ *   |    name_stream     chooses a file name, in v1.1 with the section and the CPU in it
+ *   |    make_kind       makes the stream class for a new shape
+ *   |  enter_packet      starts an output packet if the event is the first of its source packet
+ *   |  class_of          source class + shape -> event class
+ *   |  ctf_stream_put    encodes the items
+ *
+ *   Mapping: a source file becomes an output file, and each packet becomes one packet with its
+ * times, counters and CPU. Packets above packet_size are split:
+ *
+ *   |  source file   | packet 0: e e e      | packet 1: e e e e e e       |
+ *   |  output file   | packet 0: e e e | packet 1: e e e e | packet 2: e e |   sequence numbers
+ * continue
+ *
+ *   Variants and optional fields: each combination that occurs is a shape and gets a class of its
+ * own. A common context that changes its shape cannot be shared by classes, so it gets another
+ * stream.
+ *
+ *   Gaps are not events in CTF: they become counters of the next packet (ctf_discarded_write.c).
+ *
+ *   Events of a sorted or filtered stream may be copies without their packet (`is_copy`). Fields of
+ * their packet are known only if the copy holds them (`has_packet`).
+ *
+ *   Invariants: times of a stream never decrease; one shape in a stream is always one class.
+ *   Cost: a lookup of the stream and of the class per event, one pass over its fields. Left out:
+ * fields of event headers beside id and time (counted as CTF_LOST_PACKET).
+ */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -19,23 +42,24 @@
 #define NAME_MOST 256u
 
 #define LATEST \
-    UINT64_MAX /* in place of what tells streams of one file apart: that which was added last */
+    UINT64_MAX /* key in place of a shape: the stream that was added last for a source file */
 
-/* An event, and what it is made into. */
+/* An event of a CTF source, with everything that its transcoding needs. */
 struct plain {
     struct ttr_writer *out;
     struct ctf_writer *w;
     const ttr_event *event;
     const struct ctf_schema *schema;
     const struct ctf_stream *stream;
-    const struct ctf_packet *about; /* its packet */
-    struct ctf_packet unknown;      /* stands for that of an event that was copied since */
+    const struct ctf_packet *about; /* the event's packet */
+    /* stand-in packet for an event that was copied out of its packet */
+    struct ctf_packet unknown;
     bool is_copy;
-    bool has_packet;      /* a copy that holds what its packet says ... */
-    uint64_t packet_says; /* ... of which this is a hash */
+    bool has_packet;      /* true if the copy holds the fields of its packet */
+    uint64_t packet_says; /* hash of these fields */
     struct ctf_trace_out *trace;
     enum ctf_version version;
-    char name[NAME_MOST]; /* of a new stream's file */
+    char name[NAME_MOST]; /* file name of a new stream */
     size_t name_n, section_n;
 };
 
@@ -63,10 +87,9 @@ bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event)
     return !index || !w->traces[*index]->is_dialect;
 }
 
-/* --- Files that go on --- */
+/* --- Files that continue another file --- */
 
-/* Whether the source's reader takes the stream's first packet for one behind those of another file.
- */
+/* Returns true if the reader treats the stream's first packet as a continuation of another file. */
 static bool goes_on(const struct plain *plain)
 {
     const struct ctf_reader *reader = ctf_origin_of(plain->schema, plain->event).reader;
@@ -82,7 +105,8 @@ static bool goes_on(const struct plain *plain)
 
 /* --- Traces and stream classes --- */
 
-/* Nanoseconds that the event is later than its trace says. */
+/* Returns the nanoseconds by which the event's time was moved since it was read; 0 if its time is
+ * unknown. */
 static int64_t moved_by(const struct plain *plain)
 {
     const ttr_event *event = plain->event;
@@ -119,7 +143,8 @@ static struct ctf_trace_out *trace_of(struct plain *plain)
     return trace;
 }
 
-/* The trace's own clock, in place of what the target cannot say. */
+/* Returns the output clock of the stream: the copied source clock, or the trace's own nanosecond
+ * clock if the target cannot express the source's. */
 static const struct ctf_clock *clock_of(const struct plain *plain, bool has_times)
 {
     const struct ctf_description *from = &plain->schema->trace->class->description;
@@ -132,7 +157,7 @@ static const struct ctf_clock *clock_of(const struct plain *plain, bool has_time
     return NULL;
 }
 
-/* Whether headers of events say more than what all have; the RFC's never do. */
+/* Returns true if event headers have fields beside id and time, which v1.1 never has. */
 static bool has_rich_header(const struct plain *plain)
 {
     ttr_fields walk;
@@ -146,8 +171,7 @@ static bool has_rich_header(const struct plain *plain)
     return is_rich;
 }
 
-/* Whether events that are out of their packets had more than the RFC's, or what is kept, in their
- * headers and packets. */
+/* Returns true if copies of the class's events lost header or packet fields. */
 static bool loses_parts(const struct plain *plain, const struct ctf_stream_class *source)
 {
     const bool was_rfc = plain->schema->trace->class->description.version == CTF_RFC_1_1;
@@ -155,14 +179,15 @@ static bool loses_parts(const struct plain *plain, const struct ctf_stream_class
                         (!plain->has_packet && type_is_rich(source->packet_context)));
 }
 
-/* Whether packets of the event's stream say something of that role; those of the RFC do. */
+/* Returns true if packets of the event's stream have a field of that role; v1.1 packets always do.
+ */
 static bool has_counter(const struct plain *plain, enum ctf_role role)
 {
     return plain->schema->trace->class->description.version == CTF_RFC_1_1 ||
            tsdl_has_role(plain->stream->class->packet_context, role);
 }
 
-/* Whether events have no time but that of their packet, which copies are not in any more. */
+/* Returns true if the events' only time is that of their packet, which copies have lost. */
 static bool has_time_of_packet(const struct plain *plain)
 {
     const struct ctf_stream *stream = plain->stream;
@@ -170,28 +195,28 @@ static bool has_time_of_packet(const struct plain *plain)
            (has_counter(plain, CTF_ROLE_TIME_BEGIN) || has_counter(plain, CTF_ROLE_TIME_END));
 }
 
-/* Whether the event has a time that is known: its own, or that of its packet, of the one before or
- * of the clock's zero. */
+/* Returns true if the event's time is known: its own, or else that of its packet, of the event
+ * before or of the clock's zero. */
 static bool has_known_time(const struct plain *plain)
 {
     return !(plain->event->flags & TTR_EVENT_NO_TIME) || plain->stream->class->clock;
 }
 
-/* Whether nothing is known of the event's packet but the cpu. */
+/* Returns true if only the CPU is known of the event's packet. */
 static bool has_lost_packet(const struct plain *plain)
 {
     return plain->is_copy && !plain->has_packet;
 }
 
-/* The cpu is a field of packets like any other, but in the RFC, where it stands in the name of the
- * file, and where packets are not known. */
+/* Returns true if the stream's packets need a CPU of their own: in v1.1 the CPU is part of the file
+ * name, and unknown packets have no field for it. Otherwise the CPU is an ordinary packet field. */
 static bool has_own_cpu(const struct plain *plain)
 {
     return plain->about->has_cpu && (plain->version == CTF_RFC_1_1 || has_lost_packet(plain));
 }
 
-/* Whether the source's events have a context that only says their size, as event_size = true puts
- * it there. */
+/* Returns true if the source's common context holds only the event size, as event_size = true
+ * declares it. */
 static bool has_size_alone(const struct plain *plain)
 {
     const struct ctf_stream_class *source = plain->stream->class;
@@ -200,8 +225,8 @@ static bool has_size_alone(const struct plain *plain)
            source->event_context->members[0].type->bits == 16;
 }
 
-/* Whether the source's events say their size in a context of their own, which stays what it is:
- * only the size is another one. */
+/* Returns true if the source's common context holds the event size among other fields. The context
+ * is kept and only the size is recomputed. */
 static bool has_sized_context(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
@@ -210,8 +235,8 @@ static bool has_sized_context(const struct plain *plain)
            !has_size_alone(plain) && (!options->has_event_size || options->rfc_has_event_size);
 }
 
-/* Whether events of the target say their size in front of all: as asked for, else as the source's
- * do.  Contexts are among the fields of the payload then. */
+/* Returns true if target events start with their size: if the user asked for it, or as in the
+ * source. Contexts then become payload fields. */
 static bool stores_size(const struct plain *plain)
 {
     const struct ctf_options *options = plain->trace->options;
@@ -219,7 +244,8 @@ static bool stores_size(const struct plain *plain)
            (options->has_event_size ? options->rfc_has_event_size : has_size_alone(plain));
 }
 
-/* Whether the source's sizes are gone: they are told anew, or nobody asked for them. */
+/* Returns true if the source's size fields are dropped: the target writes sizes elsewhere, or
+ * writes none. */
 static bool drops_size(const struct plain *plain)
 {
     return plain->version == CTF_RFC_1_1 &&
@@ -227,8 +253,7 @@ static bool drops_size(const struct plain *plain)
             (stores_size(plain) && plain->stream->class->rfc_has_event_size));
 }
 
-/* The size among the members of a context: its number from 1, 0 where there is none that says it.
- */
+/* Returns the 1-based member of the context that holds the event size; 0 = none. */
 static uint32_t size_member(const struct type *context)
 {
     static const ttr_text name = {"payload_size", 12};
@@ -279,8 +304,8 @@ static bool make_kind(struct plain *plain, struct ctf_kind_out **kind)
     return true;
 }
 
-/* What tells stream classes of the source apart that do not become one: of the RFC all sections of
- * one id do, which elsewhere are one class with many files. */
+/* Returns a key of the source's stream classes. All v1.1 sections of one id and clock have the same
+ * key: elsewhere they are one class with several files. */
 static uint64_t source_of(const struct plain *plain)
 {
     const struct ctf_kind *own = plain->stream->kind;
@@ -288,7 +313,7 @@ static uint64_t source_of(const struct plain *plain)
     return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
 }
 
-/* What streams have in common that can be of one stream class, apart from the section's name. */
+/* Returns the key of streams that can share a stream class, without the section name. */
 static uint64_t likeness_of(const struct plain *plain)
 {
     const uint64_t shapes =
@@ -296,20 +321,20 @@ static uint64_t likeness_of(const struct plain *plain)
     return hash_pair(hash_pair(source_of(plain), shapes), has_own_cpu(plain));
 }
 
-/* The same with that name. */
+/* Returns the same key with the section name. */
 static uint64_t kind_key_of(const struct plain *plain)
 {
     return hash_pair(likeness_of(plain),
                      plain->version == CTF_RFC_1_1 ? hash_bytes(plain->name, plain->section_n) : 0);
 }
 
-/* The stream class of a stream so called; NULL = none yet. */
+/* Returns the stream class for the current name; NULL = none yet. */
 static struct ctf_kind_out *find_kind(const struct plain *plain)
 {
     return ctf_given_kind(plain->w, plain->trace, kind_key_of(plain));
 }
 
-/* What types had to change so far. */
+/* Counters of changed names and added lengths, at one moment. */
 struct changes {
     uint64_t renamed, lengths;
 };
@@ -320,7 +345,7 @@ static struct changes changes_of(const struct plain *plain)
     return (struct changes){types->renamed, types->lengths};
 }
 
-/* Counts what had to change in what was made since `before`. */
+/* Counts a loss for each change since `before`. */
 static void count_changes(const struct plain *plain, struct changes before)
 {
     const struct changes now = changes_of(plain);
@@ -344,9 +369,8 @@ static struct ctf_kind_out *kind_of(struct plain *plain)
 
 /* --- Names of files --- */
 
-/* Whether files are of the sections that they are meant for, this one and those before it: of the
- * RFC, where names alone tell, and where another stream class may have the section's name already.
- */
+/* Returns true if v1.1 readers would assign this file, and all earlier ones, to the intended
+ * sections: they use the file name alone. */
 static bool tells_section(const struct plain *plain)
 {
     const struct ctf_file_given file = {
@@ -357,14 +381,14 @@ static bool tells_section(const struct plain *plain)
            !ctf_given_has_files(plain->w, plain->trace, (ttr_text){plain->name, plain->section_n});
 }
 
-/* Whether the file can be called so. */
+/* Returns true if the file name is free and leads to the right section. */
 static bool is_free(const struct plain *plain)
 {
     return !ctf_is_given(plain->w, plain->trace, (ttr_text){plain->name, plain->name_n}) &&
            (plain->version != CTF_RFC_1_1 || tells_section(plain));
 }
 
-/* Bytes of a file's name that are the section's in the RFC, where the cpu stands behind it. */
+/* Returns the size of the section name in a v1.1 file name, which ends with _CPU or -CPU. */
 static size_t section_size(const char *file, size_t n)
 {
     size_t digits = n;
@@ -375,7 +399,7 @@ static size_t section_size(const char *file, size_t n)
     return has_tail ? digits - 1 : n;
 }
 
-/* Puts the name together: `base` bytes of it are there. */
+/* Completes the file name after its first `base` bytes: -NUMBER if above 1, then _CPU. */
 static void put_name(struct plain *plain, size_t base, uint64_t number, bool has_cpu)
 {
     plain->section_n = plain->name_n = base;
@@ -391,8 +415,8 @@ static void put_name(struct plain *plain, size_t base, uint64_t number, bool has
     plain->name[plain->name_n] = '\0';
 }
 
-/* What streams have in common whose numbers are free only behind those of each other: what is not
- * for one is not for the next. */
+/* Returns the key of streams that share a search for free numbers: a number that is taken for one
+ * is taken for the others. */
 static uint64_t number_key_of(const struct plain *plain, size_t base, bool has_cpu)
 {
     const uint64_t name = hash_bytes(plain->name, base);
@@ -402,9 +426,9 @@ static uint64_t number_key_of(const struct plain *plain, size_t base, bool has_c
                      has_cpu ? plain->about->cpu + UINT64_C(1) : 0);
 }
 
-/* Names the file: as the source's, with a number in it where that is taken.  The RFC finds the
- * section (its first bytes) and the cpu in it. Streams of live sessions have paths; in a folder
- * below the trace nobody would look for them.  False when memory is out. */
+/* Chooses a free file name: the source's, with a number if that is taken. v1.1 readers find section
+ * and CPU in it. Live streams have paths; only the last component is used, because readers do not
+ * search sub-folders. Returns false if memory runs out. */
 static bool name_stream(struct plain *plain)
 {
     const char *path = plain->stream->file, *slash = strrchr(path, '/'),
@@ -463,8 +487,8 @@ static struct ctf_stream_out *stream_of(struct plain *plain)
                : NULL;
 }
 
-/* The stream for a packet without events; NULL where none says what it would be like.  One with
- * fields of its own has to tell of something that is missing: they are not known. */
+/* Returns the stream for a packet without events; NULL if no earlier packet shows its class. A
+ * packet whose own fields are unknown is only written if it has to report a gap. */
 static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 {
     const struct ctf_writer *w = plain->w;
@@ -477,7 +501,7 @@ static struct ctf_stream_out *stream_of_empty(const struct plain *plain)
 
 /* --- Time --- */
 
-/* Ticks of the target at one of the source. */
+/* Converts ticks of the source clock to ticks of the target clock. */
 static uint64_t convert(const struct plain *plain, const struct ctf_timeline *line, uint64_t ticks)
 {
     bool is_clamped = false;
@@ -500,7 +524,7 @@ static uint64_t ticks_of(const struct plain *plain)
     return convert(plain, line, ticks);
 }
 
-/* A time of the event's packet, in ticks of the target: moved as the event was. */
+/* Converts a time of the event's packet to target ticks, moved by as much as the event. */
 static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 {
     const struct ctf_timeline *line = &plain->stream->kind->timeline;
@@ -512,8 +536,8 @@ static uint64_t packet_ticks(const struct plain *plain, uint64_t ticks)
 
 /* --- Packets and events --- */
 
-/* Whether the packet of number 0 tells all that is missing up to its end: in the source one did so,
- * of which no event tells. */
+/* Returns true if the gap can be reported by an empty packet with number 0, which ends where the
+ * gap does. The source had such a packet too. */
 static bool is_told_by_lead(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
                             uint64_t begin, struct ctf_gap_place *place)
 {
@@ -524,7 +548,8 @@ static bool is_told_by_lead(const struct ctf_missing *missing, const struct ctf_
            ctf_missing_place(missing, stream, begin, place) && place->is_alone;
 }
 
-/* Writes a packet that ends where the first gap of known size begins, or that gap itself. */
+/* Writes an empty packet before the first one: it ends where the first gap of known size starts, or
+ * covers that gap. */
 static ttr_status enter_lead(const struct plain *plain, struct ctf_stream_out *stream,
                              const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
@@ -546,9 +571,9 @@ static bool has_length(const struct ctf_packet *about)
     return about->has_begin && about->has_end && about->end > about->begin;
 }
 
-/* Gives the gap before an event that was copied its place: the packet before ends where it begins,
- * and one without events tells of it where it ends before the event.  *begin becomes where the
- * event's packet begins. */
+/* Places the gap before a packet-less event. The packet before ends at the gap's start; an empty
+ * packet reports the gap if it ends before the event. Sets *begin to the start of the event's
+ * packet. */
 static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *stream,
                             const struct ctf_items *items, uint64_t *begin, ttr_error *error)
 {
@@ -572,9 +597,8 @@ static ttr_status place_gap(const struct plain *plain, struct ctf_stream_out *st
     return status;
 }
 
-/* Whether the gap before a packet ends where that begins, and is to be told by a packet of its own,
- * without events, that ends there, too: from the RFC to those whose counters stand for the end of a
- * packet. */
+/* Returns true if the gap before a packet ends where the packet starts, so an empty packet must
+ * report it. Applies from v1.1 to versions whose counters are valid at the end of a packet. */
 static bool ends_before(const struct plain *plain, const struct ctf_stream_out *stream,
                         const struct ctf_missing *missing)
 {
@@ -584,8 +608,8 @@ static bool ends_before(const struct plain *plain, const struct ctf_stream_out *
            has_length(plain->about);
 }
 
-/* Begins the packet, behind one that tells what is missing where that is needed; items: its own
- * fields, NULL = none. */
+/* Starts the output packet, after an empty one if a gap requires that. `items`: fields of the
+ * packet itself; NULL = none. */
 static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stream,
                                 const struct ctf_items *items, ttr_error *error)
 {
@@ -598,12 +622,12 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     if (!missing)
         return fail_memory(error);
     const uint64_t before =
-        stream->last > stream->end ? stream->last : stream->end; /* where the packet before ended */
+        stream->last > stream->end ? stream->last : stream->end; /* end of the packet before */
     uint64_t first = is_empty || !has_known_time(plain) ? before : ticks_of(plain);
     uint64_t begin = about->has_begin ? packet_ticks(plain, about->begin) : first;
-    const bool is_beside =
-        is_first &&
-        ctf_missing_is_beside(missing, stream); /* what is missing stands in another file */
+    const bool is_beside = is_first &&
+                           /* another output file of the same source reports the gap */
+                           ctf_missing_is_beside(missing, stream);
     if (is_first && ctf_missing_begin(plain->out, stream, &what, missing))
         status = enter_lead(plain, stream, items, begin, error);
     if (status == TTR_OK && !is_beside && ends_before(plain, stream, missing)) {
@@ -622,9 +646,8 @@ static ttr_status enter_counted(struct plain *plain, struct ctf_stream_out *stre
     return status;
 }
 
-/* Whether a packet under way is to end before an event that was copied: where that was in its own
- * packets is not known, and what is missing is told by the next one's counters, up to the end of
- * that packet. */
+/* Returns true if the open packet must end before a packet-less event, so that the counters of the
+ * next packet report the gap in the right place. */
 static bool has_gap_before(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const uint16_t source = plain->event->source;
@@ -634,21 +657,22 @@ static bool has_gap_before(const struct plain *plain, const struct ctf_stream_ou
                        (stream->gap_end && ticks_of(plain) > stream->gap_end));
 }
 
-/* Whether an event that was copied has the time of another packet than the one under way, as it did
- * in its source. */
+/* Returns true if a packet-less event takes its time from a packet that starts at another tick than
+ * the open one. */
 static bool is_of_another_time(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     return plain->is_copy && !stream->kind->has_time && has_time_of_packet(plain) &&
            ticks_of(plain) != stream->begin;
 }
 
-/* Whether the packet of an event that was copied says something else than the one under way. */
+/* Returns true if the fields of a packet-less event's packet differ from those of the open packet.
+ */
 static bool is_of_another_packet(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     return plain->has_packet && plain->packet_says != stream->packet_says;
 }
 
-/* Begins the packet that stands for the event's, where it was not begun. */
+/* Starts the output packet of the event's source packet, unless it is open already. */
 static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *stream, ttr_error *error)
 {
     const struct ctf_packet *about = plain->about;
@@ -675,15 +699,15 @@ static ttr_status enter_packet(struct plain *plain, struct ctf_stream_out *strea
     return TTR_OK;
 }
 
-/* What classes of events are called, in all folders of a trace. */
+/* Returns a hash of an event class that is equal in all folders of a trace. */
 static uint64_t likeness_of_class(const struct ctf_event_class *source)
 {
     return hash_pair(hash_pair(hash_bytes(source->name.p, source->name.n), source->id),
                      (uint64_t)source->log_level);
 }
 
-/* What tells classes of events apart: sections that become one class of streams may have the same.
- */
+/* Returns a hash that identifies the source's event class. In v1.1 it ignores the section: several
+ * sections may become one stream class. */
 static uint64_t identity_of(const struct plain *plain)
 {
     const struct ctf_event_class *source = plain->schema->event;
@@ -711,7 +735,8 @@ static const struct ctf_event_class *class_of(struct plain *plain, struct ctf_st
     return known;
 }
 
-/* What is known of an event, or a definition, with a schema; false when memory is out. */
+/* Collects what is known of an event or a packet definition that has a schema. Returns false if
+ * memory runs out. */
 static bool begin(struct plain *plain, struct ttr_writer *out, const ttr_event *event)
 {
     plain->out = out;
@@ -751,7 +776,7 @@ ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event, ttr_
     return stream ? enter_packet(&plain, stream, error) : TTR_OK;
 }
 
-/* What of an event the RFC cannot say. */
+/* Counts properties of an event that v1.1 cannot express: thread names. */
 static void count_rfc_losses(const struct plain *plain)
 {
     const ttr_event *event = plain->event;
@@ -763,7 +788,7 @@ static void count_rfc_losses(const struct plain *plain)
         output_lost(plain->out, CTF_LOST_THREAD, event->offset);
 }
 
-/* Whether readers find the event's time at these ticks. */
+/* Returns true if these ticks are read back as exactly the event's time. */
 static bool tells_time(const struct plain *plain, uint64_t ticks)
 {
     const struct ctf_trace_out *trace = plain->trace;
@@ -775,7 +800,7 @@ static bool tells_time(const struct plain *plain, uint64_t ticks)
     return is_clamped || (int64_t)(begin + ns) == plain->event->time;
 }
 
-/* The event's ticks in the packet under way; what it loses is counted. */
+/* Returns the event's ticks in the open packet and counts losses of time and header fields. */
 static uint64_t settle_ticks(const struct plain *plain, const struct ctf_stream_out *stream)
 {
     const ttr_event *event = plain->event;

@@ -1,5 +1,4 @@
-/* Events of CTF encoded anew: into every version with every allocation failing once, and what is
- * lost on the way. */
+/* Transcoded events: every allocation fails once for every version; losses are exact. */
 #include <string.h>
 
 #include "support/support.h"
@@ -23,13 +22,13 @@ static const char metadata[] =
     "event { name = b; id = 4; fields := struct { enum : u8 { X, Y } tag; variant <tag> { u8 X; "
     "string Y; } v; }; };\n";
 
-/* A packet of 36 bytes: a with n = { 5, 6 }, b with Y = "y". */
+/* A packet of 36 bytes: event a with n = { 5, 6 }, event b with Y = "y". */
 static const char stream[] = "c1 1f fc c1  20010000 20010000 07"
                              "  03 01000000 09 08  02 2a 05 06 01 74 00"
                              "  04 02000000 09     01 79 00";
 
-/* Reads the trace and writes it nowhere; how often a loss happened in *lost.  False where memory
- * was out. */
+/* Transcodes the trace without output and sets *lost to the count of a loss. Returns false if
+ * memory runs out. */
 static bool reencode(const struct alloc *alloc, const char *option, const char *loss,
                      uint64_t *lost)
 {

@@ -1,7 +1,9 @@
-/* What a description loses when it is printed in the language of another version while packets stay
- * as they are; and what is said of a trace that events encoded anew lose too.  Only CTF 2 says more
- * than another version that packets may be kept in: of CTF 1.8, what this project knows of it can
- * be said in CTF 2.  The rules are those of tsdl_print.c; each part of the description counts once.
+/* Losses of a description: of one that is printed in the language of another version while its
+ * packets are copied, and of a trace whose events are transcoded.
+ *
+ *   Only CTF 2 can lose something when its packets are copied: all of CTF 1.8 that this project
+ * reads can be expressed in CTF 2. The rules follow tsdl_print.c; each part of the description
+ * counts once, however many events use it.
  */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
@@ -9,7 +11,7 @@
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pairmap seen; /* structs that were looked at */
+    struct pairmap seen; /* structs that were counted */
 };
 
 static void lost(const struct counting *c, enum ctf_loss loss)
@@ -27,7 +29,7 @@ static bool is_word(ttr_text name)
     return true;
 }
 
-/* The selector of a variant, where structs alone lead to it; NULL elsewhere. */
+/* Returns the selector of a variant if its path leads through structs only; otherwise NULL. */
 static const struct type *selector_of(const struct counting *c, const struct type *type)
 {
     const struct type *found =
@@ -123,7 +125,8 @@ void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
             const struct ctf_event_class *event = stream->events[k];
             bool is_understood =
                 event->has_log_level ||
-                event->emf_uri.n; /* these are attributes, which other versions have too */
+                /* log level and EMF URI are attributes that other versions have, too */
+                event->emf_uri.n;
             count_text(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
             count_text(&c, is_same ? (ttr_text){"", 0} : event->ns);
         }

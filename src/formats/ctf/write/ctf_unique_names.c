@@ -1,12 +1,12 @@
-/* What files and stream classes of a trace that is encoded anew are called, found by name: one
- * stream more costs the same, however many there are.
+/* Names in use: files and stream classes of transcoded traces, found by hash in constant time,
+ * however many streams exist.
  *
- * All is in one map of hashes, as what a writer must know again is elsewhere (base/keymap.h): what
- * is asked is mixed with the trace and what it is asked as. NAME     a file is called so NUMBER the
- * last number put into names of such streams: those before it are given, and stay so KIND     the
- * index of the stream class that streams alike have SECTION  v1.1: the index of the stream class so
- * called, twice, and one more where several are FILES    v1.1: files are called as those of such a
- * section are; the length of the shortest name of the sections they are of */
+ *   One map holds all of it (base/keymap.h); the key is hashed with the trace and one of these
+ * kinds: |  NAME      name -> 1: a file has it |  NUMBER    hash of similar streams -> last number
+ * used in their names; lower ones are used, too |  KIND      hash of similar streams -> index of
+ * their stream class |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if
+ * several have the name |  FILES     v1.1: section name -> length of the shortest section name
+ * whose files match it */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -15,7 +15,8 @@ enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILE
 
 static uint64_t key_of(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
 {
-    return hash_pair(hash, (uintptr_t)trace + given); /* traces are farther apart than that */
+    /* traces are structs, so their addresses differ by more than the kinds */
+    return hash_pair(hash, (uintptr_t)trace + given);
 }
 
 static uint64_t key_of_text(const struct ctf_trace_out *trace, enum given given, ttr_text text)
@@ -23,8 +24,8 @@ static uint64_t key_of_text(const struct ctf_trace_out *trace, enum given given,
     return key_of(trace, given, hash_bytes(text.p, text.n));
 }
 
-/* What of a file's name may be its section's, beside all of it; false where nothing stands behind
- * as the number of a cpu does. */
+/* Returns in *section the part of a file name before the CPU number. Returns false if the name does
+ * not end with one. */
 static bool cut_cpu(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
@@ -67,7 +68,7 @@ bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out 
     return shortest && *shortest <= section.n;
 }
 
-/* A file is called as those of a section are, and is of one with a name of n bytes. */
+/* Records that a file name matches `section` and belongs to a section whose name has n bytes. */
 static bool give_files(struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section,
                        size_t n)
 {
@@ -108,7 +109,7 @@ bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint
            keymap_put(&w->given, key_of(trace, GIVEN_KIND, like), index);
 }
 
-/* Whether a stream class other than this is called so. */
+/* Returns true if a stream class other than `kind` has this section name. */
 static bool has_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                       ttr_text section, const struct ctf_kind_out *kind)
 {

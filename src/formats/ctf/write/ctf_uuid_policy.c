@@ -1,11 +1,12 @@
-/* Whose uuid a written trace has.
+/* UUIDs of written traces: keeps the source's UUID, or derives another one if traces overlap.
  *
- * Folders of one uuid are read as one trace, in which a packet that was there before is left out
- * (ctf_stream_set.h).  Traces that were opened together are that already.  Of those that were
- * opened one by one, as by "merge a a", each is to be read whole again, so where both may have
- * packets of one time the later one gets another uuid; chunks of a session follow each other and
- * keep theirs. Left out: live sessions and traces that speak the dialect of this project: these are
- * made anew, uuid and all. */
+ *   Readers merge folders with the same UUID into one trace and drop duplicate packets
+ * (ctf_stream_set.h). That is right for folders that were opened together, and for chunks of a
+ * session, which follow each other in time. If traces were opened separately and their times
+ * overlap, as in "merge a a", both must be read back completely, so the later one gets another
+ * UUID.
+ *
+ *   Left out: live sessions and traces in our dialect; their UUIDs are always new. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -13,7 +14,7 @@
 #include "formats/ctf/read/ctf_reader.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Whether some of both may be of one time. */
+/* Returns true if the trace may have packets in the time range of the claim. */
 static bool meets(const struct ctf_claim *claim, const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||
@@ -53,7 +54,7 @@ static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trac
     return claim;
 }
 
-/* Version 8 and variant of RFC 9562: made by rules of our own. */
+/* Version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank)
 {
     uint64_t a = hash_pair(hash_bytes(uuid, 16), rank), b = hash_pair(a, rank);

@@ -1,6 +1,6 @@
-/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2.  Traces of CTF are copied where that can be
- * (ctf_copy.h), everything else is encoded (ctf_encode.c).  Traces of several sources come into
- * folders of their own. */
+/* The CTF writer's entry points: copies traces if possible (ctf_copy.h), transcodes or encodes
+ * everything else (ctf_transcode.c, ctf_encode.c). Each source becomes a trace in a folder of its
+ * own. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
 
@@ -44,7 +44,7 @@ static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_t
     return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
-/* A stream file tells that it comes, with all that is in it. */
+/* Handles the definition of a stream file, which precedes its packets: starts its copy. */
 static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
@@ -52,7 +52,7 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
     if (pairmap_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
-        return TTR_OK; /* nothing is known of a trace that cannot be read */
+        return TTR_OK; /* the reader could not read the trace's metadata */
     struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
@@ -70,7 +70,7 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     return status;
 }
 
-/* The file that events of a source are copied into; NULL where they are encoded. */
+/* Returns the file to which events of a source are copied; NULL if they are encoded. */
 static struct ctf_file_copy *copy_of(struct ctf_writer *w, const ttr_event *event)
 {
     if (w->copies_n == 0)

@@ -1,10 +1,12 @@
-/* The description of a trace being written: trace, clock, stream classes, event classes.
+/* Description of a written trace: trace, clock, stream classes, event classes.
  *
- * CTF 1.8 and 2 have packets like LTTng's: header { magic, uuid, stream_id, stream_instance_id },
- * context { timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num,
- * events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of time,
- * or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs
- * (rfc11.h). */
+ *   CTF 1.8 and 2 use LTTng's packets, which every reader knows:
+ *   |  header         magic, uuid, stream_id, [stream_instance_id]
+ *   |  context        [timestamp_begin, timestamp_end], content_size, packet_size,
+ * [packet_seq_num], |                 [events_discarded], [cpu_id] |  event header   u16 id, u32
+ * timestamp;  or u16 65535, u32 id, u64 timestamp
+ *
+ *   v1.1 defines all of these as fixed structs (rfc11.h). */
 #include "base/wide.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -106,7 +108,7 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-/* Where events have no time. */
+/* Returns the event header of events without a time. */
 static const struct type *header_of_id(struct ctf_trace_out *trace)
 {
     const struct type_member id = member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL));
@@ -144,8 +146,8 @@ static const struct type *event_header(struct ctf_trace_out *trace, const struct
 
 /* --- Traces --- */
 
-/* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds;
- * else 0, or the second before the first event where that is negative. */
+/* Returns the time of tick 0 in nanoseconds. Ticks that are nanoseconds keep their values;
+ * otherwise 0, or the second before the first event if its time is negative. */
 static int64_t base_of(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
@@ -190,8 +192,8 @@ const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
     return trace->clock;
 }
 
-/* The offset of a clock whose zero is so much later; false where it cannot be said: it counts whole
- * ticks. */
+/* Computes the offset of a clock that starts `ns` later. Returns false if that is not a whole
+ * number of ticks, or overflows. */
 static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
                         int64_t *offset_cycles)
 {
@@ -213,8 +215,8 @@ static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offs
     return true;
 }
 
-/* The earliest time that clocks can tell, so many nanoseconds later: no event of theirs is before
- * it.  Without clocks ticks are nanoseconds. */
+/* Returns the earliest time that the clocks can express, `moved` nanoseconds later. Without clocks
+ * ticks are nanoseconds. */
 static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
@@ -228,7 +230,7 @@ static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
     return clockmath_add(earliest, moved, &is_clamped);
 }
 
-/* Whether the clocks' offsets can say that they begin so much later. */
+/* Returns true if the offsets of all clocks can be increased by `ns`. */
 static bool can_move(const struct ctf_trace_out *trace, int64_t ns)
 {
     const struct ctf_description *description = &trace->description;
@@ -239,7 +241,7 @@ static bool can_move(const struct ctf_trace_out *trace, int64_t ns)
     return true;
 }
 
-/* Whether so many nanoseconds are whole ticks of all clocks. */
+/* Returns true if `ns` is a whole number of ticks of every clock. */
 static bool are_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
@@ -255,7 +257,7 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
     struct ctf_description *description = &trace->description;
     const bool may_move = !trace->keeps_clocks || can_move(trace, ns);
     if (ns == 0 || (!may_move && are_ticks(description, ns)))
-        return false; /* ticks say it */
+        return false; /* the ticks of the events can express it */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
         (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
@@ -267,10 +269,11 @@ bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
         return false;
     trace->keeps_clocks = false;
     description->clocks_n = 1;
-    *description->clocks[0] = (struct ctf_clock){
-        .frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
+    *description->clocks[0] =
+        (struct ctf_clock){/* replaces the first clock in place: v1.1 types already point to it */
+                           .frequency = (uint64_t)NS_PER_SECOND};
     set_clock(trace, description->clocks[0], &first);
-    trace->has_unix_time = false; /* as clocks of the source say */
+    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
     return true;
 }
 
@@ -341,7 +344,7 @@ ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options
     return status;
 }
 
-/* --- Traces like others --- */
+/* --- Transcoded traces --- */
 
 static bool keep_text(struct ctf_trace_out *trace, ttr_text *text)
 {
@@ -365,7 +368,7 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
     return true;
 }
 
-/* TSDL and the RFC want words: what cannot stand in one becomes an underscore. */
+/* Copies a name as an identifier, as TSDL and v1.1 require; other characters become underscores. */
 static bool keep_word(struct ctf_trace_out *trace, ttr_text *name)
 {
     char *own = arena_take(&trace->description.arena, name->n + 1);
@@ -398,7 +401,7 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
     return true;
 }
 
-/* The RFC has one clock. */
+/* Returns true if the version has enough clocks: v1.1 has one. */
 static bool can_say_clocks(const struct ctf_description *from, enum ctf_version version)
 {
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
@@ -413,7 +416,7 @@ bool ctf_tells_streams(const struct ctf_description *from)
     return is_told;
 }
 
-/* Whether packets count discarded events up to their ends. */
+/* Returns true if the counters of discarded events are valid at the end of their packet. */
 static bool counts_to_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
@@ -449,7 +452,7 @@ bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_
             return false;
     if (!trace->keeps_clocks && !make_clock(trace, &(ttr_event){.time = earliest_of(from, 0)}))
         return false;
-    trace->has_unix_time = false; /* as clocks of the source say */
+    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
@@ -490,8 +493,8 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* The id that is asked for, or that other folders have for the like, or where it is taken one above
- * all others. */
+/* Returns the wanted id, the id of the same class in another folder of the trace, or, if it is used
+ * already, one above all others. */
 static uint64_t free_id(const struct ctf_trace_out *trace, const struct ctf_kind_like *like)
 {
     uint64_t above = 0, id = like->id;
@@ -531,7 +534,7 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
         return NULL;
     kind->class->id = trace->description.version == CTF_RFC_1_1
                           ? like->id
-                          : free_id(trace, like); /* sections go by their names */
+                          : free_id(trace, like); /* sections are identified by their names */
     kind->class->name = (ttr_text){own, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text("");
     kind->class->clock = like->clock;
@@ -544,9 +547,9 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
 
 /* --- Event classes --- */
 
-#define REFUSED UINT32_MAX /* in place of an index */
+#define REFUSED UINT32_MAX /* in place of a class index */
 
-/* What a class is called beside its name. */
+/* Copies namespace, UID and EMF URI of an event class. */
 static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
                        const struct ctf_event_class *like)
 {
@@ -557,19 +560,20 @@ static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *clas
            keep_text(trace, &class->emf_uri);
 }
 
-/* What a class is made of. */
+/* The types of an event class. */
 struct class_roots {
     const struct type *context, *payload; /* NULL = none */
 };
 
-/* What a class is to be. */
+/* Properties of an event class to be added. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
-    uint64_t likeness; /* in all folders of a trace the same */
+    uint64_t likeness; /* hash that is equal in all folders of a trace */
 };
 
-/* The id that the class has elsewhere; one above those given out where that is taken. */
+/* Returns the id of the same class in another folder or in the source; if it is used already, one
+ * above all others. */
 static uint64_t free_event_id(const struct ctf_trace_out *trace,
                               const struct ctf_stream_class *class, const struct class_like *what)
 {
@@ -587,8 +591,8 @@ static uint64_t free_event_id(const struct ctf_trace_out *trace,
     return id;
 }
 
-/* Whether elements of such a type have no bits: an array of any number of them would take no room.
- */
+/* Returns true if a value of the type has no bits. An array of such elements could claim any number
+ * of them. */
 static bool takes_no_bits(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
@@ -624,8 +628,8 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* Whether readers can read events of such a class: those of ours have bounds, which no description
- * shows. */
+/* Returns true if our reader can decode such events. Its limits are checked by compiling the
+ * layout. */
 static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
                         const struct class_roots *roots)
 {
@@ -641,7 +645,7 @@ static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_cla
                   [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
     };
-    /* babeltrace2 2.0 does not survive a sequence in the specific context of CTF 1.8. */
+    /* babeltrace2 2.0 crashes on a sequence in the specific context of CTF 1.8. */
     if (trace->description.version == CTF_1_8 && roots->context && has_sequences(roots->context))
         return false;
     if ((roots->context && has_empty_elements(roots->context)) ||
@@ -654,7 +658,8 @@ static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_cla
     return is_fine;
 }
 
-/* The types of a class; what its source has without any fields is there without any fields. */
+/* Makes the types of a class. If the source's context or payload exists but is empty, so it is
+ * here. */
 static struct class_roots make_class_roots(struct ctf_trace_out *trace,
                                            const struct ctf_items *items,
                                            const struct ctf_class_key *key)
