@@ -1,23 +1,21 @@
 /* Directories: opens all traces below one directory, merged by time.
  *
- *   |  DIR/a.fxt                    a file is a trace, or skipped with a remark
- *   |  DIR/b/metadata, DIR/b/s0     a folder that is a trace is opened as one; its files are not
- * searched |  DIR/c/...                    other folders are searched, up to FOLDER_LEVELS_MAX
- * levels
+ * |  DIR/a.fxt                    a file is a trace, or skipped with a remark
+ * |  DIR/b/metadata, DIR/b/s0     a folder that is a trace; its files are not searched
+ * |  DIR/c/...                    other folders are searched, up to FOLDER_LEVELS_MAX levels
  *
- *   Order of calls: search_folder -> add_names (sorted, so a directory always gives the same trace)
+ * Order of calls: search_folder -> add_names (sorted, so a directory always gives the same trace)
  * -> add_path -> add_file or add_folder. Folders of a multi-folder format (CTF) are only collected;
  * finish opens them together, since they may be one trace, and merges all readers.
  *
- *   Failures. An input that is not a trace is a remark on the first trace. An unreadable file or
+ * Failures. An input that is not a trace is a remark on the first trace. An unreadable file or
  * folder, or a broken trace, is damage, reported by a reader in its place; it is an error if
  * nothing else can be read. A folder is damage, too, if its anchor is unreadable, empty or zeroed
  * (as after a crash) or missing, while its other files have content that cannot be read alone.
  *
- *   Left out: hidden names; folders called "index" that hold only index files, which belong to the
+ * Left out: hidden names; folders called "index" that hold only index files, which belong to the
  * traces next to them; anything that is neither file nor folder. Links are followed, but no folder
- * is searched twice, so there are no loops. A dangling link is a note on the first trace.
- */
+ * is searched twice, so there are no loops. A dangling link is a note on the first trace. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,8 @@
 /* A reader that takes the place of an unreadable trace among others: it has no events and reports
  * the reason as damage, `trace.unreadable`.
  *
- *   The format of such a trace may be unknown, so it has a format of its own. That is not in the
- * table: users cannot select it, and its name only appears in reports.
- */
+ * The format of such a trace may be unknown, so it has a format of its own. That is not in the
+ * table: users cannot select it, and its name only appears in reports. */
 #include <string.h>
 
 #include "base/status.h"

@@ -2,10 +2,9 @@
  * and column stores. The order of keys is fixed; keys without a value are omitted, except those
  * that every line has.
  *
- *   For speed, names are escaped once (text cache), and the texts of recent event names and threads
+ * For speed, names are escaped once (text cache), and the texts of recent event names and threads
  * are kept. A line except its fields is written into memory that is reserved once. Left out:
- * storage details (ticks, offsets, sequence numbers), definitions, and reading.
- */
+ * storage details (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
 #include "base/jsontext.h"
 #include "base/status.h"

@@ -1,9 +1,8 @@
 /* Output as perf-decode prints it, Microsoft's decoder of perf.data and EventHeader: one JSON
  * object per line. Values are byte-identical, so that scripts made for perf-decode work unchanged.
  *
- *   Ownership: functions append to json->to or to the given buffer. Threads: as the writer, one at
- * a time.
- */
+ * Ownership: functions append to json->to or to the given buffer. Threads: as the writer, one at a
+ * time. */
 #ifndef TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 #define TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 

@@ -1,8 +1,11 @@
 /* Values as perf-decode prints them:
- *   |  number, hexadecimal   "0x1F"            float        shortest digits; "-nan", in quotes, if
- * not finite |  bytes                 "48 6f"           time         2033-05-18T03:33:20, without a
- * zone |  errno                 "ENOENT(2)", "ERRNO(n)" |  boolean               true, false; other
- * values as 32-bit numbers |  address               as inet_ntop */
+ * |  number, hexadecimal   "0x1F"
+ * |  float                 shortest digits; "-nan", in quotes, if not finite
+ * |  bytes                 "48 6f"
+ * |  time                  2033-05-18T03:33:20, without a zone
+ * |  errno                 "ENOENT(2)", "ERRNO(n)"
+ * |  boolean               true, false; other values as 32-bit numbers
+ * |  address               as inet_ntop */
 #include <math.h>
 
 #include "base/bits.h"

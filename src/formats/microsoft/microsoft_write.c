@@ -1,12 +1,11 @@
 /* Writer of perf-decode's JSON, one object per event:
- *   |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
- * "level", |    "keyword", "opcode", "tag", "activity", "relatedActivity" } }
+ * |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
+ * |    "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } }
  *
- *   Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1"
- * appended if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of
- * perf.data other than samples, fields of the container. Also left out: the array that perf-decode
- * puts around the events of a file; reading.
- */
+ * Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1" appended
+ * if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of perf.data
+ * other than samples, fields of the container. Also left out: the array that perf-decode puts
+ * around the events of a file; reading. */
 #include <string.h>
 
 #include "base/jsontext.h"

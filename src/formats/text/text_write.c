@@ -1,11 +1,9 @@
 /* Text output, one event per line, for reading and grep:
- *   |  [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
- * (PROCESS/THREAD) |      cpu=1 dur=0.000001500 {...}                                        (one
- * line in the output)
+ * |  [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
+ * |      (PROCESS/THREAD) cpu=1 dur=0.000001500 {...}              (one line in the output)
  *
- *   For speed, the date is formatted once per second, names are escaped once, and printf is not
- * used. Left out: storage details (ticks, offsets, sequence numbers, tracks), definitions, and
- * reading.
+ * For speed, the date is formatted once per second, names are escaped once, and printf is not used.
+ * Left out: storage details (ticks, offsets, sequence numbers, tracks), definitions, and reading.
  */
 #include "base/status.h"
 #include "encodings/json/append.h"

@@ -1,28 +1,27 @@
 /* Copy of CTF packets: the bytes of a packet are written unchanged if all its events arrive;
  * otherwise the packet is rebuilt from the events that are left.
  *
- *   Conditions: the reader emits definitions (TTR_READ_DEFINITIONS), and the target has the same
+ * Conditions: the reader emits definitions (TTR_READ_DEFINITIONS), and the target has the same
  * bits: the same version, or CTF 1.8 and CTF 2 if the metadata can be printed in the other
  * language.
  *
- *   Order of calls, per trace and per file:
- *   |  ctf_copy_trace_begin     writes the metadata; may refuse the trace: it is transcoded then
- *   |  ctf_copy_begin           creates the stream file, opens the source's index
- *   |    ctf_copy_event         per event: keeps its bit range; per packet definition, which
- * follows the |                           packet's last event: writes the packet or rebuilds it |
- * ctf_copy_save          at the end of a batch: saves the bytes of unfinished packets |
- * ctf_copy_finish          last packet, index |  ctf_copy_trace_finish    losses that no packet
- * could report
+ * Order of calls, per trace and per file:
+ * |  ctf_copy_trace_begin     writes the metadata; may refuse the trace: it is transcoded then
+ * |  ctf_copy_begin           creates the stream file, opens the source's index
+ * |    ctf_copy_event         per event: keeps its bit range; per packet definition, which
+ * |                           follows the packet's last event: writes or rebuilds the packet
+ * |    ctf_copy_save          at the end of a batch: saves the bytes of unfinished packets
+ * |  ctf_copy_finish          last packet, index
+ * |  ctf_copy_trace_finish    losses that no packet could report
  *
- *   A packet without a definition (damaged, or larger than CTF_COPY_MAX) is always rebuilt. How:
+ * A packet without a definition (damaged, or larger than CTF_COPY_MAX) is always rebuilt. How:
  * ctf_filter_packet.c. Invariant: an event is copied or transcoded as a trace, never mixed within
  * one. Cost: one append per event and one write per packet; rebuilding moves the bits of each
  * event. Memory: the part of the open packet up to its last kept event, per file with an open
  * packet.
  *
- *   Ownership: a copied trace retains the reader's trace, so the reader may be closed before the
- * writer ends.
- */
+ * Ownership: a copied trace retains the reader's trace, so the reader may be closed before the
+ * writer ends. */
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_COPY_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_COPY_H
 

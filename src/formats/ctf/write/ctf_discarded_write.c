@@ -1,16 +1,15 @@
 /* Discarded events of transcoded streams: gaps of the source become counters of the packets that
  * follow them.
  *
- *   Readers see a number of discarded events only as the difference between the counters of two
+ * Readers see a number of discarded events only as the difference between the counters of two
  * packets. Therefore an empty packet is written before the first packet with events if events are
  * missing before it, and after the last packet if events are missing at the end:
  *
- *   |  packets     | empty, count 0 | events, count 7 | ... | events, count 7 | empty, count 9 |
- *   |  meaning            7 missing before                      2 missing at the end
+ * |  packets     | empty, count 0 | events, count 7 | ... | events, count 7 | empty, count 9 |
+ * |  meaning            7 missing before                      2 missing at the end
  *
- *   Sequence numbers are assigned again if packets are split or dropped, so that no other gaps
- * appear. A file that continues a stream continues the counters of the file before it.
- */
+ * Sequence numbers are assigned again if packets are split or dropped, so that no other gaps
+ * appear. A file that continues a stream continues the counters of the file before it. */
 #include "base/status.h"
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_write.h"

@@ -1,10 +1,9 @@
 /* Encoder for events of any format: each source becomes a trace, with one stream file per CPU and
  * one for events without a CPU.
  *
- *   Times in a file must not decrease; the pipeline sorts events before they arrive here.
- * Properties that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are
- * written last, when all classes are known.
- */
+ * Times in a file must not decrease; the pipeline sorts events before they arrive here. Properties
+ * that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are written last,
+ * when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"

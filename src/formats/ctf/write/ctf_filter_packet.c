@@ -2,40 +2,38 @@
  * because the packet is damaged. Re-encoding would lose fields that have no equivalent in our
  * model; moving bits loses nothing.
  *
- *   Layout of a source packet and of the packet rebuilt without event B:
+ * Layout of a source packet and of the packet rebuilt without event B:
  *
- *   |  source   | header, context     | A        | B            | C           | padding |
- *   |           |  sizes, times, seq  |          |  (dropped)   |             |
- *   |                 |                  |                          |
- *   |                 v stored again     v bits copied              v bits copied or moved by value
- *   |  rebuilt  | header, context     | A        |pad| C'          |
- *   |                                             ^ event header alignment
+ * |  source   | header, context     | A        | B            | C           | padding |
+ * |           |  sizes, times, seq  |          |  (dropped)   |             |
+ * |                 |                  |                          |
+ * |                 v stored again     v bits copied              v bits copied or moved by value
+ * |  rebuilt  | header, context     | A        |pad| C'          |
+ * |                                             ^ event header alignment
  *
- *   Order of calls: ctf_rebuild -> walk_head (finds the numbers to replace) -> put_events -> for
- * each event put_event
- *   -> end_piece (replaces the numbers, writes the packet).
+ * Order of calls: ctf_rebuild -> walk_head (finds the numbers to replace) -> put_events -> for each
+ * event put_event -> end_piece (replaces the numbers, writes the packet).
  *
- *   Algorithm, per event:
- *   1. Align to the event header. If the distance to the old position is a multiple of the event's
- * largest alignment, copy its bits: all padding inside stays valid.
+ * Algorithm, per event:
+ *   1. Align to the event header. If the distance to the old position is a multiple of the
+ *      event's largest alignment, copy its bits: all padding inside stays valid.
  *   2. Otherwise walk its fields (layout/bit_offsets.h) and copy value by value with new padding.
- *   3. The same if the event mixes byte orders inside a byte, which only CTF 2 allows: a plain bit
- * copy needs one order.
+ *   3. The same if the event mixes byte orders inside a byte, which only CTF 2 allows: a plain
+ *      bit copy needs one order.
  *
- *   Timestamps: event headers may hold only the low bits of a time, 27 of LTTng's compact header:
+ * Timestamps: event headers may hold only the low bits of a time, 27 of LTTng's compact header:
  *
- *   |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
- *   |  packet 1: A     packet 2, start time = time of C: C                 time is restored
+ * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
+ * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
  *
- *   If the gap between neighbours is not less than 2^time_width, the packet is split; its start
- * time is the full time of the event. Without start times in packets that is impossible and
+ * If the gap between neighbours is not less than 2^time_width, the packet is split; its start time
+ * is the full time of the event. Without start times in packets that is impossible and
  * CTF_LOST_WRAP is counted.
  *
- *   Invariants: values, order and classes of events never change; sequence numbers have no holes
- * other than reported ones
- *   (`shift` counts dropped packets and split ones).
+ * Invariants: values, order and classes of events never change; sequence numbers have no holes
+ * other than reported ones (`shift` counts dropped packets and split ones).
  *
- *   Cost: O(bits of the kept events); alignments and byte orders are computed once per type. Left
+ * Cost: O(bits of the kept events); alignments and byte orders are computed once per type. Left
  * out: recomputation of fields without a role, such as a tracer's own checksum. */
 #include <string.h>
 

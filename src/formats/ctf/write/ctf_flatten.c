@@ -1,27 +1,27 @@
 /* Flattening: converts an event to a list of items that types can be made for, and hashes their
  * shape.
  *
- *   Items are in pre-order: a struct or array is followed by its members or elements. Example for
- * the event { n = 2, a = [ {x=1}, {x=2} ], s = "hi" }:
+ * Items are in pre-order: a struct or array is followed by its members or elements. Example for the
+ * event { n = 2, a = [ {x=1}, {x=2} ], s = "hi" }:
  *
- *   |  index  0          1              2           3       4           5       6
- *   |  item   UINT n=2   ARRAY a, 2     STRUCT, 1   UINT x  STRUCT, 1   UINT x  TEXT s
- *   |                    length = item 0            (elements of a)
+ * |  index  0          1              2           3       4           5       6
+ * |  item   UINT n=2   ARRAY a, 2     STRUCT, 1   UINT x  STRUCT, 1   UINT x  TEXT s
+ * |                    length = item 0            (elements of a)
  *
- *   Order of the list: common context | attributes (dialect), specific context | payload.
+ * Order of the list: common context | attributes (dialect), specific context | payload.
  *
- *   Order of calls (ctf_items_collect): take_fields walks the event's fields and brings each value
+ * Order of calls (ctf_items_collect): take_fields walks the event's fields and brings each value
  * into a canonical form; settle_contexts moves contexts into the payload if the target has none;
  * finish computes three shape hashes.
  *
- *   A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
+ * A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
  * labels. The number of elements is left out if all elements have one shape. Invariant: equal items
  * have equal shapes. Two different shapes with the same hash would share a class; the encoder then
  * writes wrong values, but stays in bounds.
  *
- *   Depths of the field iterator are not trusted: nesting follows the counts of structs and arrays.
- *   Cost: linear in the items, except for shapes of empty arrays, of which the first LIKES types
- * are searched in the event. Left out: levels below CTF_ITEMS_DEPTH; counted as CTF_LOST_DEPTH. */
+ * Depths of the field iterator are not trusted: nesting follows the counts of structs and arrays.
+ * Cost: linear in the items, except for shapes of empty arrays, of which the first LIKES types are
+ * searched in the event. Left out: levels below CTF_ITEMS_DEPTH; counted as CTF_LOST_DEPTH. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"

@@ -1,9 +1,8 @@
 /* Index of a copied stream: keeps the source's index byte by byte if its entries match the written
  * packets, since it may hold more than we know. Otherwise a new one is written.
  *
- *   Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
- * versions before LTTng 2.4 wrote entries without stream and packet numbers.
- */
+ * Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
+ * versions before LTTng 2.4 wrote entries without stream and packet numbers. */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"

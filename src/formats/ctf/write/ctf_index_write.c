@@ -1,9 +1,8 @@
 /* Writer of LTTng's index of a stream file; ctf_index.h draws its bytes.
  *
- *   Entries are buffered and written in pieces of ENTRIES_WAIT bytes, so memory does not grow with
+ * Entries are buffered and written in pieces of ENTRIES_WAIT bytes, so memory does not grow with
  * the number of packets. If the stream's name leaves no room for ".idx" in the file system's limit,
- * the index is counted as lost: the trace can be read without it.
- */
+ * the index is counted as lost: the trace can be read without it. */
 #include <errno.h>
 
 #include "base/status.h"

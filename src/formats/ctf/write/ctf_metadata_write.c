@@ -1,9 +1,10 @@
 /* The metadata file of a trace: its description as text, plain or in packets.
  *
- *   |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum | [24..27] content
- * size, bits | |                [28..31] packet size, bits | [32] compression | [33] encryption |
- * [34] checksum scheme | |                [35] major | [36] minor |  CTF 2 adds    [37..39]
- * reserved | [40..43] header size, bits          (CTF2-PMETA-1.0) */
+ * |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum |
+ * |                [24..27] content size, bits | [28..31] packet size, bits |
+ * |                [32] compression | [33] encryption | [34] checksum scheme |
+ * |                [35] major | [36] minor
+ * |  CTF 2 adds    [37..39] reserved | [40..43] header size, bits          (CTF2-PMETA-1.0) */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 

@@ -1,14 +1,12 @@
 /* Folders of the traces in one output. A single trace is the output folder itself. Several traces
  * get sub-folders, named after their sources:
  *
- *   |  sources a/x/1, a/x/2         ->  1, 2                  (path after the common part)
- *   |  sources /m/t, /n/t           ->  m/t, n/t              (as many last folders as distinguish
- * them)
+ * |  sources a/x/1, a/x/2         ->  1, 2            (path after the common part)
+ * |  sources /m/t, /n/t           ->  m/t, n/t        (as many last folders as distinguish them)
  *
- *   The names are known only when all sources are known. Until then all traces but the first are
+ * The names are known only when all sources are known. Until then all traces but the first are
  * written to .trace-N and renamed at the end. No name is hidden, called "index" or deeper than
- * FOLDER_LEVELS_MAX, because readers would skip it.
- */
+ * FOLDER_LEVELS_MAX, because readers would skip it. */
 #include <stdio.h>
 
 #include "formats/ctf/write/ctf_copy.h"
@@ -17,14 +15,12 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-#define PART_MOST \
 /* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
-240u
+#define PART_MOST 240u
 #define NAME_MOST 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
 
-    bool
-    ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
-                   ttr_text path)
+bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
+                    ttr_text path)
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";

@@ -1,38 +1,36 @@
 /* Packet writer: collects the events of a stream in a packet in memory and appends full packets to
  * the stream file.
  *
- *   Order of calls:
- *   |  ctf_stream_enter         starts a packet explicitly (transcoding)
- *   |  ctf_stream_put           appends an event; starts a packet if none is open, ends a full one
- * first |  ctf_stream_finish        writes the last packet and the index
+ * Order of calls:
+ * |  ctf_stream_enter         starts a packet explicitly (transcoding)
+ * |  ctf_stream_put           appends an event; first ends a full packet or starts the first one
+ * |  ctf_stream_finish        writes the last packet and the index
  *
- *   Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
+ * Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
  * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,
  * times and counters are known:
  *
- *   |  CTF 1.8, 2
- *   |  byte  0       magic 0xC1FC1FC1
- *   |        4       UUID
- *   |       20       stream class, u32
- *   |       24       u64 each, in this order; [] = only if the stream class has it:
- *   |                [stream number] [start time, end time] content size (bits), packet size (bits)
- *   |                [sequence number] [discarded events]
- *   |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
- *   |  RFC v1.1      rfc11_packet.h; compression, encryption and checksum are applied to the
- * complete packet
+ * |  CTF 1.8, 2
+ * |  byte  0       magic 0xC1FC1FC1
+ * |        4       UUID
+ * |       20       stream class, u32
+ * |       24       u64 each, in this order; [] = only if the stream class has it:
+ * |                [stream number] [start time, end time] content size (bits), packet size (bits)
+ * |                [sequence number] [discarded events]
+ * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
+ * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
  *
- *   Limits: an event that would exceed packet_limit is removed (bitput_cut), the packet ends, and
- * the event is encoded again as the first of the next packet. A packet always holds at least one
- * event, however large. A packet with counts_to_end may grow beyond the limit: split, only its last
- * part would carry the counter.
+ * Limits: an event that would exceed packet_limit is removed (bitput_cut), the packet ends, and the
+ * event is encoded again as the first of the next packet. A packet always holds at least one event,
+ * however large. A packet with counts_to_end may grow beyond the limit: split, only its last part
+ * would carry the counter.
  *
- *   Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID
- * of a trace is fixed before its first packet is written.
+ * Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID of
+ * a trace is fixed before its first packet is written.
  *
- *   Cost: one encoding per event, two for the first event of a packet; one write per packet.
- * Memory: all open packets together about PACKETS_ROOM. Left out: the choice of stream and class
- * (ctf_encode.c, ctf_transcode.c).
- */
+ * Cost: one encoding per event, two for the first event of a packet; one write per packet. Memory:
+ * all open packets together about PACKETS_ROOM. Left out: the choice of stream and class
+ * (ctf_encode.c, ctf_transcode.c). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/endian.h"

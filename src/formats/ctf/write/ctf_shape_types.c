@@ -1,25 +1,26 @@
 /* Types from shapes: builds the struct type of a root (payload, context ...) from the items of the
  * first event that has the shape.
  *
- *   Algorithm: recursive descent over the items in pre-order; `types->at` is the current item.
+ * Algorithm: recursive descent over the items in pre-order; `types->at` is the current item.
  * Members are collected on a stack (`types->member`), and a struct is closed by copying its part of
  * the stack to the arena. Scalars and roots are cached by hash (`by_key`), so all classes share
  * them.
  *
- *   Order of calls: ctf_types_root -> add_value per member -> make_value | make_counted ->
- * make_group (structs), make_elements (arrays), make_scalar. Names: ctf_type_names.c.
+ * Order of calls: ctf_types_root -> add_value per member -> make_value | make_counted -> make_group
+ * (structs), make_elements (arrays), make_scalar. Names: ctf_type_names.c.
  *
- *   How each language expresses a value:
- *   |                  CTF 1.8                        CTF 2                       RFC v1.1
- *   |  array           u32 NAME_length, sequence      the same                    sequence, inline
- * length |  bytes           the same, of hexadecimal u8    u32 NAME_length, blob       as array |
- * boolean, null   enumeration of u8              boolean; enumeration        enumeration of u8 |
- * float           floating_point                 floating-point              integer, float = true
+ * How each language expresses a value:
+ * |                 CTF 1.8                      CTF 2                  RFC v1.1
+ * |  array          u32 NAME_length, sequence    the same               sequence, inline length
+ * |  bytes          the same, of hexadecimal u8  u32 NAME_length, blob  as array
+ * |  boolean, null  enumeration of u8            boolean; enumeration   enumeration of u8
+ * |  float          floating_point               floating-point         integer, float = true
  *
- *   An array inside an array has no place for its length, unless that is inline. A struct is put
- * around both: |  [[1,2],[3]]     sequence of struct { u32 elements_length; sequence elements; }
+ * An array inside an array has no place for its length, unless that is inline. A struct is put
+ * around both:
+ * |  [[1,2],[3]]     sequence of struct { u32 elements_length; sequence elements; }
  *
- *   Invariants: member names are unique in their struct; a length precedes what it counts; types
+ * Invariants: member names are unique in their struct; a length precedes what it counts; types
  * never change after their root is returned. Cost: once per shape, not per event. Left out:
  * variants and optional fields; each combination that occurs is a shape of its own. */
 #include "formats/ctf/write/ctf_write.h"
@@ -29,13 +30,11 @@
 
 #define LENGTH_BITS 32u
 #define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
-#define LENGTH_BITS_ODD                                                                          \
 /* width of the length of an array of hexadecimal u8, so that readers of the dialect do not take \
  * it for bytes */
-64u
+#define LENGTH_BITS_ODD 64u
 
-    static bool
-    is_rfc(const struct ctf_types *types)
+static bool is_rfc(const struct ctf_types *types)
 {
     return types->description->version == CTF_RFC_1_1;
 }

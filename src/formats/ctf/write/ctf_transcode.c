@@ -2,35 +2,33 @@
  * for, is encoded again under its own names. It needs no dialect: names, contexts, labels, clocks
  * and the environment are those of the source.
  *
- *   Order of calls, per event:
- *   |  begin_plain       collects the source stream, the packet and the output trace of the event
- *   |  stream_of         source file + shape of the common context -> output stream
- *   |    name_stream     chooses a file name, in v1.1 with the section and the CPU in it
- *   |    make_kind       makes the stream class for a new shape
- *   |  enter_packet      starts an output packet if the event is the first of its source packet
- *   |  class_of          source class + shape -> event class
- *   |  ctf_stream_put    encodes the items
+ * Order of calls, per event:
+ * |  begin_plain       collects the source stream, the packet and the output trace of the event
+ * |  stream_of         source file + shape of the common context -> output stream
+ * |    name_stream     chooses a file name, in v1.1 with the section and the CPU in it
+ * |    make_kind       makes the stream class for a new shape
+ * |  enter_packet      starts an output packet if the event is the first of its source packet
+ * |  class_of          source class + shape -> event class
+ * |  ctf_stream_put    encodes the items
  *
- *   Mapping: a source file becomes an output file, and each packet becomes one packet with its
- * times, counters and CPU. Packets above packet_size are split:
+ * Mapping: a source file becomes an output file, and each packet becomes one packet with its times,
+ * counters and CPU. Packets above packet_size are split:
  *
- *   |  source file   | packet 0: e e e      | packet 1: e e e e e e       |
- *   |  output file   | packet 0: e e e | packet 1: e e e e | packet 2: e e |   sequence numbers
- * continue
+ * |  source file   | packet 0: e e e | packet 1: e e e e e e            |
+ * |  output file   | packet 0: e e e | packet 1: e e e e | packet 2: e e |
  *
- *   Variants and optional fields: each combination that occurs is a shape and gets a class of its
+ * Variants and optional fields: each combination that occurs is a shape and gets a class of its
  * own. A common context that changes its shape cannot be shared by classes, so it gets another
  * stream.
  *
- *   Gaps are not events in CTF: they become counters of the next packet (ctf_discarded_write.c).
+ * Gaps are not events in CTF: they become counters of the next packet (ctf_discarded_write.c).
  *
- *   Events of a sorted or filtered stream may be copies without their packet (`is_copy`). Fields of
+ * Events of a sorted or filtered stream may be copies without their packet (`is_copy`). Fields of
  * their packet are known only if the copy holds them (`has_packet`).
  *
- *   Invariants: times of a stream never decrease; one shape in a stream is always one class.
- *   Cost: a lookup of the stream and of the class per event, one pass over its fields. Left out:
- * fields of event headers beside id and time (counted as CTF_LOST_PACKET).
- */
+ * Invariants: times of a stream never decrease; one shape in a stream is always one class. Cost: a
+ * lookup of the stream and of the class per event, one pass over its fields. Left out: fields of
+ * event headers beside id and time (counted as CTF_LOST_PACKET). */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"

@@ -1,10 +1,9 @@
 /* Losses of a description: of one that is printed in the language of another version while its
  * packets are copied, and of a trace whose events are transcoded.
  *
- *   Only CTF 2 can lose something when its packets are copied: all of CTF 1.8 that this project
- * reads can be expressed in CTF 2. The rules follow tsdl_print.c; each part of the description
- * counts once, however many events use it.
- */
+ * Only CTF 2 can lose something when its packets are copied: all of CTF 1.8 that this project reads
+ * can be expressed in CTF 2. The rules follow tsdl_print.c; each part of the description counts
+ * once, however many events use it. */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 

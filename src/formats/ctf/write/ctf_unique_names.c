@@ -1,12 +1,12 @@
 /* Names in use: files and stream classes of transcoded traces, found by hash in constant time,
  * however many streams exist.
  *
- *   One map holds all of it (base/keymap.h); the key is hashed with the trace and one of these
- * kinds: |  NAME      name -> 1: a file has it |  NUMBER    hash of similar streams -> last number
- * used in their names; lower ones are used, too |  KIND      hash of similar streams -> index of
- * their stream class |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if
- * several have the name |  FILES     v1.1: section name -> length of the shortest section name
- * whose files match it */
+ * One map holds all of it (base/keymap.h); the key is hashed with the trace and one of these kinds:
+ * |  NAME      name -> 1: a file has it
+ * |  NUMBER    hash of similar streams -> last number used in their names, as are lower ones
+ * |  KIND      hash of similar streams -> index of their stream class
+ * |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if not unique
+ * |  FILES     v1.1: section name -> length of the shortest section name whose files match it */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"

@@ -1,12 +1,12 @@
 /* UUIDs of written traces: keeps the source's UUID, or derives another one if traces overlap.
  *
- *   Readers merge folders with the same UUID into one trace and drop duplicate packets
+ * Readers merge folders with the same UUID into one trace and drop duplicate packets
  * (ctf_stream_set.h). That is right for folders that were opened together, and for chunks of a
  * session, which follow each other in time. If traces were opened separately and their times
  * overlap, as in "merge a a", both must be read back completely, so the later one gets another
  * UUID.
  *
- *   Left out: live sessions and traces in our dialect; their UUIDs are always new. */
+ * Left out: live sessions and traces in our dialect; their UUIDs are always new. */
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,32 +1,31 @@
 /* The CTF writer: state of an output and the interface of each of its files.
  *
- *   Writes events as CTF 1.8, CTF 2 or RFC v1.1: a folder with metadata, stream files and indexes.
+ * Writes events as CTF 1.8, CTF 2 or RFC v1.1: a folder with metadata, stream files and indexes.
  * README.md compares the four ways (copy, filter, transcode, encode) and lists the files in reading
  * order.
  *
- *   Order of calls for one event that is transcoded or encoded:
+ * Order of calls for one event that is transcoded or encoded:
  *
- *   |  ctf_write                     selects the way of the event           (ctf_write.c)
- *   |    ctf_transcode_event, ctf_encode_event      find trace and stream
- *   |      ctf_items_collect         event -> list of items, shape hashes   (ctf_flatten.c)
- *   |      ctf_trace_class           shape -> event class, cached           (ctf_write_classes.c)
- *   |        ctf_types_root          items -> struct type, for a new shape  (ctf_shape_types.c)
- *   |      ctf_stream_enter          starts the packet                      (ctf_packet_writer.c)
- *   |      ctf_stream_put            items -> bits of the packet (layout/layout_encode.c) |
- * ctf_finish                    last packets, indexes, metadata, folder names
+ * |  ctf_write                     selects the way of the event           (ctf_write.c)
+ * |    ctf_transcode_event, ctf_encode_event      find trace and stream
+ * |      ctf_items_collect         event -> list of items, shape hashes   (ctf_flatten.c)
+ * |      ctf_trace_class           shape -> event class, cached           (ctf_write_classes.c)
+ * |        ctf_types_root          items -> struct type, for a new shape  (ctf_shape_types.c)
+ * |      ctf_stream_enter          starts the packet                      (ctf_packet_writer.c)
+ * |      ctf_stream_put            items -> bits of the packet            (layout_encode.c)
+ * |  ctf_finish                    last packets, indexes, metadata, folder names
  *
- *   Invariants: a class never changes after its first event. Metadata text is printed after the
- * last event, because any event may add a class; copied traces print it first, because their
- * classes are known.
+ * Invariants: a class never changes after its first event. Metadata text is printed after the last
+ * event, because any event may add a class; copied traces print it first, because their classes are
+ * known.
  *
- *   Cost per event: one pass over its fields, one hash lookup of the class, one pass over the
- * items. Memory: one packet per open stream, plus the description; all packets together about 8
- * MiB.
+ * Cost per event: one pass over its fields, one hash lookup of the class, one pass over the items.
+ * Memory: one packet per open stream, plus the description; 4,000 streams share the limit of
+ * packets_over.
  *
- *   Ownership: everything belongs to the writer and is freed by ctf_drop.  Not thread-safe: one
+ * Ownership: everything belongs to the writer and is freed by ctf_drop.  Not thread-safe: one
  * writer is used by one thread at a time.  Left out: attributes of kinds that the target cannot
- * declare; ctf_losses.c lists them.
- */
+ * declare; ctf_losses.c lists them. */
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 
@@ -138,11 +137,12 @@ enum ctf_item_hint {
 /* An event as a list of items, in the order in which they are encoded.  A struct or array is
  * followed by its members or elements.
  *
- *   field[i].name_id is the member name if the item is in a struct.  Special uses of value members:
- *   | ARRAY, BYTES   value.v.u      index + 1 of the item of the same struct that holds the length;
- * 0 = none |                value.text_id  name of that length | ARRAY          value.text.p   the
- * source's element type |                value.text.n   of an empty array: index of the first
- * element of another array of that |                               type; 0 = none */
+ * field[i].name_id is the member name if the item is in a struct.  Special uses of value members:
+ * | ARRAY, BYTES   value.v.u      1 + index of the length's item in the same struct; 0 = none
+ * |                value.text_id  name of that length
+ * | ARRAY          value.text.p   the source's element type
+ * |                value.text.n   of an empty array: index of the first element of another
+ * |                               array of that type; 0 = none */
 struct ctf_items {
     ttr_field *field;
     size_t n, capacity;
@@ -656,9 +656,8 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
 
 /* --- ctf_trace_group.c --- */
 
-#define CTF_UNION_KINDS \
-/* scope of stream class ids; event class ids use the id of their stream class as scope */
-UINT64_MAX
+/* Scope of stream class ids. Event class ids use the id of their stream class as scope. */
+#define CTF_UNION_KINDS UINT64_MAX
 
 /* Adds a trace, whose UUID is set, to the group of its UUID. Returns false if memory runs out. */
 TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc,
@@ -666,9 +665,9 @@ TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc,
 
 /* ctf_union_finds: looks up the id of a class by its likeness in any folder of the trace.
  *
- *   ctf_union_has: returns true if the id is in use.
+ * ctf_union_has: returns true if the id is in use.
  *
- *   ctf_union_give: marks the id as used by the likeness; returns false if memory runs out. */
+ * ctf_union_give: marks the id as used by the likeness; returns false if memory runs out. */
 bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                      uint64_t *id);
 bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
@@ -695,7 +694,7 @@ TTR_MUST ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error);
 /* ctf_given_number: returns the last number used in names with this hash, 0 if none; the search for
  * a free name starts there.
  *
- *   ctf_give_number: records it; returns false if memory runs out. */
+ * ctf_give_number: records it; returns false if memory runs out. */
 uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                           uint64_t like);
 TTR_MUST bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
@@ -703,17 +702,15 @@ TTR_MUST bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *
 
 /* ctf_is_given: returns true if the trace has a file of this name.
  *
- *   ctf_give_file: records the name for a stream class; returns false if memory runs out. `file` is
- * zero-terminated.
- */
+ * ctf_give_file: records the name for a stream class; returns false if memory runs out. `file` is
+ * zero-terminated. */
 bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file);
 TTR_MUST bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
                             const struct ctf_kind_out *kind, ttr_text file);
 
 /* ctf_given_kind: returns the stream class recorded for the hash `like`; NULL = none.
  *
- *   ctf_give_kind: records the trace's last stream class for it; returns false if memory runs out.
- */
+ * ctf_give_kind: records the trace's last stream class for it; returns false if memory runs out. */
 struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     uint64_t like);
 TTR_MUST bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
@@ -728,9 +725,9 @@ struct ctf_file_given {
 /* v1.1 finds the section of a file by its name: the longest section name that the file name starts
  * with.
  *
- *   ctf_given_is_other: returns true if this file would be read as part of another section.
+ * ctf_given_is_other: returns true if this file would be read as part of another section.
  *
- *   ctf_given_has_files: returns true if existing files would be read as part of the new `section`.
+ * ctf_given_has_files: returns true if existing files would be read as part of the new `section`.
  */
 bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                         const struct ctf_file_given *file);

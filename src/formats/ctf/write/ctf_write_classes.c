@@ -1,12 +1,12 @@
 /* Description of a written trace: trace, clock, stream classes, event classes.
  *
- *   CTF 1.8 and 2 use LTTng's packets, which every reader knows:
- *   |  header         magic, uuid, stream_id, [stream_instance_id]
- *   |  context        [timestamp_begin, timestamp_end], content_size, packet_size,
- * [packet_seq_num], |                 [events_discarded], [cpu_id] |  event header   u16 id, u32
- * timestamp;  or u16 65535, u32 id, u64 timestamp
+ * CTF 1.8 and 2 use LTTng's packets, which every reader knows:
+ * |  header         magic, uuid, stream_id, [stream_instance_id]
+ * |  context        [timestamp_begin, timestamp_end], content_size, packet_size,
+ * |                 [packet_seq_num], [events_discarded], [cpu_id]
+ * |  event header   u16 id, u32 timestamp;  or u16 65535, u32 id, u64 timestamp
  *
- *   v1.1 defines all of these as fixed structs (rfc11.h). */
+ * v1.1 defines all of these as fixed structs (rfc11.h). */
 #include "base/wide.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/write/ctf_write.h"
