@@ -39,7 +39,7 @@ struct ctf_kept {
 };
 
 /* Buffers of an open packet. */
-struct ctf_room {
+struct ctf_packet_buffers {
     struct buffer image; /* bytes of the packet from `image_at` up to the last kept event */
     struct ctf_kept *kept;
     size_t kept_capacity;
@@ -56,7 +56,7 @@ struct ctf_stream_copy {
 struct ctf_trace_copy {
     struct ctf_trace *source;
     const struct ctf_options *options;
-    struct ctf_home home;
+    struct ctf_output_dir home;
     uint8_t uuid[16]; /* UUID of the copy: the source's or a changed one */
     bool is_refused;  /* it cannot be copied: its events are transcoded */
     /* type -> log2 of its largest alignment; event class -> byte orders in it (ctf_filter_packet.c)
@@ -68,18 +68,18 @@ struct ctf_trace_copy {
     struct places places;
     /* buffers of the file whose packet ended last; the next file reuses them, so files in sequence
      * need the memory of one */
-    struct ctf_room spare;
+    struct ctf_packet_buffers spare;
 };
 
 /* The open packet: some of its events arrived, its definition did not. */
-struct ctf_copied {
+struct ctf_open_packet {
     bool is_open;
     struct ctf_packet about; /* numbers only: its pointers belong to the reader */
     const struct ctf_kind *kind;
     uint64_t number;    /* number of the data stream */
     struct buffer head; /* bytes of header and context, with the UUID of the copy if that changes */
     uint64_t uuid_at;   /* byte offset in `head` of the inserted UUID; UINT64_MAX = none */
-    struct ctf_room room;
+    struct ctf_packet_buffers room;
     uint64_t image_at;      /* bytes; offset of `room.image` in the packet, a multiple of 4,096 */
     size_t kept_n, nones_n; /* nones_n: kept entries with is_none */
     uint64_t gap_at;        /* source offset of the packet whose counters report the last gap */
@@ -90,7 +90,7 @@ struct ctf_copied {
 };
 
 /* The index file of a source stream. */
-struct ctf_index_old {
+struct ctf_source_index {
     struct folder *folder;
     const struct folder_file *file; /* NULL = the source has none */
     /* it is valid and all entries compared so far match the packets */
@@ -105,7 +105,7 @@ struct ctf_file_copy {
     char *name;
     size_t name_size;
     struct sink *sink;
-    struct ctf_copied packet;
+    struct ctf_open_packet packet;
     uint64_t offset; /* bytes written */
     bool is_changed; /* at least one packet differs from the source */
     /* its last packet has no size, so it extends to the end of the file: none may follow */
@@ -117,26 +117,26 @@ struct ctf_file_copy {
     struct ctf_file_copy *next_dirty;
     struct ctf_index_out index; /* index entries of the written packets */
     uint32_t unnumbered;        /* bit i: packets do not record the i-th number of index entries */
-    struct ctf_index_old old_index;
+    struct ctf_source_index old_index;
 };
 
-/* --- ctf_copy_part.c --- */
+/* --- ctf_copy_next_file.c --- */
 
 /* Called before each packet. If none may follow in this file, finishes it and continues in a new
  * file, whose name is derived from the first. */
-TTR_MUST ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out,
-                                  ttr_error *error);
+TTR_MUST ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out,
+                                       ttr_error *error);
 
 /* Finishes the open file and writes its index. */
-TTR_MUST ttr_status ctf_copy_end_part(struct ctf_file_copy *file, struct ttr_writer *out,
-                                      ttr_error *error);
+TTR_MUST ttr_status ctf_copy_finish_file(struct ctf_file_copy *file, struct ttr_writer *out,
+                                         ttr_error *error);
 
 /* Returns true if an index will be written; otherwise no entries are kept. */
 bool ctf_copy_keeps_index(const struct ctf_file_copy *file);
 
 /* Writes the buffered index entries if there are many. */
-TTR_MUST ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out,
-                                          ttr_error *error);
+TTR_MUST ttr_status ctf_copy_flush_index(struct ctf_file_copy *file, struct ttr_writer *out,
+                                         ttr_error *error);
 
 /* --- ctf_copy.c --- */
 
@@ -180,15 +180,15 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
 
 /* Inserts the UUID of the copy into the packet header if the source's packets have another one. CTF
  * 1.8 allows that, CTF 2 does not; it also applies if the UUID policy changed the UUID. */
-void ctf_adopt(struct ctf_file_copy *file);
+void ctf_set_packet_uuid(struct ctf_file_copy *file);
 
 /* Rebuilds the packet from the events that are left and writes it; writes nothing if there are
  * none. */
-TTR_MUST ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out,
-                                ttr_error *error);
+TTR_MUST ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                                      ttr_error *error);
 
 /* Writes a packet unchanged, apart from its sequence number if earlier packets were dropped, and
- * its UUID (ctf_adopt). */
+ * its UUID (ctf_set_packet_uuid). */
 TTR_MUST ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                                      const uint8_t *bytes, size_t n, ttr_error *error);
 
@@ -198,21 +198,22 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file);
 /* --- ctf_index_keep.c --- */
 
 /* Opens the index of a source file, if it exists and is valid. */
-TTR_MUST ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder,
-                                        const char *name, const struct alloc *alloc,
-                                        ttr_error *error);
+TTR_MUST ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
+                                          const char *name, const struct alloc *alloc,
+                                          ttr_error *error);
 
 /* Compares its next entries with those of the written packets. `unnumbered`: bit i = packets do not
  * record the i-th number, so it is not compared. */
-TTR_MUST ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer *entries,
-                                          uint32_t unnumbered, ttr_error *error);
+TTR_MUST ttr_status ctf_source_index_compare(struct ctf_source_index *old,
+                                             const struct buffer *entries, uint32_t unnumbered,
+                                             ttr_error *error);
 
 /* Returns true if its entries are exactly those of the written packets. */
-bool ctf_index_old_is_kept(const struct ctf_index_old *old);
+bool ctf_source_index_matches(const struct ctf_source_index *old);
 
 /* Copies the index to `to` and finishes that file. Consumes `to`; NULL means that `error` is
  * already filled. */
-TTR_MUST ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to,
-                                       ttr_error *error);
+TTR_MUST ttr_status ctf_source_index_copy(const struct ctf_source_index *old, struct sink *to,
+                                          ttr_error *error);
 
 #endif

@@ -11,8 +11,9 @@
  * |  rebuilt  | header, context     | A        |pad| C'          |
  * |                                             ^ event header alignment
  *
- * Order of calls: ctf_rebuild -> walk_head (finds the numbers to replace) -> put_events -> for each
- * event put_event -> end_piece (replaces the numbers, writes the packet).
+ * Order of calls: ctf_filter_packet -> find_head_roles (finds the numbers to replace) ->
+ * copy_events -> for each event copy_event -> write_piece (replaces the numbers, writes the
+ * packet).
  *
  * Algorithm, per event:
  *   1. Align to the event header. If the distance to the old position is a multiple of the
@@ -26,8 +27,8 @@
  * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
  * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
  *
- * If the gap between neighbours is not less than 2^time_width, the packet is split; its start time
- * is the full time of the event. Without start times in packets that is impossible and
+ * If the gap between neighbours is not less than 2^min_time_width, the packet is split; its start
+ * time is the full time of the event. Without start times in packets that is impossible and
  * CTF_LOST_WRAP is counted.
  *
  * Invariants: values, order and classes of events never change; sequence numbers have no holes
@@ -54,7 +55,7 @@ struct rebuild {
     struct spot spot[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bitput put;
-    const uint8_t *source; /* image that places_walk reads values from in move_event */
+    const uint8_t *source; /* image that places_walk reads values from in copy_event_by_value */
     /* bits of the smallest time member in event headers; 64 = times cannot wrap */
     unsigned time_width;
     unsigned header_align;
@@ -65,19 +66,19 @@ struct rebuild {
 /* --- Numbers of the head --- */
 
 /* Stores an unsigned LEB128 in the same number of bytes as before. */
-static void store_variable(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
+static void store_leb128(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
         bitput_store_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u), 8);
 }
 
-static void store(struct bitput *put, const struct spot *spot, uint64_t value)
+static void store_number(struct bitput *put, const struct spot *spot, uint64_t value)
 {
     if (!spot->type)
         return;
     unsigned width = spot->type->bits;
     if (spot->type->kind == TYPE_VAR_UINT)
-        store_variable(put, spot->at, spot->bits, value);
+        store_leb128(put, spot->at, spot->bits, value);
     else if (spot->type->is_big_endian)
         bitput_store_be(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
                         width);
@@ -86,7 +87,7 @@ static void store(struct bitput *put, const struct spot *spot, uint64_t value)
                         width);
 }
 
-static void note_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void record_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct spot *spot = own;
     /* the entry of CTF_ROLE_NONE holds the last value of the head */
@@ -98,16 +99,16 @@ static void note_role(void *own, const struct type *type, uint64_t at, uint64_t 
 
 /* Records the position of each role in header and context, and evaluates numbers that events may
  * refer to. Returns false if the head cannot be read. */
-static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
+static bool find_head_roles(struct ctf_file_copy *file, struct spot *spot)
 {
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     struct places *places = &file->trace->places;
     const struct type *header = file->trace->source->class->description.packet_header;
     const struct type *context = packet->kind->class->packet_context;
     places_reset(places);
     places->bits = bits_over(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
     places->own = spot;
-    places->value = note_role;
+    places->value = record_role;
     places->align = NULL;
     return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) &&
            (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
@@ -116,7 +117,7 @@ static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
 /* --- UUID --- */
 
 /* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
-static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *head)
+static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_walk walk;
     const struct type *type;
@@ -137,10 +138,10 @@ static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *he
     return UINT64_MAX;
 }
 
-void ctf_adopt(struct ctf_file_copy *file)
+void ctf_set_packet_uuid(struct ctf_file_copy *file)
 {
     const struct ctf_trace *trace = file->trace->source;
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     packet->uuid_at = UINT64_MAX;
     const uint8_t *uuid = file->trace->uuid;
     bool becomes_strict =
@@ -149,7 +150,7 @@ void ctf_adopt(struct ctf_file_copy *file)
     if ((!becomes_strict && !has_other) || !trace->class->description.has_uuid ||
         !trace->class->packet_header)
         return;
-    uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
+    uint64_t at = packet->head.failed ? UINT64_MAX : find_head_uuid(trace, &packet->head);
     if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES ||
         memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
         return;
@@ -162,7 +163,7 @@ void ctf_adopt(struct ctf_file_copy *file)
 struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     const uint32_t *index = pairmap_get(&trace->stream_of, packet->kind->class->id, packet->number);
     if (index)
         return &trace->streams[*index];
@@ -177,8 +178,8 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 
 /* Called for each written packet: its counters report the gap before it. Before the first packet of
  * a stream only sequence number 0 can report a gap; otherwise the gap is counted as lost. */
-static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out,
-                         struct ctf_stream_copy *stream, uint64_t sequence)
+static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
+                       struct ctf_stream_copy *stream, uint64_t sequence)
 {
     const struct ctf_packet *about = &file->packet.about;
     const bool is_number_0 = about->has_sequence && sequence == 0,
@@ -198,9 +199,9 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (!stream)
         return fail_memory(error);
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
-    tell_missing(file, out, stream, ctf_sequence_before(&packet->about, shift));
+    report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
     out->events += packet->kept_n - packet->nones_n;
     file->offset += n;
     /* complete, so a packet without a size extends to the end of the file */
@@ -212,8 +213,8 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     buffer_init(&copy, &out->t->counted);
     struct bitput put = bitput_begin(&copy);
     bitput_bytes(&put, bytes, n);
-    if (shift && walk_head(file, spot))
-        store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
+    if (shift && find_head_roles(file, spot))
+        store_number(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
         memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
     ttr_status status =
@@ -224,14 +225,15 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
 
 /* --- Alignments --- */
 
-static unsigned larger(unsigned a, unsigned b)
+static unsigned max_alignment(unsigned a, unsigned b)
 {
     return a > b ? a : b;
 }
 
 /* Returns log2 of the largest alignment inside a type. A member's own alignment does not raise that
  * of a variant, so all nested types are searched. */
-static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, unsigned depth)
+static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *type,
+                               unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return 0;
@@ -240,34 +242,34 @@ static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, 
         return *known;
     unsigned align = type->align;
     if (type->kind >= TYPE_VAR_UINT && type->kind <= TYPE_BLOB)
-        align = larger(align, 3);
+        align = max_alignment(align, 3);
     if (type->unit)
-        align = larger(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
-                                      (type->unit & (type->unit - 1)) == 0
-                                  ? (unsigned)__builtin_ctz(type->unit)
-                                  : TYPE_ALIGN_MAX);
-    align = larger(align, align_in(trace, type->length_type, depth + 1));
-    align = larger(align, align_in(trace, type->element, depth + 1));
+        align = max_alignment(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
+                                             (type->unit & (type->unit - 1)) == 0
+                                         ? (unsigned)__builtin_ctz(type->unit)
+                                         : TYPE_ALIGN_MAX);
+    align = max_alignment(align, type_alignment(trace, type->length_type, depth + 1));
+    align = max_alignment(align, type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger(align, align_in(trace, type->members[i].type, depth + 1));
+        align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
     /* If the cache is out of memory, the value is computed again next time. */
     bool is_kept = pairmap_put(&trace->aligns, (uintptr_t)type, 0, align);
-    return is_kept ? align : larger(align, 0);
+    return is_kept ? align : max_alignment(align, 0);
 }
 
-static unsigned align_of(const struct rebuild *r, const struct ctf_event_class *event)
+static unsigned event_alignment(const struct rebuild *r, const struct ctf_event_class *event)
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align =
-        larger(align_in(trace, class->event_header, 0), align_in(trace, class->event_context, 0));
-    return larger(align,
-                  larger(align_in(trace, event->context, 0), align_in(trace, event->payload, 0)));
+    unsigned align = max_alignment(type_alignment(trace, class->event_header, 0),
+                                   type_alignment(trace, class->event_context, 0));
+    return max_alignment(align, max_alignment(type_alignment(trace, event->context, 0),
+                                              type_alignment(trace, event->payload, 0)));
 }
 
 /* Returns the width of the smallest number in the header that updates the clock; 0 for LEB128, 64
  * if there is none. */
-static unsigned time_width(const struct type *type, unsigned depth)
+static unsigned min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -275,16 +277,16 @@ static unsigned time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned own = time_width(type->members[i].type, depth + 1);
+        unsigned own = min_time_width(type->members[i].type, depth + 1);
         width = own < width ? own : width;
     }
-    unsigned own = time_width(type->element, depth + 1);
+    unsigned own = min_time_width(type->element, depth + 1);
     return own < width ? own : width;
 }
 
 /* --- Events --- */
 
-static void put_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint64_t n, bool is_big)
+static void copy_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint64_t n, bool is_big)
 {
     struct bits from = bits_over(bytes, at, at + n);
     if (!((at | r->put.at) & 7)) {
@@ -300,13 +302,13 @@ static void put_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint6
     }
 }
 
-static void move_align(void *own, unsigned log2)
+static void write_alignment(void *own, unsigned log2)
 {
     struct rebuild *r = own;
     bitput_align(&r->put, log2);
 }
 
-static void move_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void copy_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
     struct rebuild *r = own;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
@@ -314,7 +316,7 @@ static void move_value(void *own, const struct type *type, uint64_t at, uint64_t
         bitput_zeros(&r->put, places_begin(type, r->put.at) - r->put.at);
     else
         bitput_align(&r->put, type->align > 3 && !type->has_inline_length ? type->align : 3);
-    put_bits(r, r->source, at, bits, type->is_big_endian);
+    copy_bits(r, r->source, at, bits, type->is_big_endian);
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
@@ -322,7 +324,7 @@ enum { KEY_ORDERS = 1 }; /* second key of the byte orders in `aligns`; alignment
 
 /* Returns the set of byte orders of numbers that do not fill whole bytes: the order decides which
  * bits of a byte come first. Only CTF 2 allows both in one event. */
-static unsigned orders_in(const struct type *type, unsigned depth)
+static unsigned type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -330,21 +332,23 @@ static unsigned orders_in(const struct type *type, unsigned depth)
     if (type->kind < TYPE_VAR_UINT && (type->bits % 8 || type->align < 3))
         orders = type->is_big_endian ? ORDER_BIG : ORDER_LITTLE;
     for (uint32_t i = 0; i < type->members_n; i++)
-        orders |= orders_in(type->members[i].type, depth + 1);
-    return orders | orders_in(type->element, depth + 1) | orders_in(type->length_type, depth + 1);
+        orders |= type_byte_orders(type->members[i].type, depth + 1);
+    return orders | type_byte_orders(type->element, depth + 1) |
+           type_byte_orders(type->length_type, depth + 1);
 }
 
 /* Returns the byte orders in an event, cached per class; they are computed again if the cache is
  * out of memory. */
-static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class *event)
+static unsigned event_byte_orders(const struct rebuild *r, const struct ctf_event_class *event)
 {
     struct pairmap *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     const uint32_t *orders = pairmap_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
-    unsigned found = orders_in(class->event_header, 0) | orders_in(class->event_context, 0) |
-                     orders_in(event->context, 0) | orders_in(event->payload, 0);
+    unsigned found = type_byte_orders(class->event_header, 0) |
+                     type_byte_orders(class->event_context, 0) |
+                     type_byte_orders(event->context, 0) | type_byte_orders(event->payload, 0);
     bool is_kept = pairmap_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
@@ -352,18 +356,18 @@ static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class 
 
 /* Writes an event value by value with new padding. Returns false if it cannot be read, which is
  * unexpected: the reader has read it. */
-static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image,
-                       uint64_t at, uint64_t end)
+static bool copy_event_by_value(struct rebuild *r, const struct ctf_kept *kept,
+                                const uint8_t *image, uint64_t at, uint64_t end)
 {
     struct places *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct spot ignored[CTF_ROLE_COUNT];
-    if (!walk_head(r->file, ignored))
+    if (!find_head_roles(r->file, ignored))
         return false;
     places->bits = bits_over(image, at, end);
     places->own = r;
-    places->align = move_align;
-    places->value = move_value;
+    places->align = write_alignment;
+    places->value = copy_value;
     r->source = image;
     return (!class->event_header || places_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
@@ -373,19 +377,21 @@ static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uin
            (!kept->event->payload || places_walk(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
-static void put_event(struct rebuild *r, const struct ctf_kept *kept)
+static void copy_event(struct rebuild *r, const struct ctf_kept *kept)
 {
-    const struct ctf_copied *packet = &r->file->packet;
-    uint64_t mask = (UINT64_C(1) << align_of(r, kept->event)) - 1, base = packet->image_at * 8;
+    const struct ctf_open_packet *packet = &r->file->packet;
+    uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
+             base = packet->image_at * 8;
     bitput_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
-    unsigned orders = orders_of(r, kept->event);
+    unsigned orders = event_byte_orders(r, kept->event);
     bool is_mixed =
         orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
-        put_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
-                 orders == ORDER_BIG);
-    } else if (!move_event(r, kept, packet->room.image.bytes, kept->at - base, kept->end - base)) {
+        copy_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
+                  orders == ORDER_BIG);
+    } else if (!copy_event_by_value(r, kept, packet->room.image.bytes, kept->at - base,
+                                    kept->end - base)) {
         bitput_cut(&r->put, before);
         output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
         return;
@@ -397,22 +403,22 @@ static void put_event(struct rebuild *r, const struct ctf_kept *kept)
 
 /* --- Packets --- */
 
-static void begin_piece(struct rebuild *r, uint64_t ticks)
+static void start_piece(struct rebuild *r, uint64_t ticks)
 {
-    const struct ctf_copied *packet = &r->file->packet;
+    const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
     buffer_clear(&r->bytes);
     r->put = bitput_begin(&r->bytes);
-    put_bits(r, packet->head.bytes, 0, whole, false);
+    copy_bits(r, packet->head.bytes, 0, whole, false);
     const struct type *last = r->spot[CTF_ROLE_NONE].type;
-    put_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
+    copy_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
     r->events = r->nones = 0;
 }
 
 /* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
  * its own is undefined, or none. */
-static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *packet)
+static uint8_t choose_checksum(const struct rebuild *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     if (packet->checksum_scheme <= RFC11_CRC32)
@@ -425,7 +431,7 @@ static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *p
 
 /* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
  */
-static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *error)
+static ttr_status write_rfc_piece(struct rebuild *r, uint64_t sequence, ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
@@ -435,7 +441,7 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
                     "the packet's header cannot be read again");
     struct rfc11_packing packing = {.compression = packet.compression_scheme,
                                     .encryption = packet.encryption_scheme,
-                                    .checksum = checksum_of(r, &packet),
+                                    .checksum = choose_checksum(r, &packet),
                                     .key = {trace->has_key ? trace->key : NULL},
                                     .align = packet.packet_size % 4096 ? 1 : 4096};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
@@ -453,7 +459,7 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
     return status;
 }
 
-static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequence)
+static void add_piece_index_entry(const struct rebuild *r, uint64_t content, uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -477,12 +483,12 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
 
 /* Returns true if the packet records its size. A packet without one extends to the end of the file.
  */
-static bool has_sizes(const struct rebuild *r)
+static bool packet_has_size(const struct rebuild *r)
 {
     return r->spot[CTF_ROLE_PACKET_SIZE].type || r->spot[CTF_ROLE_CONTENT_SIZE].type;
 }
 
-static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
+static ttr_status write_piece(struct rebuild *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -498,64 +504,64 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     if (is_last && about->has_end && about->end > r->end)
         r->end = about->end;
     stream->shift -= !is_last;
-    tell_missing(file, r->out, stream, sequence);
+    report_gap(file, r->out, stream, sequence);
     r->out->events += r->events - r->nones;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
-        return write_rfc(r, sequence, error);
+        return write_rfc_piece(r, sequence, error);
     if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
         content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
-    store(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
-    store(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
-    store(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
-    store(&r->put, &r->spot[CTF_ROLE_TIME_END], r->end);
-    store(&r->put, &r->spot[CTF_ROLE_SEQUENCE], sequence);
-    ttr_status status = ctf_copy_part(file, r->out, error);
+    store_number(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
+    store_number(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
+    store_number(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
+    store_number(&r->put, &r->spot[CTF_ROLE_TIME_END], r->end);
+    store_number(&r->put, &r->spot[CTF_ROLE_SEQUENCE], sequence);
+    ttr_status status = ctf_copy_next_file(file, r->out, error);
     if (status != TTR_OK)
         return status;
-    file->is_ended = !has_sizes(r);
-    add_index(r, content, sequence);
+    file->is_ended = !packet_has_size(r);
+    add_piece_index_entry(r, content, sequence);
     file->offset += r->bytes.n;
-    status = ctf_copy_settle_index(file, r->out, error);
+    status = ctf_copy_flush_index(file, r->out, error);
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
 /* Returns true if the time of an event after `before` would be ambiguous: the header has too few
  * bits for the difference. */
-static bool is_out_of_reach(const struct rebuild *r, uint64_t before, uint64_t ticks)
+static bool is_time_ambiguous(const struct rebuild *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
 }
 
-static ttr_status put_events(struct rebuild *r, ttr_error *error)
+static ttr_status copy_events(struct rebuild *r, ttr_error *error)
 {
-    const struct ctf_copied *packet = &r->file->packet;
+    const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
     /* time from which readers extend the first event's low bits */
     uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
-    begin_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
+    start_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
         const struct ctf_kept *kept = &packet->room.kept[i];
-        bool is_far = is_out_of_reach(r, last, kept->ticks);
+        bool is_far = is_time_ambiguous(r, last, kept->ticks);
         if (is_far && !may_split)
             output_lost(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
         if (is_far && may_split) {
-            status = end_piece(r, false, error);
-            begin_piece(r, kept->ticks);
+            status = write_piece(r, false, error);
+            start_piece(r, kept->ticks);
         }
-        put_event(r, kept);
+        copy_event(r, kept);
         last = kept->ticks;
     }
-    return status == TTR_OK ? end_piece(r, true, error) : status;
+    return status == TTR_OK ? write_piece(r, true, error) : status;
 }
 
-ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     struct rebuild r = {.file = file,
                         .out = out,
-                        .time_width = time_width(packet->kind->class->event_header, 0),
+                        .time_width = min_time_width(packet->kind->class->event_header, 0),
                         .header_align = packet->kind->plan.align};
     file->is_changed = true;
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
@@ -565,11 +571,11 @@ ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_e
         stream->shift++;
         return TTR_OK;
     }
-    if (!walk_head(file, r.spot))
+    if (!find_head_roles(file, r.spot))
         return fail(error, TTR_E_MALFORMED, packet->about.offset,
                     "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);
-    ttr_status status = put_events(&r, error);
+    ttr_status status = copy_events(&r, error);
     buffer_free(&r.bytes);
     return status;
 }

@@ -50,34 +50,35 @@ struct inside {
     uint32_t n;
 };
 
-static void put_member(struct ctf_listing *listing, unsigned member, ttr_value value)
+static void add_entry_member(struct ctf_listing *listing, unsigned member, ttr_value value)
 {
     ttr_field *field = ctf_items_add(&listing->items);
     if (field)
         *field = (ttr_field){.name = {"", 0}, .name_id = listing->name[member], .value = value};
 }
 
-static void put_number(struct ctf_listing *listing, unsigned member, uint64_t number, unsigned bits)
+static void add_number_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+                              unsigned bits)
 {
-    put_member(
+    add_entry_member(
         listing, member,
         (ttr_value){.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = number, .text = {"", 0}});
 }
 
-static void put_labelled(struct ctf_listing *listing, unsigned member, uint64_t number,
-                         const struct type_labels *labels)
+static void add_labelled_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+                                const struct type_labels *labels)
 {
-    put_member(listing, member,
-               (ttr_value){.type = TTR_TYPE_UINT,
-                           .bits = 8,
-                           .hint = CTF_ITEM_LABELLED,
-                           .v.u = number,
-                           .text = {(const char *)labels, 0}});
+    add_entry_member(listing, member,
+                     (ttr_value){.type = TTR_TYPE_UINT,
+                                 .bits = 8,
+                                 .hint = CTF_ITEM_LABELLED,
+                                 .v.u = number,
+                                 .text = {(const char *)labels, 0}});
 }
 
 /* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
- * names (make_room), so pointers into it stay valid. */
-static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
+ * names (reserve_listing), so pointers into it stay valid. */
+static ttr_text escape_to_listing(struct ctf_listing *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
     ctf_name_escape(&listing->text, text, false, true, 1);
@@ -86,8 +87,8 @@ static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
 
 /* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
  * struct. */
-static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
-                        const struct inside *inside)
+static ttr_text entry_name(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
+                           const struct inside *inside)
 {
     uint32_t top = inside->n ? inside->n - 1 : 0;
     size_t begin = listing->text.n;
@@ -99,18 +100,18 @@ static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_fie
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
     ttr_text name = field->name_id ? ttr_text_get(t, field->name_id) : (ttr_text){"", 0};
-    return name.n ? escaped(listing, name) : name;
+    return name.n ? escape_to_listing(listing, name) : name;
 }
 
 /* Returns the number of an entry; for a struct or array its member count. */
-static uint64_t number_of(const ttr_value *value)
+static uint64_t entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     return is_group ? value->count : is_text || value->type == TTR_TYPE_NULL ? 0 : value->v.u;
 }
 
-static uint8_t hint_of(const ttr_value *value)
+static uint8_t entry_hint(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_number && value->base == 16)
@@ -118,7 +119,7 @@ static uint8_t hint_of(const ttr_value *value)
     return value->hint <= TTR_HINT_ABSENT ? value->hint : TTR_HINT_NONE;
 }
 
-static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
+static void add_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
                       unsigned part, uint32_t depth)
 {
     const ttr_value *value = &field->value;
@@ -131,44 +132,44 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
         return;
     structure->value =
         (ttr_value){.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none};
-    put_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
-    put_labelled(listing, CTF_LISTED_PART, part, &part_labels);
-    put_labelled(listing, CTF_LISTED_TYPE,
-                 is_mixed      ? TTR_TYPE_STRUCT
-                 : is_constant ? TTR_TYPE_TEXT
-                               : value->type,
-                 &type_labels);
-    put_number(listing, CTF_LISTED_DEPTH, depth, 8);
-    put_number(listing, CTF_LISTED_BITS, value->bits, 8);
-    put_number(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
-    put_number(listing, CTF_LISTED_HINT, hint_of(value), 8);
-    put_number(listing, CTF_LISTED_VALUE, number_of(value), 64);
-    put_member(listing, CTF_LISTED_TEXT,
-               (ttr_value){.type = TTR_TYPE_TEXT,
-                           .text = is_constant ? escaped(listing, value->text)
-                                   : is_text   ? value->text
-                                               : none});
-    put_member(listing, CTF_LISTED_DATA,
-               (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
+    add_entry_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
+    add_labelled_member(listing, CTF_LISTED_PART, part, &part_labels);
+    add_labelled_member(listing, CTF_LISTED_TYPE,
+                        is_mixed      ? TTR_TYPE_STRUCT
+                        : is_constant ? TTR_TYPE_TEXT
+                                      : value->type,
+                        &type_labels);
+    add_number_member(listing, CTF_LISTED_DEPTH, depth, 8);
+    add_number_member(listing, CTF_LISTED_BITS, value->bits, 8);
+    add_number_member(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
+    add_number_member(listing, CTF_LISTED_HINT, entry_hint(value), 8);
+    add_number_member(listing, CTF_LISTED_VALUE, entry_number(value), 64);
+    add_entry_member(listing, CTF_LISTED_TEXT,
+                     (ttr_value){.type = TTR_TYPE_TEXT,
+                                 .text = is_constant ? escape_to_listing(listing, value->text)
+                                         : is_text   ? value->text
+                                                     : none});
+    add_entry_member(listing, CTF_LISTED_DATA,
+                     (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
 }
 
 /* --- Lists --- */
 
-static void put_level(struct ctf_listing *listing, uint8_t level)
+static void add_level_entry(struct ctf_listing *listing, uint8_t level)
 {
     const char *name = ctf_attribute_names[CTF_ATTRIBUTE_LEVEL];
     const ttr_field field = {.value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = level}};
-    put_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
+    add_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* Sizes that make_room reserves. */
+/* Sizes that reserve_listing reserves. */
 struct list_size {
     size_t entries, text;
 };
 
 /* Returns an upper bound: escaping makes up to four bytes of one, and elements of mixed arrays are
  * named by numbers. */
-static struct list_size size_of(const ttr *t, const struct ctf_items *from)
+static struct list_size measure_listing(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
     bool has_mixed = false;
@@ -186,7 +187,7 @@ static struct list_size size_of(const ttr *t, const struct ctf_items *from)
 
 /* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
  * reallocated later. */
-static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_size *size)
+static bool reserve_listing(struct ctf_listing *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
@@ -199,7 +200,7 @@ static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_siz
     return buffer_room(&listing->text, size->text) && !items->failed;
 }
 
-static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
+static void add_entries(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
 {
     struct inside inside = {.n = 0};
     for (size_t i = 0; i < from->n; i++) {
@@ -213,8 +214,8 @@ static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf
             inside.n--;
         if (inside.n)
             inside.left[inside.n - 1]--;
-        ttr_text name = is_attribute ? field->name : name_of(listing, t, field, &inside);
-        put_entry(listing, field, name,
+        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &inside);
+        add_entry(listing, field, name,
                   is_attribute           ? CTF_LISTED_ATTRIBUTE
                   : i < from->payload_at ? TTR_GROUP_CONTEXT
                                          : TTR_GROUP_PAYLOAD,
@@ -231,9 +232,9 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
                     uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
-    const struct list_size size = size_of(t, from);
+    const struct list_size size = measure_listing(t, from);
     ctf_items_begin(items);
-    ttr_field *named = make_room(listing, t, &size) ? ctf_items_add(items) : NULL;
+    ttr_field *named = reserve_listing(listing, t, &size) ? ctf_items_add(items) : NULL;
     if (!named)
         return false;
     *named = from->field[from->attributes_n - 1];
@@ -241,11 +242,11 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
     items->context_n = is_rfc ? 0 : 1;
     items->offset = from->offset;
     uint32_t entries = (uint32_t)size.entries - 1 + (level > 0);
-    put_member(listing, MEMBER_FIELDS,
-               (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
+    add_entry_member(listing, MEMBER_FIELDS,
+                     (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
     if (level)
-        put_level(listing, level);
-    list_all(listing, t, from);
+        add_level_entry(listing, level);
+    add_entries(listing, t, from);
     items->context_shape = SHAPE_NAME;
     items->payload_shape = hash_pair(SHAPE_LIST, entries > 0);
     return !listing->text.failed && !items->failed;

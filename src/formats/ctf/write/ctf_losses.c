@@ -33,11 +33,11 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
     [CTF_LOST_HINT] = {.code = "field.hint",
                        .what = "references to threads, marks of raw bytes and the like",
                        .rule = "become plain numbers and bytes"},
-    [CTF_LOST_BEHIND] = {.code = "text.behind",
-                         .what = "bytes behind the zero that ends a text of a given room, of "
-                                 "events that are encoded anew",
-                         .rule = "are left out",
-                         .kind = TTR_LOSS_DROPPED},
+    [CTF_LOST_AFTER_NUL] = {.code = "text.behind",
+                            .what = "bytes behind the zero that ends a text of a given room, of "
+                                    "events that are encoded anew",
+                            .rule = "are left out",
+                            .kind = TTR_LOSS_DROPPED},
     [CTF_LOST_WIDE] = {.code = "field.wide",
                        .what = "integers of more than 64 bits, of events that are encoded anew",
                        .rule = "become strings of their decimal digits"},
@@ -79,34 +79,35 @@ const ttr_loss ctf_losses[CTF_LOSSES] = {
         {.code = "field.variant",
          .what = "variants, and optional fields that are there, of events that are encoded anew",
          .rule = "become the field that was chosen, each in a class of events of its own"},
-    [CTF_LOST_ABOUT] =
+    [CTF_LOST_PROPERTY] =
         {.code = "trace.about",
          .what = "namespaces, uids, accuracies and origins of clocks, attributes and the like, "
                  "which only some versions have, and clocks that nanoseconds stand for",
          .rule = "are left out",
          .kind = TTR_LOSS_DROPPED},
-    [CTF_LOST_PLACE] = {.code = "context.place",
-                        .what = "contexts of all events of a stream, in version 1.1 with "
-                                "event-size=yes, and fields of contexts that come behind others",
-                        .rule = "become fields of the payload"},
+    [CTF_LOST_CONTEXT] = {.code = "context.place",
+                          .what = "contexts of all events of a stream, in version 1.1 with "
+                                  "event-size=yes, and fields of contexts that come behind others",
+                          .rule = "become fields of the payload"},
     [CTF_LOST_PACKET] = {.code = "context.packet",
                          .what = "what headers of events say beyond id and time; what packets say "
                                  "beyond sizes, times, counters and cpu, in version 1.1, or where "
                                  "it is of another shape than in the stream's first",
                          .rule = "is left out",
                          .kind = TTR_LOSS_DROPPED},
-    [CTF_LOST_MARK] = {.code = "time.mark",
-                       .what = "events without a time but that of their packet, in version 1.1",
-                       .rule = "keep it, as one of their own"},
+    [CTF_LOST_PACKET_TIME] = {.code = "time.mark",
+                              .what =
+                                  "events without a time but that of their packet, in version 1.1",
+                              .rule = "keep it, as one of their own"},
     [CTF_LOST_GAP] = {.code = "event.gap",
                       .what = "gaps of which nobody knows how much is missing",
                       .rule = "are left out",
                       .kind = TTR_LOSS_DROPPED},
-    [CTF_LOST_WHEN] = {.code = "gap.time",
-                       .what =
-                           "times in which events are missing, where they overlap behind sorting, "
-                           "or go up to the end of a packet of more than 8 MiB, which is split",
-                       .rule = "become times between packets that are written"},
+    [CTF_LOST_GAP_TIME] =
+        {.code = "gap.time",
+         .what = "times in which events are missing, where they overlap behind sorting, "
+                 "or go up to the end of a packet of more than 8 MiB, which is split",
+         .rule = "become times between packets that are written"},
     [CTF_LOST_EVENTS] = {.code = "events.missing",
                          .what =
                              "missing events, by their number, of streams without events, before "

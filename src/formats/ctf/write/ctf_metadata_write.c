@@ -27,8 +27,8 @@ ttr_status ctf_print_metadata(const struct ctf_description *description, enum ct
 }
 
 /* Appends one metadata packet of CTF 1.8 or 2. */
-static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text,
-                       size_t n, struct buffer *to)
+static void add_metadata_packet(const struct ctf_description *description, bool is_2,
+                                const uint8_t *text, size_t n, struct buffer *to)
 {
     unsigned head = is_2 ? HEAD_2 : HEAD_18;
     struct bitput put = bitput_begin(to);
@@ -50,7 +50,7 @@ static void put_packet(const struct ctf_description *description, bool is_2, con
 }
 
 /* Returns the position after the string literal that starts at `at`. */
-static size_t behind_string(const struct buffer *text, size_t at)
+static size_t find_string_end(const struct buffer *text, size_t at)
 {
     for (at++; at < text->n && text->bytes[at] != '"'; at++)
         at += text->bytes[at] == '\\';
@@ -58,7 +58,7 @@ static size_t behind_string(const struct buffer *text, size_t at)
 }
 
 /* Returns the position after the next block in braces and the newlines that follow it. */
-static size_t behind_block(const struct buffer *text, size_t at)
+static size_t find_block_end(const struct buffer *text, size_t at)
 {
     size_t depth = 0;
     bool is_end = false;
@@ -66,7 +66,7 @@ static size_t behind_block(const struct buffer *text, size_t at)
         const uint8_t c = text->bytes[at];
         depth += c == '{';
         is_end = c == '}' && --depth == 0;
-        at = c == '"' ? behind_string(text, at) : at + 1;
+        at = c == '"' ? find_string_end(text, at) : at + 1;
     }
     while (at < text->n && text->bytes[at] == '\n')
         at++;
@@ -75,8 +75,9 @@ static size_t behind_block(const struct buffer *text, size_t at)
 
 /* Writes v1.1 metadata as one packet. Each block is an entry that ends with a zero byte (RFC v1.1,
  * 7). */
-static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text,
-                                 struct buffer *to, ttr_error *error)
+static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
+                                          const struct buffer *text, struct buffer *to,
+                                          ttr_error *error)
 {
     struct buffer entries;
     struct rfc11_packing packing = metadata->options->packing;
@@ -86,7 +87,7 @@ static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const stru
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     buffer_init(&entries, text->alloc);
     for (size_t at = 0, end; at < text->n; at = end) {
-        end = behind_block(text, at);
+        end = find_block_end(text, at);
         buffer_add(&entries, text->bytes + at, end - at);
         buffer_add_byte(&entries, 0);
     }
@@ -98,25 +99,26 @@ static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const stru
     return status;
 }
 
-ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text,
-                          struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_write_metadata(const struct ctf_metadata *metadata, struct buffer *text,
+                              struct ttr_writer *out, ttr_error *error)
 {
     struct buffer packets, *file = text;
     ttr_status status = TTR_OK;
     enum ctf_version version = metadata->version;
     buffer_init(&packets, &out->t->counted);
     if (version == CTF_RFC_1_1 && !metadata->options->is_text_metadata) {
-        status = put_rfc_packet(metadata, text, &packets, error);
+        status = add_rfc_metadata_packet(metadata, text, &packets, error);
         file = &packets;
     } else if (version != CTF_RFC_1_1 && metadata->options->is_packetised) {
         for (size_t at = 0; at < text->n; at += PACKET_CONTENT)
-            put_packet(metadata->description, version == CTF_2, text->bytes + at,
-                       text->n - at < PACKET_CONTENT ? text->n - at : PACKET_CONTENT, &packets);
+            add_metadata_packet(metadata->description, version == CTF_2, text->bytes + at,
+                                text->n - at < PACKET_CONTENT ? text->n - at : PACKET_CONTENT,
+                                &packets);
         packets.failed |= text->failed;
         file = &packets;
     }
     if (status == TTR_OK)
-        status = ctf_write_file(ctf_add_file(metadata->folder, out, "", "metadata", "", error),
+        status = ctf_write_file(ctf_create_file(metadata->folder, out, "", "metadata", "", error),
                                 file, error);
     buffer_free(&packets);
     return status;

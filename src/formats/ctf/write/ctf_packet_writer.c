@@ -2,9 +2,9 @@
  * the stream file.
  *
  * Order of calls:
- * |  ctf_stream_enter         starts a packet explicitly (transcoding)
- * |  ctf_stream_put           appends an event; first ends a full packet or starts the first one
- * |  ctf_stream_finish        writes the last packet and the index
+ * |  ctf_stream_start_packet         starts a packet explicitly (transcoding)
+ * |  ctf_stream_append_event           appends an event; first ends a full packet or starts the
+ * first one |  ctf_stream_finish        writes the last packet and the index
  *
  * Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
  * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,
@@ -58,14 +58,14 @@
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
 
-static bool is_rfc(const struct ctf_stream_out *stream)
+static bool is_rfc_stream(const struct ctf_stream_out *stream)
 {
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
 /* Fills `numbers` with the u64 members of the head, in file order. Returns how many there are. */
-static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
-                           uint64_t *numbers)
+static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
+                                   uint64_t *numbers)
 {
     const struct ctf_kind_out *kind = stream->kind;
     size_t n = 0;
@@ -85,31 +85,32 @@ static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content
 }
 
 /* Returns the size in bytes of the head's part that is filled in when the packet ends. */
-static size_t head_bytes(const struct ctf_stream_out *stream)
+static size_t head_size_bytes(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
-    if (is_rfc(stream))
+    if (is_rfc_stream(stream))
         return RFC11_HEADER;
-    return HEAD_BYTES + 8 * head_numbers(stream, 0, numbers) + (stream->kind->has_cpu ? 4 : 0);
+    return HEAD_BYTES + 8 * collect_head_numbers(stream, 0, numbers) +
+           (stream->kind->has_cpu ? 4 : 0);
 }
 
 /* Builds the template that all further packets start with. */
-static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
+static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
     struct encode encode;
     encode.put = bitput_begin(&stream->head);
-    bitput_zeros(&encode.put, head_bytes(stream) * 8);
+    bitput_zeros(&encode.put, head_size_bytes(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
     stream->head_bits = encode.put.at;
 }
 
-static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
+static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 {
     if (stream->head.n == 0)
-        make_head(stream, NULL);
+        build_head_template(stream, NULL);
     buffer_clear(&stream->packet);
     stream->put = bitput_begin(&stream->packet);
     buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
@@ -124,10 +125,10 @@ static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* Derives the trace's UUID from the content of its first packet: equal traces get equal UUIDs, so
  * output is reproducible. */
-static void make_uuid(struct ctf_stream_out *stream)
+static void derive_trace_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    size_t head = head_bytes(stream);
+    size_t head = head_size_bytes(stream);
     uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
              b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
@@ -140,10 +141,10 @@ static void make_uuid(struct ctf_stream_out *stream)
 }
 
 /* Assigns a UUID that no other trace of this output has: equal inputs are still several traces. */
-static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
+static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    make_uuid(stream);
+    derive_trace_uuid(stream);
     uint32_t rank = 0;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_description *other = &w->traces[i]->description;
@@ -159,7 +160,8 @@ static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 }
 
 /* Overwrites a number at byte offset `byte` of the packet. */
-static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, unsigned bits)
+static void store_head_number(struct ctf_stream_out *stream, uint64_t byte, uint64_t value,
+                              unsigned bits)
 {
     if (stream->trace->description.is_big_endian)
         bitput_store_be(&stream->put, byte * 8, value, bits);
@@ -167,22 +169,23 @@ static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, 
         bitput_store_le(&stream->put, byte * 8, value, bits);
 }
 
-static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
+static void store_head_numbers(struct ctf_stream_out *stream, uint64_t content_bits)
 {
     const struct ctf_description *description = &stream->trace->description;
     uint64_t numbers[HEAD_NUMBERS];
-    size_t n = head_numbers(stream, content_bits, numbers);
-    store(stream, 0, MAGIC, 32);
+    size_t n = collect_head_numbers(stream, content_bits, numbers);
+    store_head_number(stream, 0, MAGIC, 32);
     for (unsigned i = 0; i < 16; i++)
-        store(stream, 4 + i, description->uuid[i], 8);
-    store(stream, 20, stream->kind->class->id, 32);
+        store_head_number(stream, 4 + i, description->uuid[i], 8);
+    store_head_number(stream, 20, stream->kind->class->id, 32);
     for (size_t i = 0; i < n; i++)
-        store(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
+        store_head_number(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
     if (stream->kind->has_cpu)
-        store(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
+        store_head_number(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
 }
 
-static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
+static void add_packet_index_entry(struct ctf_stream_out *stream, uint64_t content_bits,
+                                   uint64_t packet_bits)
 {
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {
         stream->offset,          packet_bits,    content_bits,
@@ -193,7 +196,8 @@ static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint
 
 /* Builds a v1.1 packet in out->buffer: pads, compresses, encrypts and checksums as the options ask.
  */
-static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   ttr_error *error)
 {
     struct rfc11_packing packing = stream->trace->options->packing;
     struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
@@ -212,7 +216,7 @@ static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, tt
 }
 
 /* Frees the buffers of a packet that was larger than its share. */
-static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
+static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->own;
     w->packets_over -= stream->over;
@@ -233,8 +237,8 @@ static uint64_t packet_limit(const struct ctf_stream_out *stream)
                                                        : least;
 }
 
-static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
-                             ttr_error *error)
+static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                               ttr_error *error)
 {
     uint64_t content_bits = stream->put.at;
     struct buffer *bytes = &stream->packet;
@@ -246,38 +250,39 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     if (stream->packet.failed)
         return fail_memory(error);
     if (!stream->sink)
-        stream->sink = ctf_add_file(stream->trace->home.folder, out, "", stream->name, "", error);
+        stream->sink =
+            ctf_create_file(stream->trace->home.folder, out, "", stream->name, "", error);
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
-        give_uuid(out->own, stream);
-    if (is_rfc(stream)) {
-        status = pack(stream, out, error);
+        assign_trace_uuid(out->own, stream);
+    if (is_rfc_stream(stream)) {
+        status = build_rfc_packet(stream, out, error);
         bytes = &out->buffer;
     } else {
-        fill_head(stream, content_bits);
+        store_head_numbers(stream, content_bits);
         if (!stream->trace->options->has_no_index)
-            add_index(stream, content_bits, stream->put.at);
+            add_packet_index_entry(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
         status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(
             stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
-        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name,
-                                      error);
+        status = ctf_index_out_flush_full(&stream->index, out, stream->trace->home.folder,
+                                          stream->name, error);
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
     if (stream->over)
-        give_back(stream, out);
+        free_large_buffers(stream, out);
     return status;
 }
 
 /* --- Events --- */
 
 /* Writes LTTng's large event header, or id and time of CTF 2 streams without times. v1.1 headers:
- * see put_rfc_header. */
-static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+ * see write_rfc_event_header. */
+static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
     void (*number)(struct bitput *, uint64_t, unsigned) =
@@ -299,7 +304,7 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
 
 /* Writes a v1.1 event header of type 1 or 2, compact if id and time difference fit. Members are
  * aligned if the trace's alignment is natural. */
-static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
     const struct ctf_description *description = &stream->trace->description;
@@ -344,7 +349,7 @@ struct size_place {
 
 /* Stores the number of bytes from the end of the context to here. Returns false, and stores the
  * maximum, if the member is too small. */
-static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
+static bool store_event_size(struct ctf_stream_out *stream, const struct size_place *size)
 {
     const uint64_t bytes =
                        stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
@@ -356,8 +361,8 @@ static bool fill_size(struct ctf_stream_out *stream, const struct size_place *si
 
 /* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
  * with the size as one member. Returns where the size must be stored. */
-static struct size_place put_sized_context(const struct ctf_stream_out *stream,
-                                           struct encode *encode)
+static struct size_place encode_sized_context(const struct ctf_stream_out *stream,
+                                              struct encode *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
@@ -383,19 +388,20 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream,
 }
 
 /* Appends an event to the packet. Returns false if its size does not fit in the size member. */
-static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class,
-                         const struct ctf_items *items, uint64_t ticks)
+static bool encode_event_to_packet(struct ctf_stream_out *stream,
+                                   const struct ctf_event_class *class,
+                                   const struct ctf_items *items, uint64_t ticks)
 {
     struct encode encode;
     struct size_place size = {.bits = 0};
-    if (is_rfc(stream))
-        put_rfc_header(stream, class->id, ticks);
+    if (is_rfc_stream(stream))
+        write_rfc_event_header(stream, class->id, ticks);
     else
-        put_header(stream, class->id, ticks);
+        write_event_header(stream, class->id, ticks);
     encode_begin(&encode, items->field, items->n);
     encode.put = stream->put;
-    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
-        size = put_sized_context(stream, &encode);
+    if (is_rfc_stream(stream) && stream->kind->class->rfc_has_event_size)
+        size = encode_sized_context(stream, &encode);
     else if (stream->kind->class->event_context)
         encode_members(&encode, stream->kind->class->event_context);
     if (class->context)
@@ -403,33 +409,33 @@ static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_c
     if (class->payload)
         encode_members(&encode, class->payload);
     stream->put = encode.put;
-    return !size.bits || fill_size(stream, &size);
+    return !size.bits || store_event_size(stream, &size);
 }
 
-ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
-                            const struct ctf_items *items, uint64_t begin, ttr_error *error)
+ttr_status ctf_stream_start_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    make_head(stream, items);
-    begin_packet(stream, begin);
+    build_head_template(stream, items);
+    start_packet(stream, begin);
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                  const uint64_t *begin, ttr_error *error)
+ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                         const uint64_t *begin, ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    begin_packet(stream, begin ? *begin : stream->last);
+    start_packet(stream, begin ? *begin : stream->last);
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
 /* Enlarges the packet buffer in one step once it is large. Events larger than MEMORY_SPARE grow it
  * again. */
-static void make_room(struct ctf_stream_out *stream)
+static void reserve_event_space(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
     if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
@@ -441,47 +447,47 @@ static void make_room(struct ctf_stream_out *stream)
 
 /* Returns true if the packet's counter covers discarded events up to its end. If it were split,
  * only the last part could carry it. */
-static bool splits_gap(const struct ctf_stream_out *stream)
+static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
 /* Returns true if a full packet may grow further to keep the end of its gap. All such packets share
  * PACKETS_ROOM bytes above their limits. */
-static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
+static bool may_exceed_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t over = stream->put.at / 8 - packet_limit(stream);
-    if (!splits_gap(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
+    if (!is_gap_counted_to_end(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
         return false;
     w->packets_over += over - stream->over;
     stream->over = over;
     return true;
 }
 
-ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
-                          const struct ctf_event_class *class, const struct ctf_items *items,
-                          uint64_t ticks, ttr_error *error)
+ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   const struct ctf_event_class *class,
+                                   const struct ctf_items *items, uint64_t ticks, ttr_error *error)
 {
     if (!stream->is_open)
-        begin_packet(stream, ticks);
-    make_room(stream);
+        start_packet(stream, ticks);
+    reserve_event_space(stream);
     const uint64_t at = stream->put.at;
-    bool fits = encode_event(stream, class, items, ticks);
+    bool fits = encode_event_to_packet(stream, class, items, ticks);
     if (stream->packet.failed)
         return fail_memory(error);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !stays_whole(stream, out->own)) {
+        !may_exceed_limit(stream, out->own)) {
         uint64_t end = stream->end;
-        if (splits_gap(stream))
-            output_lost(out, CTF_LOST_WHEN, items->offset);
+        if (is_gap_counted_to_end(stream))
+            output_lost(out, CTF_LOST_GAP_TIME, items->offset);
         stream->end = 0;
         bitput_cut(&stream->put, at);
-        ttr_status status = end_packet(stream, out, error);
+        ttr_status status = write_packet(stream, out, error);
         stream->end = end;
         if (status != TTR_OK)
             return status;
-        begin_packet(stream, ticks);
-        fits = encode_event(stream, class, items, ticks);
+        start_packet(stream, ticks);
+        fits = encode_event_to_packet(stream, class, items, ticks);
     }
     if (!fits)
         output_lost(out, CTF_LOST_SIZE, items->offset);
@@ -492,23 +498,24 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
 
 /* --- End of a stream --- */
 
-static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out,
-                              ttr_error *error)
+static ttr_status finish_stream_index(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                      ttr_error *error)
 {
     if (stream->index.entries.n == 0 && !stream->index.file)
         return TTR_OK;
-    return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
+    return ctf_index_out_finish(&stream->index, out, stream->trace->home.folder, stream->name,
+                                error);
 }
 
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
                              ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK || !stream->sink)
         return status;
     status = sink_finish(stream->sink, error);
     stream->sink = NULL;
-    return status == TTR_OK ? write_index(stream, out, error) : status;
+    return status == TTR_OK ? finish_stream_index(stream, out, error) : status;
 }
 
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)

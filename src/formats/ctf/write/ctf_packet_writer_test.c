@@ -58,7 +58,7 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
     memcpy(m->stream.name, "stream", 6);
     buffer_init(&m->stream.packet, &m->out.t->counted);
-    ctf_index_out_begin(&m->stream.index, &m->out.t->counted);
+    ctf_index_out_init(&m->stream.index, &m->out.t->counted);
     buffer_init(&m->stream.head, &m->out.t->counted);
 }
 
@@ -80,7 +80,8 @@ static void put(struct made *m)
         ctf_trace_class(&m->trace, m->stream.kind, &m->items, &key);
     assert_non_null(class);
     assert_int_equal(
-        ctf_stream_put(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL), TTR_OK);
+        ctf_stream_append_event(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL),
+        TTR_OK);
 }
 
 static void end_stream(struct made *m)

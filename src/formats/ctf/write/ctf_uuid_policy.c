@@ -15,41 +15,41 @@
 #include "formats/ctf/write/ctf_write.h"
 
 /* Returns true if the trace may have packets in the time range of the claim. */
-static bool meets(const struct ctf_claim *claim, const struct ctf_trace *trace)
+static bool overlaps_claim(const struct ctf_uuid_claim *claim, const struct ctf_trace *trace)
 {
     return claim->lacks_times || trace->lacks_times ||
            (claim->begin <= trace->end && trace->begin <= claim->end);
 }
 
-static struct ctf_claim *find_claim(struct ctf_writer *w, const struct ctf_trace *trace,
-                                    uint32_t *rank)
+static struct ctf_uuid_claim *find_uuid_claim(struct ctf_writer *w, const struct ctf_trace *trace,
+                                              uint32_t *rank)
 {
     *rank = 0;
     for (size_t i = 0; i < w->claims_n; i++) {
-        struct ctf_claim *claim = &w->claims[i];
+        struct ctf_uuid_claim *claim = &w->claims[i];
         if (memcmp(claim->uuid, trace->class->description.uuid, sizeof claim->uuid) != 0)
             continue;
         if (claim->group == trace->group)
             return claim;
-        if (meets(claim, trace) && claim->rank >= *rank)
+        if (overlaps_claim(claim, trace) && claim->rank >= *rank)
             *rank = claim->rank + 1;
     }
     return NULL;
 }
 
-static struct ctf_claim *add_claim(struct ttr_writer *out, const struct ctf_trace *trace,
-                                   uint32_t rank)
+static struct ctf_uuid_claim *add_uuid_claim(struct ttr_writer *out, const struct ctf_trace *trace,
+                                             uint32_t rank)
 {
     struct ctf_writer *w = out->own;
     if (!alloc_reserve(&out->t->counted, (void **)&w->claims, &w->claims_capacity, w->claims_n + 1,
                        sizeof *w->claims))
         return NULL;
-    struct ctf_claim *claim = &w->claims[w->claims_n++];
-    *claim = (struct ctf_claim){.group = trace->group,
-                                .rank = rank,
-                                .lacks_times = trace->lacks_times,
-                                .begin = trace->begin,
-                                .end = trace->end};
+    struct ctf_uuid_claim *claim = &w->claims[w->claims_n++];
+    *claim = (struct ctf_uuid_claim){.group = trace->group,
+                                     .rank = rank,
+                                     .lacks_times = trace->lacks_times,
+                                     .begin = trace->begin,
+                                     .end = trace->end};
     memcpy(claim->uuid, trace->class->description.uuid, sizeof claim->uuid);
     return claim;
 }
@@ -73,9 +73,9 @@ ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
     memcpy(uuid, trace->class->description.uuid, 16);
     if (!trace->class->description.has_uuid)
         return TTR_OK;
-    struct ctf_claim *claim = find_claim(out->own, trace, &rank);
+    struct ctf_uuid_claim *claim = find_uuid_claim(out->own, trace, &rank);
     if (!claim) {
-        claim = add_claim(out, trace, rank);
+        claim = add_uuid_claim(out, trace, rank);
         if (!claim)
             return fail_memory(error);
         if (rank)

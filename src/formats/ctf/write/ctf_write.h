@@ -10,10 +10,10 @@
  * |    ctf_transcode_event, ctf_encode_event      find trace and stream
  * |      ctf_items_collect         event -> list of items, shape hashes   (ctf_flatten.c)
  * |      ctf_trace_class           shape -> event class, cached           (ctf_write_classes.c)
- * |        ctf_types_root          items -> struct type, for a new shape  (ctf_shape_types.c)
- * |      ctf_stream_enter          starts the packet                      (ctf_packet_writer.c)
- * |      ctf_stream_put            items -> bits of the packet            (layout_encode.c)
- * |  ctf_finish                    last packets, indexes, metadata, folder names
+ * |        ctf_types_get_root          items -> struct type, for a new shape  (ctf_shape_types.c)
+ * |      ctf_stream_start_packet          starts the packet (ctf_packet_writer.c) |
+ * ctf_stream_append_event            items -> bits of the packet            (layout_encode.c) |
+ * ctf_finish                    last packets, indexes, metadata, folder names
  *
  * Invariants: a class never changes after its first event. Metadata text is printed after the last
  * event, because any event may add a class; copied traces print it first, because their classes are
@@ -53,7 +53,7 @@ enum ctf_loss {
     CTF_LOST_MIXED,
     CTF_LOST_DEPTH,
     CTF_LOST_NUL,
-    CTF_LOST_BEHIND,
+    CTF_LOST_AFTER_NUL,
     CTF_LOST_HINT,
     CTF_LOST_WIDE,
     CTF_LOST_LENGTH,
@@ -65,12 +65,12 @@ enum ctf_loss {
     CTF_LOST_ABSENT,
     CTF_LOST_TYPE,
     CTF_LOST_VARIANT,
-    CTF_LOST_ABOUT,
-    CTF_LOST_PLACE,
+    CTF_LOST_PROPERTY,
+    CTF_LOST_CONTEXT,
     CTF_LOST_PACKET,
-    CTF_LOST_MARK,
+    CTF_LOST_PACKET_TIME,
     CTF_LOST_GAP,
-    CTF_LOST_WHEN,
+    CTF_LOST_GAP_TIME,
     CTF_LOST_NUMBER,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
@@ -112,13 +112,13 @@ TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_op
 
 /* Checks that the version has every option that was set. Fails with TTR_E_MISUSE, naming the one
  * that it lacks. */
-TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version,
-                                     ttr_error *error);
+TTR_MUST ttr_status ctf_options_check_version(const struct ctf_options *options,
+                                              enum ctf_version version, ttr_error *error);
 
 /* Fills each option that the user did not set from the source: byte order, and for v1.1 also
  * alignment, checksums, compression, cipher (if the key is known), padding and kind of metadata. */
-void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source,
-                      enum ctf_version version);
+void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *source,
+                         enum ctf_version version);
 
 /* --- ctf_flatten.c --- */
 
@@ -203,11 +203,11 @@ void ctf_items_free(struct ctf_items *items);
 ttr_field *ctf_items_add(struct ctf_items *items);
 
 /* Returns the number of items that item `at` spans: itself and everything nested in it. */
-size_t ctf_items_inside(const struct ctf_items *items, size_t at);
+size_t ctf_items_span(const struct ctf_items *items, size_t at);
 
 /* Fills `element` with an example element, number or text, for an empty array. Returns false if its
  * type is unknown. */
-bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
+bool ctf_items_example_element(const ttr_value *array, ttr_value *element);
 
 /* --- ctf_flatten_list.c --- */
 
@@ -242,7 +242,7 @@ struct ctf_types {
     const struct type **type;
     size_t n, capacity;
     uint64_t labels_n; /* enumerations so far; each gets a name of its own */
-    /* State while one struct is built; valid inside ctf_types_root only. */
+    /* State while one struct is built; valid inside ctf_types_get_root only. */
     const struct ctf_items *items;
     size_t at;
     struct type_member *member; /* stack of the members of all unfinished structs */
@@ -264,21 +264,21 @@ void ctf_types_free(struct ctf_types *types);
 
 /* Returns the struct type for items [from, to) of a shape, from the cache if possible. Returns
  * NULL, and sets types->failed, if memory runs out. */
-const struct type *ctf_types_root(struct ctf_types *types, enum type_root root,
-                                  const struct ctf_items *items, size_t from, size_t to,
-                                  uint64_t shape);
+const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root root,
+                                      const struct ctf_items *items, size_t from, size_t to,
+                                      uint64_t shape);
 
 /* Returns the type of a number of `bits` bits with the target's alignment. */
-const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits,
-                                    unsigned base);
+const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
+                                        unsigned base);
 
 /* Returns a new unsigned type that the caller may give a role, a clock or labels; it is not in the
  * cache. */
-struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role);
+struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint16_t role);
 
 /* Returns a struct type with a copy of `members`. Names must be valid in the target language. */
-struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members,
-                              uint32_t n);
+struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_member *members,
+                                  uint32_t n);
 
 /* --- ctf_write_classes.c --- */
 
@@ -307,14 +307,14 @@ struct ctf_kind_out {
 };
 
 /* The folder of one trace in the output. */
-struct ctf_home {
+struct ctf_output_dir {
     char *folder; /* "" or "NAME/" */
     char *path;   /* path of the source */
     size_t folder_size, path_size;
 };
 
 /* Thread and process names that the trace already contains, to avoid writing them again. */
-struct ctf_names_told {
+struct ctf_written_names {
     ttr_id *thread; /* by thread: id of the name written last, plus 1; 0 = none yet */
     size_t threads_n;
     ttr_id *process; /* by process: the same */
@@ -356,8 +356,8 @@ struct ctf_trace_out {
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
     size_t streams_n; /* number of stream files */
-    struct ctf_names_told told;
-    struct ctf_home home;
+    struct ctf_written_names told;
+    struct ctf_output_dir home;
 };
 
 /* Starts a trace in the dialect with `first` as its first event. The caller zeroes it, except for
@@ -367,26 +367,28 @@ TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t,
                               const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 
-/* Checks once per trace that its version has all options that were set; see ctf_options_suit. */
-TTR_MUST ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options,
-                                    ttr_error *error);
+/* Checks once per trace that its version has all options that were set; see
+ * ctf_options_check_version. */
+TTR_MUST ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
+                                                const struct ctf_options *options,
+                                                ttr_error *error);
 
 /* Returns true if packets record the number of their data stream. If not, each file is a stream. */
-bool ctf_tells_streams(const struct ctf_description *from);
+bool ctf_packets_have_stream_id(const struct ctf_description *from);
 
 /* Starts a trace with the clocks, environment and names of a CTF source, as far as `version` has
  * them. Returns false if memory runs out. */
-TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t,
-                                   const struct ctf_options *options, enum ctf_version version,
-                                   struct ctf_trace *source);
+TTR_MUST bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t,
+                                      const struct ctf_options *options, enum ctf_version version,
+                                      struct ctf_trace *source);
 
 /* Adds `ns` nanoseconds to the offsets of the trace's clocks. Returns true if that is no integer
  * number of ticks of each clock; a nanosecond clock then replaces them. */
-bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
+bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 
 /* Returns the trace's own nanosecond clock and adds it to the description at first use. Returns
  * NULL, and sets types->failed, if memory runs out. */
-const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
+const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace);
 
 /* Properties of a stream class to be added. */
 struct ctf_kind_like {
@@ -421,7 +423,7 @@ struct ctf_class_key {
 };
 
 /* Returns the event class for the items; NULL if none exists yet. */
-const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind,
+const struct ctf_event_class *ctf_find_event_class(const struct ctf_kind_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key);
 
@@ -488,19 +490,21 @@ struct ctf_stream_out {
 
 /* Ends the open packet and starts one at tick `begin`. `items`: fields of the packet itself; NULL =
  * none. */
-TTR_MUST ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                     const struct ctf_items *items, uint64_t begin,
-                                     ttr_error *error);
+TTR_MUST ttr_status ctf_stream_start_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                            const struct ctf_items *items, uint64_t begin,
+                                            ttr_error *error);
 
 /* Starts a packet without events, with the fields of the packet before. `begin`: NULL = where that
  * packet ends. */
-TTR_MUST ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                           const uint64_t *begin, ttr_error *error);
+TTR_MUST ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream,
+                                                  struct ttr_writer *out, const uint64_t *begin,
+                                                  ttr_error *error);
 
 /* Appends an event to the open packet. Writes the packet first if it has reached its size. */
-TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                   const struct ctf_event_class *class,
-                                   const struct ctf_items *items, uint64_t ticks, ttr_error *error);
+TTR_MUST ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                            const struct ctf_event_class *class,
+                                            const struct ctf_items *items, uint64_t ticks,
+                                            ttr_error *error);
 
 /* Writes the last packet and the index, and finishes the file. */
 TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
@@ -513,20 +517,20 @@ void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* Creates the file before + name + behind in a folder ("" or "NAME/"). Returns NULL and fills
  * `error` on failure. */
-struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char *before,
-                          const char *name, const char *behind, ttr_error *error);
+struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *before,
+                             const char *name, const char *behind, ttr_error *error);
 
 /* Writes `bytes` as the complete content of a file and finishes it. */
 TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes, ttr_error *error);
 
 /* --- ctf_index_write.c --- */
 
-void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc);
+void ctf_index_out_init(struct ctf_index_out *index, const struct alloc *alloc);
 
 /* Creates folder/index/name.idx. Sets *file to NULL, and counts a loss, if no file can have that
  * name. */
-TTR_MUST ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name,
-                                  struct sink **file, ttr_error *error);
+TTR_MUST ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder,
+                                          const char *name, struct sink **file, ttr_error *error);
 
 /* Appends an entry; `numbers` are in file order. */
 void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);
@@ -535,15 +539,16 @@ void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_I
 bool ctf_index_out_is_full(const struct ctf_index_out *index);
 
 /* Writes the buffered entries to folder/index/name.idx if ctf_index_out_is_full. */
-TTR_MUST ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out,
-                                         const char *folder, const char *name, ttr_error *error);
+TTR_MUST ttr_status ctf_index_out_flush_full(struct ctf_index_out *index, struct ttr_writer *out,
+                                             const char *folder, const char *name,
+                                             ttr_error *error);
 
 /* Writes the remaining entries, at least the header, and finishes the file. */
-TTR_MUST ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out,
-                                      const char *folder, const char *name, ttr_error *error);
+TTR_MUST ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *out,
+                                         const char *folder, const char *name, ttr_error *error);
 
 /* Drops all entries and removes a file that is not finished. */
-void ctf_index_out_drop(struct ctf_index_out *index);
+void ctf_index_out_discard(struct ctf_index_out *index);
 
 /* Drops all entries and frees the index. */
 void ctf_index_out_free(struct ctf_index_out *index);
@@ -566,8 +571,8 @@ struct ctf_metadata {
 
 /* Writes metadata text, split into packets if the options ask for it. May append padding to `text`.
  */
-TTR_MUST ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text,
-                                   struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status ctf_write_metadata(const struct ctf_metadata *metadata, struct buffer *text,
+                                       struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_write.c --- */
 
@@ -576,7 +581,7 @@ struct ctf_file_copy;
 
 /* Events and packets that a source lost before its next packet. Collected from gaps, written as
  * counters of the next packet. */
-struct ctf_missing {
+struct ctf_pending_gaps {
     uint64_t events, packets;
     uint64_t unknown; /* number of gaps whose size is unknown */
     uint64_t ticks;   /* ticks: start of the first gap of known size; valid if has_ticks */
@@ -589,7 +594,7 @@ struct ctf_missing {
 };
 
 /* A UUID that is in use, with the trace that has it. */
-struct ctf_claim {
+struct ctf_uuid_claim {
     uint8_t uuid[16];   /* UUID in the source */
     uint32_t group;     /* traces of one group were opened together */
     uint32_t rank;      /* number of earlier traces with this UUID; 0 = the UUID is kept */
@@ -608,7 +613,7 @@ struct ctf_writer {
     struct keymap given; /* names in use of files and stream classes (ctf_unique_names.c) */
     /* (trace, CPU + 1 or 0) -> index in `streams`; keys of transcoded streams: ctf_transcode.c */
     struct pairmap stream_of;
-    struct ctf_missing *missing; /* by source */
+    struct ctf_pending_gaps *missing; /* by source */
     size_t missing_n;
     uint64_t packets_over; /* bytes of all open packets above their share of memory */
     struct ctf_items items, packet_items;
@@ -618,11 +623,11 @@ struct ctf_writer {
      * order. */
     int64_t now;
     const struct ctf_stream_out *latest;
-    struct ctf_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
+    struct ctf_uuid_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
     size_t claims_n, claims_capacity;
     struct ctf_union **unions; /* groups of traces with one UUID (ctf_trace_group.c) */
     size_t unions_n, unions_capacity;
-    struct ctf_home **homes; /* folders of all traces, copied or encoded */
+    struct ctf_output_dir **homes; /* folders of all traces, copied or encoded */
     size_t homes_n, homes_capacity;
     /* Copied traces (ctf_copy.h). */
     struct ctf_trace_copy **trace_copies;
@@ -637,13 +642,13 @@ struct ctf_writer {
 /* --- ctf_translate.c --- */
 
 /* Counts the losses of a description that is printed in another language for unchanged packets. */
-void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from,
-                           enum ctf_version to);
+void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_description *from,
+                                  enum ctf_version to);
 
 /* Counts the properties of a trace, apart from its fields, that the target version cannot express.
  * Applies to transcoding, too. */
-void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
-                     enum ctf_version to);
+void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_description *from,
+                               enum ctf_version to);
 
 /* --- ctf_uuid_policy.c --- */
 
@@ -657,7 +662,7 @@ void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
 /* --- ctf_trace_group.c --- */
 
 /* Scope of stream class ids. Event class ids use the id of their stream class as scope. */
-#define CTF_UNION_KINDS UINT64_MAX
+#define CTF_GROUP_STREAM_CLASSES UINT64_MAX
 
 /* Adds a trace, whose UUID is set, to the group of its UUID. Returns false if memory runs out. */
 TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc,
@@ -682,12 +687,12 @@ void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc);
 /* --- ctf_output_dirs.c --- */
 
 /* Reserves the folder of the next trace, read from `path`. Returns false if memory runs out. */
-TTR_MUST bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
-                             ttr_text path);
-void ctf_home_free(struct ctf_home *home, const struct alloc *alloc);
+TTR_MUST bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
+                                  const struct alloc *alloc, ttr_text path);
+void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc);
 
 /* Renames the folders of several traces to their final names. All files must be finished. */
-TTR_MUST ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_unique_names.c --- */
 
@@ -739,32 +744,35 @@ bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out 
 struct ctf_packet;
 
 /* The first packet of a transcoded stream. */
-struct ctf_first {
+struct ctf_first_packet {
     const struct ctf_packet *about; /* the packet in the source */
     bool goes_on;                   /* in the source, its counters continue those of another file */
 };
 
 /* Returns the collected gaps of a source; NULL if memory runs out. */
-struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source);
+struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source);
 
 /* Returns true if at least one event or packet of known number is missing. */
-bool ctf_missing_is_known(const struct ctf_missing *missing);
+bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
 
 /* Returns true if the counters of the stream's next packet can express some of it. */
-bool ctf_missing_is_told(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
+                                   const struct ctf_stream_out *stream);
 
 /* Returns true if an earlier stream was made of the same source packets and will report what is
  * missing. */
-bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing,
+                                          const struct ctf_stream_out *stream);
 
 /* Adds a gap event to the collected gaps of its source. */
-TTR_MUST ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+TTR_MUST ttr_status ctf_pending_gaps_add(struct ttr_writer *out, const ttr_event *event,
+                                         ttr_error *error);
 
 /* Starts the counters of a new stream. Returns true if readers see the missing events only after an
  * empty packet, which the caller must write first. */
-bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream,
-                       const struct ctf_first *first, struct ctf_missing *missing);
+bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                   const struct ctf_first_packet *first,
+                                   struct ctf_pending_gaps *missing);
 
 /* Times of the packets around a gap, in ticks of the stream. */
 struct ctf_gap_place {
@@ -776,30 +784,31 @@ struct ctf_gap_place {
 
 /* Computes the times for a gap before a packet-less event at `ticks`. Returns false if the gap's
  * times cannot be preserved. */
-bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
-                       uint64_t ticks, struct ctf_gap_place *place);
+bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
+                            const struct ctf_stream_out *stream, uint64_t ticks,
+                            struct ctf_gap_place *place);
 
 /* Moves the collected gaps into the counters of the open packet. Counts as lost what these cannot
  * express. */
-void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
-                        struct ctf_missing *missing, uint64_t offset);
+void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                     struct ctf_pending_gaps *missing, uint64_t offset);
 
 /* Writes the remaining gaps to the ends of their streams, before these are finished. Counts gaps
  * without a stream as lost. */
-TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_transcode.c --- */
 
 /* Returns true if the event, or gap, comes from a CTF trace that does not use our dialect. */
-bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event);
+bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event);
 
 /* Handles the definition of a packet of such a trace: writes the packet if it has no events. */
-TTR_MUST ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event,
-                                     ttr_error *error);
+TTR_MUST ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event,
+                                         ttr_error *error);
 
 /* Transcodes such an event. */
-TTR_MUST ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+TTR_MUST ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event *event,
+                                        ttr_error *error);
 
 /* --- ctf_encode.c --- */
 
@@ -810,17 +819,18 @@ enum ctf_trace_kind {
 
 /* Returns the output trace for the event's source, kind and identity. Sets *is_new if the caller
  * has to start it. Returns NULL if memory runs out. */
-struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event,
-                                    uint64_t identity, enum ctf_trace_kind kind, bool *is_new);
+struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_event *event,
+                                            uint64_t identity, enum ctf_trace_kind kind,
+                                            bool *is_new);
 
 /* Adds a stream with a file name. Returns NULL if memory runs out. */
-struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc,
-                                      struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                      ttr_text name);
+struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
+                                           struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                           ttr_text name);
 
 /* Counts a loss if readers will see the event in another order than the writer did. */
-void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream,
-                     const ttr_event *event);
+void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
+                         const ttr_event *event);
 
 TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event,
                                      ttr_error *error);
