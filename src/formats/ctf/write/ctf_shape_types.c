@@ -24,15 +24,15 @@
  * Invariants: member names are unique in their struct; a length precedes what it counts; types
  * never change after their root is returned. Cost: once per shape, not per event. Left out:
  * variants and optional fields; each combination that occurs is a shape of its own. */
-#include "formats/ctf/write/ctf_write.h"
+#include "formats/ctf/write/ctf_type_names.h"
 
 #include "base/hash.h"
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
 #define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
-/* width of the length of an array of hexadecimal u8, so that readers of the dialect do not take \
- * it for bytes */
+/* Width of the length of an array of hexadecimal u8: it distinguishes them from bytes, whose length
+ * has LENGTH_BITS. */
 #define LENGTH_BITS_ODD 64u
 
 static bool is_rfc_target(const struct ctf_types *types)
@@ -72,7 +72,7 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-static ttr_text copy_to_arena(struct ctf_types *types, const void *bytes, size_t n)
+ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n)
 {
     const char *copy = arena_copy(&types->description->arena, bytes, n);
     types->failed |= !copy;
@@ -155,7 +155,7 @@ static void name_number_type(struct ctf_types *types, struct type *type)
                                   : type->base == 2 ? "_bin_t"
                                                     : "_t");
     types->failed |= types->name.failed;
-    type->name = copy_to_arena(types, types->name.bytes, types->name.n);
+    type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
 }
 
 const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
@@ -237,7 +237,7 @@ static const struct type *constant_type(struct ctf_types *types, const ttr_value
 {
     buffer_clear(&types->name);
     ctf_label_escape(&types->name, value->text);
-    ttr_text label = copy_to_arena(types, types->name.bytes, types->name.n);
+    ttr_text label = ctf_type_copy_text(types, types->name.bytes, types->name.n);
     return make_enumeration(types, &label, 1, value->v.u);
 }
 
@@ -279,9 +279,9 @@ static const struct type_labels *copy_type_labels(struct ctf_types *types,
         if (!ranges)
             return NULL;
         memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
-        label[i] =
-            (struct type_label){copy_to_arena(types, from->label[i].name.p, from->label[i].name.n),
-                                ranges, from->label[i].ranges_n};
+        label[i] = (struct type_label){
+            ctf_type_copy_text(types, from->label[i].name.p, from->label[i].name.n), ranges,
+            from->label[i].ranges_n};
     }
     *labels = (struct type_labels){
         .label = label, .n = from->n, .is_signed = from->is_signed, .entries = from->entries};
@@ -297,7 +297,7 @@ static void name_enumeration_type(struct ctf_types *types, struct type *type)
     buffer_add(&types->name, digits, number_put_u64(digits, ++types->labels_n));
     buffer_add_text(&types->name, "_t");
     types->failed |= types->name.failed;
-    type->name = copy_to_arena(types, types->name.bytes, types->name.n);
+    type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
 }
 
 static const struct type *labelled_number_type(struct ctf_types *types, const ttr_value *value)
@@ -319,194 +319,6 @@ static const struct type *labelled_number_type(struct ctf_types *types, const tt
             name_enumeration_type(types, type);
     }
     return known ? known : cache_type(types, key, type);
-}
-
-/* --- Names --- */
-
-/* Returns true if the struct also holds attributes: they are in contexts, or in v1.1 in the
- * payload. */
-static bool has_attribute_members(const struct ctf_types *types)
-{
-    return types->root != ROOT_PAYLOAD || is_rfc_target(types);
-}
-
-/* Appends a name of a transcoded field: characters that TSDL does not allow become underscores,
- * because no reader would undo an escape. Appends _NUMBER if above 1. */
-static void append_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
-{
-    char digits[NUMBER_MAX];
-    bool is_identifier = types->description->version == CTF_1_8;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-        bool is_word =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        buffer_add_byte(&types->name, is_identifier && !is_word ? '_' : (uint8_t)c);
-    }
-    if (number < 2)
-        return;
-    buffer_add_byte(&types->name, '_');
-    buffer_add(&types->name, digits, number_put_u64(digits, number));
-}
-
-/* Names a member. TSDL names get an underscore as prefix, like LTTng's, so that they cannot be
- * keywords; readers show them without it. cpu_id stays, because readers search for it by name. */
-static void set_member_name(struct ctf_types *types, struct type_member *member, ttr_text name,
-                            unsigned times, bool is_fixed)
-{
-    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 &&
-                  memcmp(name.p, "cpu_id", 6) == 0;
-    bool is_tsdl = types->description->version == CTF_1_8 && !is_cpu;
-    buffer_clear(&types->name);
-    if (is_tsdl)
-        buffer_add_byte(&types->name, '_');
-    if (!types->is_dialect)
-        append_plain_name(types, name, times);
-    else if (is_fixed)
-        buffer_add(&types->name, name.p, name.n);
-    else
-        ctf_name_escape(&types->name, name, types->description->version != CTF_2,
-                        has_attribute_members(types), times);
-    types->failed |= types->name.failed;
-    member->name = copy_to_arena(types, types->name.bytes, types->name.n);
-    member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1}
-                                              : member->name;
-}
-
-static ttr_text strip_leading_underscores(ttr_text name)
-{
-    while (name.n && name.p[0] == '_')
-        name = (ttr_text){name.p + 1, name.n - 1};
-    return name;
-}
-
-/* Returns the key by which names of the dialect are compared. Some TSDL readers treat names as
- * equal that differ in leading underscores, so these are not part of the key. */
-static uint64_t dialect_name_key(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
-{
-    if (types->description->version != CTF_1_8)
-        return is_fixed ? UINT64_C(1) << 32 | types->at : id;
-    buffer_clear(&types->name);
-    if (is_fixed)
-        buffer_add(&types->name, name.p, name.n);
-    else
-        ctf_name_escape(&types->name, name, true, has_attribute_members(types), 1);
-    ttr_text plain =
-        strip_leading_underscores((ttr_text){(const char *)types->name.bytes, types->name.n});
-    types->failed |= types->name.failed;
-    return hash_bytes(plain.p, plain.n);
-}
-
-/* Returns how many members of the struct have this key, including the new one. */
-static unsigned count_dialect_name(struct ctf_types *types, uint64_t structure, uint64_t key)
-{
-    uint32_t *times = pairmap_get(&types->times, structure, key);
-    if (times)
-        return ++*times;
-    types->failed |= !pairmap_put(&types->times, structure, key, 1);
-    return 1;
-}
-
-/* Names of transcoded fields are compared as they are written. Per struct and name, `times` holds:
- * NAME_TAKEN if a member has it, plus NAME_NUMBER times the last number that made a duplicate
- * unique. Names of later fields are entered in advance, so that no made-up name takes them. */
-#define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* unit of the number; multiples of it are stored */
-
-/* Returns the name with an underscore as prefix. Valid until the next call. */
-static ttr_text prefixed_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
-{
-    buffer_clear(&types->name);
-    buffer_add_byte(&types->name, '_');
-    append_plain_name(types, name, number);
-    types->failed |= types->name.failed;
-    return types->failed ? (ttr_text){"_", 1}
-                         : (ttr_text){(const char *)types->name.bytes, types->name.n};
-}
-
-static ttr_text skip_underscore(ttr_text name)
-{
-    return (ttr_text){name.p + 1, name.n - 1};
-}
-
-static void record_name_state(struct ctf_types *types, uint64_t structure, ttr_text name,
-                              uint32_t what)
-{
-    types->failed |= !pairmap_put(&types->times, structure, hash_bytes(name.p, name.n), what);
-}
-
-/* Returns true if a member has the name; with also_later, also if a later field has it. */
-static bool is_name_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
-                          bool also_later)
-{
-    const uint32_t *known = pairmap_get(&types->times, structure, hash_bytes(name.p, name.n));
-    return known && (also_later || *known & NAME_TAKEN);
-}
-
-/* Returns true if the name, passed with an underscore as prefix, collides with another. Made-up
- * names must not collide with later fields, either. Babeltrace shows TSDL names without one
- * underscore, and rejects a name that is written as an earlier one is shown. */
-static bool is_name_collision(const struct ctf_types *types, uint64_t structure, ttr_text written,
-                              bool is_made)
-{
-    ttr_text name = skip_underscore(written);
-    if (is_name_known(types, structure, name, is_made))
-        return true;
-    if (types->description->version != CTF_1_8)
-        return false;
-    bool shows_another = is_made && name.n && name.p[0] == '_' &&
-                         is_name_known(types, structure, skip_underscore(name), true);
-    return shows_another || is_name_known(types, structure, written, false);
-}
-
-/* Returns the number to append to a name to make it unique in its struct; 1 = none. */
-static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
-{
-    ttr_text written = prefixed_plain_name(types, name, 1);
-    const uint64_t own = hash_bytes(written.p + 1, written.n - 1);
-    const uint32_t *known = pairmap_get(&types->times, structure, own);
-    uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
-    if (!is_name_collision(types, structure, written, false)) {
-        record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
-        return 1;
-    }
-    do
-        written = prefixed_plain_name(types, name, ++number);
-    while (!types->failed && is_name_collision(types, structure, written, true));
-    record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
-    types->failed |=
-        !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
-    return number;
-}
-
-/* Enters the names of the fields in [from, to), and those of the standard packet members, before
- * any of them becomes a member. */
-static void reserve_later_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to)
-{
-    static const char *const usual[] = {"timestamp_begin", "timestamp_end",  "content_size",
-                                        "packet_size",     "packet_seq_num", "events_discarded"};
-    bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
-    for (size_t i = from; i < to && !types->is_dialect && !types->failed;
-         i += ctf_items_span(types->items, i)) {
-        const ttr_field *field = &types->items->field[i];
-        record_name_state(
-            types, structure,
-            skip_underscore(prefixed_plain_name(types, ttr_text_get(types->t, field->name_id), 1)),
-            0);
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->is_dialect; i++)
-        record_name_state(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
-}
-
-/* Returns the number that distinguishes a member from others of its name: a count in the dialect,
- * otherwise from choose_name_number. */
-static unsigned choose_member_number(struct ctf_types *types, uint64_t structure, ttr_text name,
-                                     ttr_id id, bool is_fixed)
-{
-    if (!types->is_dialect)
-        return choose_name_number(types, structure, name);
-    unsigned times =
-        count_dialect_name(types, structure, dialect_name_key(types, name, id, is_fixed));
-    return is_fixed ? 1 : times;
 }
 
 /* Adds a member to the current struct; the caller sets its type. Returns its index; SIZE_MAX if
@@ -666,19 +478,20 @@ static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, t
     memcpy(text + n, "_length", 7);
     n += 7;
     for (uint64_t number = 2, behind = n; !types->is_dialect && !types->failed; number++) {
-        if (!is_name_collision(types, structure, prefixed_plain_name(types, (ttr_text){text, n}, 1),
-                               true))
+        if (!ctf_type_is_name_collision(
+                types, structure, ctf_type_prefixed_name(types, (ttr_text){text, n}, 1), true))
             break;
         text[behind] = '_';
         n = behind + 1 + number_put_u64(text + behind + 1, number);
     }
     ttr_id id = ttr_text_add(types->t, text, n);
     size_t at = push_member(types);
-    unsigned times = choose_member_number(types, structure, (ttr_text){text, n}, id, false);
+    unsigned times =
+        ctf_type_choose_member_number(types, structure, (ttr_text){text, n}, id, false);
     types->failed |= !id;
     if (at == SIZE_MAX)
         return (ttr_text){"", 0};
-    set_member_name(types, &types->member[at], (ttr_text){text, n}, times, false);
+    ctf_type_set_member_name(types, &types->member[at], (ttr_text){text, n}, times, false);
     types->member[at].type = get_length_type(types);
     return types->member[at].name;
 }
@@ -693,8 +506,9 @@ static void record_written_name(struct ctf_types *types, ttr_text name)
         types->failed = true;
         return;
     }
-    types->called[types->at] =
-        current_value(types)->type == TTR_TYPE_UINT ? copy_to_arena(types, name.p, name.n) : name;
+    types->called[types->at] = current_value(types)->type == TTR_TYPE_UINT
+                                   ? ctf_type_copy_text(types, name.p, name.n)
+                                   : name;
 }
 
 /* Adds the current value as a member, preceded by a length member if needed. */
@@ -710,8 +524,9 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     size_t at = push_member(types);
     if (at == SIZE_MAX)
         return;
-    set_member_name(types, &types->member[at], name,
-                    choose_member_number(types, structure, name, id, is_fixed), is_fixed);
+    ctf_type_set_member_name(types, &types->member[at], name,
+                             ctf_type_choose_member_number(types, structure, name, id, is_fixed),
+                             is_fixed);
     ttr_text own = types->member[at].name, shown = types->member[at].shown;
     types->renamed += !types->is_dialect &&
                       (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
@@ -742,7 +557,7 @@ static const struct type *wrap_in_struct(struct ctf_types *types, const char *na
                                          const struct type *inner)
 {
     struct type_member member = {.type = inner};
-    set_member_name(types, &member, (ttr_text){name, strlen(name)}, 1, true);
+    ctf_type_set_member_name(types, &member, (ttr_text){name, strlen(name)}, 1, true);
     return types->failed ? NULL : ctf_types_new_struct(types, &member, 1);
 }
 
@@ -755,7 +570,7 @@ static const struct type *make_struct_type(struct ctf_types *types, bool is_arra
     size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
         end += ctf_items_span(types->items, end);
-    reserve_later_names(types, structure, types->at, end);
+    ctf_type_reserve_names(types, structure, types->at, end);
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_put_u64(digits + 1, i);
@@ -869,7 +684,7 @@ const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root ro
     types->path_n = 0;
     uint64_t structure = ++types->structs;
     size_t begin = types->members_n;
-    reserve_later_names(types, structure, from, to);
+    ctf_type_reserve_names(types, structure, from, to);
     while (types->at < to && !types->failed) {
         const ttr_field *field = &items->field[types->at];
         bool is_fixed = !field->name_id && field->name.n;
