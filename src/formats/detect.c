@@ -77,7 +77,7 @@ static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
     return fail_option(error, status, "from");
 }
 
-static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
+static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
 {
     for (size_t i = 0; format_at(i); i++) {
         const struct format_reader *reader = format_at(i)->reader;
@@ -94,20 +94,21 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     return fail_unknown(peek, error);
 }
 
-static unsigned bid_of(const struct format *format, const struct peek *peek)
+static unsigned format_bid(const struct format *format, const struct peek *peek)
 {
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
 /* Sets *winner to the format with the highest bid. Fails if there is none, or if two tie. */
-static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
+static ttr_status choose_format(const struct peek *peek, const struct format **winner,
+                                ttr_error *error)
 {
     unsigned best = 0;
     const struct format *tied = NULL;
     *winner = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *format = format_at(i);
-        unsigned bid = bid_of(format, peek);
+        unsigned bid = format_bid(format, peek);
         if (bid == 0 || bid < best)
             continue;
         tied = bid == best ? *winner : NULL;
@@ -115,7 +116,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
         *winner = format;
     }
     if (!*winner)
-        return nobody_bids(peek, error);
+        return fail_without_bid(peek, error);
     if (!tied)
         return TTR_OK;
     const ttr_status status =
@@ -138,7 +139,7 @@ static void first_bytes_free(struct first_bytes *first)
 
 /* Reads the first bytes. If the input is damaged soon after, sets `broken` and still succeeds:
  * detection may not need that part. */
-static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first,
+static ttr_status first_bytes_read(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {
     struct window window;
@@ -158,7 +159,7 @@ static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_b
     return TTR_OK;
 }
 
-static ttr_status tell(const ttr_error *reason, ttr_error *error)
+static ttr_status copy_error(const ttr_error *reason, ttr_error *error)
 {
     if (error)
         *error = *reason;
@@ -170,15 +171,15 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
 {
     struct first_bytes first;
     ttr_error chosen = {0};
-    ttr_status status = first_bytes_take(t, source, &first, broken);
+    ttr_status status = first_bytes_read(t, source, &first, broken);
     if (status != TTR_OK)
-        return tell(broken, error);
+        return copy_error(broken, error);
     first.peek.path = path;
-    status = choose(&first.peek, format, &chosen);
+    status = choose_format(&first.peek, format, &chosen);
     first_bytes_free(&first);
     if (status == TTR_OK)
         return TTR_OK;
-    return tell(broken->status != TTR_OK ? broken : &chosen, error);
+    return copy_error(broken->status != TTR_OK ? broken : &chosen, error);
 }
 
 ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format,
@@ -187,10 +188,10 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     struct first_bytes first;
     ttr_error broken;
     *bid = 0;
-    if (first_bytes_take(t, source, &first, &broken) != TTR_OK)
-        return tell(&broken, error);
+    if (first_bytes_read(t, source, &first, &broken) != TTR_OK)
+        return copy_error(&broken, error);
     first.peek.path = path;
-    *bid = bid_of(format, &first.peek);
+    *bid = format_bid(format, &first.peek);
     first_bytes_free(&first);
     return TTR_OK;
 }

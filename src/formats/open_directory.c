@@ -87,14 +87,14 @@ struct names {
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
 /* Counts a skipped input. If memory runs out, only its name is lost. */
-static void pass_over(struct search *search, struct passed *passed)
+static void count_skipped(struct search *search, struct passed *passed)
 {
     if (passed->n++ == 0)
         passed->first = arena_copy(&search->arena, search->path, search->n);
 }
 
 /* Fails with the error of one file, with its path prepended unless the text has it already. */
-static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_error *error)
+static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
     const ttr_error own = *reason; /* `error` may be the same object */
@@ -105,7 +105,7 @@ static ttr_status fail_named(const char *path, const ttr_error *reason, ttr_erro
 
 /* Returns the anchor that a file needs, if opening the file alone failed for lack of it; NULL =
  * none. */
-static const char *wanted_anchor(const ttr_error *reason)
+static const char *find_missing_anchor(const ttr_error *reason)
 {
     const struct format *format = format_find(reason->format);
     return format && format->folder && !format->folder->reads_alone ? format->folder->anchor : NULL;
@@ -118,10 +118,11 @@ static bool is_strict(const struct search *search)
 
 /* Adds a reader that reports the failure at the current path as damage. Fails if the cause is not
  * the input itself: memory, misuse, or strict reading. */
-static ttr_status pass_unreadable(struct search *search, const ttr_error *reason, ttr_error *error)
+static ttr_status add_unreadable_reader(struct search *search, const ttr_error *reason,
+                                        ttr_error *error)
 {
     ttr_error named = *reason;
-    const ttr_status status = fail_named(search->path, reason, &named);
+    const ttr_status status = fail_with_path(search->path, reason, &named);
     const bool is_own = status != TTR_E_NOMEM && status != TTR_E_MISUSE && status != TTR_AGAIN &&
                         !is_strict(search);
     if (!is_own)
@@ -143,15 +144,15 @@ static ttr_status pass_unreadable(struct search *search, const ttr_error *reason
 
 /* Adds a reader to the list. If `reader` is NULL, skips the input or records its failure, depending
  * on `reason`. */
-static ttr_status take(struct search *search, ttr_reader *reader, const ttr_error *reason,
-                       ttr_error *error)
+static ttr_status add_reader(struct search *search, ttr_reader *reader, const ttr_error *reason,
+                             ttr_error *error)
 {
     if (!reader && reason->status == TTR_E_UNSUPPORTED) {
-        pass_over(search, &search->no_trace);
+        count_skipped(search, &search->no_trace);
         return TTR_OK;
     }
     if (!reader)
-        return pass_unreadable(search, reason, error);
+        return add_unreadable_reader(search, reason, error);
     if (alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity,
                       search->readers_n + 1, sizeof(ttr_reader *))) {
         search->reader[search->readers_n++] = reader;
@@ -161,7 +162,7 @@ static ttr_status take(struct search *search, ttr_reader *reader, const ttr_erro
     return fail_memory(error);
 }
 
-static ttr_status take_file(struct search *search, ttr_error *error)
+static ttr_status add_file(struct search *search, ttr_error *error)
 {
     ttr_error reason = {0};
     ttr_read_options each =
@@ -171,13 +172,13 @@ static ttr_status take_file(struct search *search, ttr_error *error)
     search->files++;
     ttr_reader *reader = search->open_file(search->t, search->path, &each, &reason);
     search->has_file |= reader != NULL;
-    if (!reader && reason.status == TTR_E_UNSUPPORTED && wanted_anchor(&reason))
-        search->anchor = wanted_anchor(&reason);
-    return take(search, reader, &reason, error);
+    if (!reader && reason.status == TTR_E_UNSUPPORTED && find_missing_anchor(&reason))
+        search->anchor = find_missing_anchor(&reason);
+    return add_reader(search, reader, &reason, error);
 }
 
 /* Appends a name to the current path. Returns false if the path would exceed PATH_MAX. */
-static bool descend(struct search *search, const char *name)
+static bool append_to_path(struct search *search, const char *name)
 {
     size_t n = strlen(name), slash = search->n > 0 && search->path[search->n - 1] != '/';
     if (n + slash >= sizeof search->path - search->n)
@@ -237,7 +238,7 @@ static ttr_status names_read(struct names *names, const char *folder, ttr_error 
 
 /* Returns in *is_index whether the folder at the current path is LTTng's index of the files next to
  * it. */
-static ttr_status find_index(const struct search *search, bool *is_index, ttr_error *error)
+static ttr_status check_index_folder(const struct search *search, bool *is_index, ttr_error *error)
 {
     struct names names = {.n = 0};
     arena_init(&names.arena, &search->t->counted);
@@ -251,30 +252,30 @@ static ttr_status find_index(const struct search *search, bool *is_index, ttr_er
 
 /* Handles a failed stat: the file is gone, or a link dangles. Other failures are errors, since a
  * trace could be missed. */
-static ttr_status pass_missing(struct search *search, int reason, ttr_error *error)
+static ttr_status handle_failed_stat(struct search *search, int reason, ttr_error *error)
 {
     struct stat link;
     if (reason != ENOENT && reason != ELOOP)
         return fail_sys(error, reason, NO_OFFSET, "cannot look at %s", search->path);
     if (lstat(search->path, &link) == 0)
-        pass_over(search, &search->nowhere);
+        count_skipped(search, &search->nowhere);
     return TTR_OK;
 }
 
 /* Searches a folder below the first one. A failure that prevents this is damage of that folder
  * alone. */
-static ttr_status take_folder(struct search *search, const char *name, const struct stat *about,
-                              ttr_error *error)
+static ttr_status add_folder(struct search *search, const char *name, const struct stat *about,
+                             ttr_error *error)
 {
     ttr_error reason = {0};
     bool is_index = false;
     const size_t n = search->n;
     ttr_status status =
-        strcmp(name, FOLDER_INDEX) == 0 ? find_index(search, &is_index, &reason) : TTR_OK;
+        strcmp(name, FOLDER_INDEX) == 0 ? check_index_folder(search, &is_index, &reason) : TTR_OK;
     if (status == TTR_OK && is_index)
         return TTR_OK;
     if (status == TTR_OK && search->level == FOLDER_LEVELS_MAX) {
-        pass_over(search, &search->too_deep);
+        count_skipped(search, &search->too_deep);
         return TTR_OK;
     }
     search->level++;
@@ -283,22 +284,22 @@ static ttr_status take_folder(struct search *search, const char *name, const str
     search->level--;
     search->n = n;
     search->path[n] = '\0';
-    return status == TTR_OK ? TTR_OK : pass_unreadable(search, &reason, error);
+    return status == TTR_OK ? TTR_OK : add_unreadable_reader(search, &reason, error);
 }
 
 /* Adds what is at the current path: a file or a folder. */
-static ttr_status take_path(struct search *search, const char *name, ttr_error *error)
+static ttr_status add_path(struct search *search, const char *name, ttr_error *error)
 {
     struct stat about;
     if (stat(search->path, &about) != 0)
-        return pass_missing(search, errno, error);
+        return handle_failed_stat(search, errno, error);
     if (S_ISREG(about.st_mode))
-        return take_file(search, error);
-    return S_ISDIR(about.st_mode) ? take_folder(search, name, &about, error) : TTR_OK;
+        return add_file(search, error);
+    return S_ISDIR(about.st_mode) ? add_folder(search, name, &about, error) : TTR_OK;
 }
 
 /* Returns the format whose folders have an anchor of this name; NULL = none. */
-static const struct format *anchored_format(const char *name)
+static const struct format *find_format_of_anchor(const char *name)
 {
     for (size_t i = 0; format_at(i); i++)
         if (format_at(i)->folder && strcmp(format_at(i)->folder->anchor, name) == 0)
@@ -319,16 +320,16 @@ static bool is_zeros(const char *path)
 
 /* Returns the anchor of the current folder if it is empty, zeroed or not a file, and another file
  * has content; NULL = the folder is fine. */
-static const char *find_untold(struct search *search, const struct names *names)
+static const char *find_empty_anchor(struct search *search, const struct names *names)
 {
     const char *empty = NULL;
     bool has_bytes = false;
     size_t n = search->n;
     for (size_t i = 0; i < names->n; i++) {
         struct stat about;
-        if (!descend(search, names->name[i]) || stat(search->path, &about) != 0)
+        if (!append_to_path(search, names->name[i]) || stat(search->path, &about) != 0)
             about = (struct stat){.st_mode = 0}; /* a dangling link */
-        const bool is_anchor = anchored_format(names->name[i]) != NULL,
+        const bool is_anchor = find_format_of_anchor(names->name[i]) != NULL,
                    is_file = S_ISREG(about.st_mode);
         const bool has_some =
             is_file && about.st_size > 0 && !(is_anchor && is_zeros(search->path));
@@ -343,8 +344,8 @@ static const char *find_untold(struct search *search, const struct names *names)
 
 /* Keeps the folder at the current path for the end. `why`: why its anchor is unusable; NULL = it is
  * good. */
-static ttr_status keep_part(struct search *search, const struct format *format, const char *why,
-                            ttr_error *error)
+static ttr_status add_part(struct search *search, const struct format *format, const char *why,
+                           ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     if (!alloc_reserve(alloc, (void **)&search->part, &search->parts_capacity, search->parts_n + 1,
@@ -361,7 +362,7 @@ static ttr_status keep_part(struct search *search, const struct format *format, 
 }
 
 /* Returns why the anchor at the path is unusable. */
-static const char *why_untold(const char *path)
+static const char *describe_unusable_anchor(const char *path)
 {
     struct stat about;
     if (stat(path, &about) != 0)
@@ -376,19 +377,20 @@ static const char *why_untold(const char *path)
 }
 
 /* Keeps the current folder as one with an unusable anchor, and counts it. */
-static ttr_status take_untold(struct search *search, const char *anchor, ttr_error *error)
+static ttr_status add_folder_without_anchor(struct search *search, const char *anchor,
+                                            ttr_error *error)
 {
     size_t n = search->n;
     char text[PATH_MAX + sizeof UNTOLD + 128];
-    const struct format *format = anchored_format(anchor);
-    if (!descend(search, anchor))
+    const struct format *format = find_format_of_anchor(anchor);
+    if (!append_to_path(search, anchor))
         return TTR_OK;
-    const char *why = why_untold(search->path);
+    const char *why = describe_unusable_anchor(search->path);
     if (search->untold.n == 0)
         search->untold_why = why;
-    pass_over(search, &search->untold);
+    count_skipped(search, &search->untold);
     if (!format->folder->open_several || is_strict(search))
-        pass_over(search, &search->unplaced);
+        count_skipped(search, &search->unplaced);
     (void)snprintf(text, sizeof text, UNTOLD, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
@@ -396,19 +398,19 @@ static ttr_status take_untold(struct search *search, const char *anchor, ttr_err
         is_strict(search)) /* strict reading fails at the first one */
         return TTR_OK;
     const char *sentence = arena_copy(&search->arena, text, strlen(text));
-    return sentence ? keep_part(search, format, sentence, error) : fail_memory(error);
+    return sentence ? add_part(search, format, sentence, error) : fail_memory(error);
 }
 
 /* Returns the anchor of the folder at the current path that exists but is not readable; NULL =
  * none. */
-static const char *find_locked(struct search *search)
+static const char *find_unreadable_anchor(struct search *search)
 {
     const char *locked = NULL;
     size_t n = search->n;
     for (size_t i = 0; format_at(i) && !locked; i++) {
         const struct format_folder *of = format_at(i)->folder;
         const char *anchor = of ? of->anchor : NULL;
-        if (anchor && descend(search, anchor))
+        if (anchor && append_to_path(search, anchor))
             locked =
                 access(search->path, F_OK) == 0 && access(search->path, R_OK) != 0 ? anchor : NULL;
         search->n = n;
@@ -419,25 +421,27 @@ static const char *find_locked(struct search *search)
 
 /* Handles a folder whose format cannot be determined. If an anchor is not readable, the folder
  * counts as damage; otherwise it is a failure. */
-static ttr_status take_locked(struct search *search, const ttr_error *reason, ttr_error *error)
+static ttr_status handle_undetectable_folder(struct search *search, const ttr_error *reason,
+                                             ttr_error *error)
 {
     const char *anchor = reason->status == TTR_E_IO && search->level > 0 && !is_strict(search)
-                             ? find_locked(search)
+                             ? find_unreadable_anchor(search)
                              : NULL;
-    return anchor ? take_untold(search, anchor, error) : fail_named(search->path, reason, error);
+    return anchor ? add_folder_without_anchor(search, anchor, error)
+                  : fail_with_path(search->path, reason, error);
 }
 
 /* Adds the file or folder of this name in the current folder. */
-static ttr_status take_name(struct search *search, const char *name, ttr_error *error)
+static ttr_status add_name(struct search *search, const char *name, ttr_error *error)
 {
     size_t n = search->n;
-    ttr_status status = descend(search, name) ? take_path(search, name, error) : TTR_OK;
+    ttr_status status = append_to_path(search, name) ? add_path(search, name, error) : TTR_OK;
     search->n = n;
     search->path[n] = '\0';
     return status;
 }
 
-static ttr_status take_names(struct search *search, ttr_error *error)
+static ttr_status add_names(struct search *search, ttr_error *error)
 {
     struct names names = {.n = 0};
     const bool has_file = search->has_file;
@@ -447,10 +451,10 @@ static ttr_status take_names(struct search *search, ttr_error *error)
     search->anchor = NULL;
     ttr_status status = names_read(&names, search->path, error);
     for (size_t i = 0; i < names.n && status == TTR_OK && context_goes_on(search->t); i++)
-        status = take_name(search, names.name[i], error);
-    const char *untold = search->anchor ? search->anchor : find_untold(search, &names);
+        status = add_name(search, names.name[i], error);
+    const char *untold = search->anchor ? search->anchor : find_empty_anchor(search, &names);
     if (untold && !search->has_file && status == TTR_OK)
-        status = take_untold(search, untold, error);
+        status = add_folder_without_anchor(search, untold, error);
     search->has_file = has_file;
     search->anchor = anchor;
     names_free(&names);
@@ -467,18 +471,18 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     if (!pairmap_put(&search->seen, about->st_dev, about->st_ino, 1))
         return fail_memory(error);
     if (folder_format(search->t, search->path, search->options, &format, &reason) != TTR_OK)
-        return take_locked(search, &reason, error);
+        return handle_undetectable_folder(search, &reason, error);
     if (!format)
-        return take_names(search, error);
+        return add_names(search, error);
     if (format->folder->open_several)
-        return keep_part(search, format, NULL, error);
+        return add_part(search, format, NULL, error);
     ttr_reader *reader =
         open_folder(search->t, search->path, NULL, format, search->options, &reason);
-    return take(search, reader, &reason, error);
+    return add_reader(search, reader, &reason, error);
 }
 
-static void note(const struct search *search, const struct passed *passed, const char *code,
-                 const char *format, ...)
+static void add_skip_notes(const struct search *search, const struct passed *passed,
+                           const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
     const bool is_odd = passed == &search->too_deep || passed == &search->nowhere;
@@ -495,28 +499,30 @@ static void note(const struct search *search, const struct passed *passed, const
 }
 
 /* Returns its path, or a substitute if there was no memory for it. */
-static const char *untold_name(const struct passed *untold)
+static const char *skipped_path(const struct passed *untold)
 {
     return untold->first ? untold->first : "a file that others need";
 }
 
-static void note_passed(const struct search *search)
+static void add_all_skip_notes(const struct search *search)
 {
     const char *first = search->no_trace.first, *deep = search->too_deep.first,
                *nowhere = search->nowhere.first;
-    note(search, &search->no_trace, "directory.passed-over", "%s is no trace and was passed over",
-         first ? first : "a file");
-    note(search, &search->unplaced, "directory.untold", UNTOLD, untold_name(&search->unplaced),
-         search->untold_why, "that folder alone");
-    note(search, &search->too_deep, "directory.too-deep",
-         "%s is deeper than %u levels and was not looked into: what is in it must be named",
-         deep ? deep : "a folder", FOLDER_LEVELS_MAX);
-    note(search, &search->nowhere, "directory.no-file",
-         "%s is a link that leads nowhere: it was passed over", nowhere ? nowhere : "a file");
+    add_skip_notes(search, &search->no_trace, "directory.passed-over",
+                   "%s is no trace and was passed over", first ? first : "a file");
+    add_skip_notes(search, &search->unplaced, "directory.untold", UNTOLD,
+                   skipped_path(&search->unplaced), search->untold_why, "that folder alone");
+    add_skip_notes(
+        search, &search->too_deep, "directory.too-deep",
+        "%s is deeper than %u levels and was not looked into: what is in it must be named",
+        deep ? deep : "a folder", FOLDER_LEVELS_MAX);
+    add_skip_notes(search, &search->nowhere, "directory.no-file",
+                   "%s is a link that leads nowhere: it was passed over",
+                   nowhere ? nowhere : "a file");
 }
 
 /* Opens all parts that have the format of the first part. */
-static ttr_status open_parts(struct search *search, ttr_error *error)
+static ttr_status open_parts_of_one_format(struct search *search, ttr_error *error)
 {
     const struct alloc *alloc = &search->t->counted;
     const struct format *format = search->part[0].format;
@@ -552,12 +558,12 @@ static ttr_status open_parts(struct search *search, ttr_error *error)
         search->path[search->n] = '\0';
     }
     if (!reader && !has_others) /* there is nothing else to read */
-        return fail_named(search->path, &reason, error);
-    return take(search, reader, &reason, error);
+        return fail_with_path(search->path, &reason, error);
+    return add_reader(search, reader, &reason, error);
 }
 
 /* Returns true if the directory itself has files; it is then the trace's folder. */
-static bool has_files(struct search *search, const char *path)
+static bool directory_has_files(struct search *search, const char *path)
 {
     struct folder *folder = folder_open(&search->t->counted, search->t->descriptors, path, 0, NULL);
     bool is_there = folder && folder_at(folder, 0);
@@ -567,7 +573,7 @@ static bool has_files(struct search *search, const char *path)
 
 /* Adds the readers of unreadable traces after the others. They have no events, so they must not
  * make `apart` of the trace differ. */
-static bool add_unreadable(struct search *search, ttr_error *error)
+static bool append_unreadable_readers(struct search *search, ttr_error *error)
 {
     const size_t n = search->readers_n + search->unreadable_n;
     if (!alloc_reserve(&search->t->counted, (void **)&search->reader, &search->readers_capacity, n,
@@ -581,19 +587,19 @@ static bool add_unreadable(struct search *search, ttr_error *error)
     return true;
 }
 
-static ttr_reader *finish(struct search *search, const char *path, ttr_error *error)
+static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
     /* If nothing can be read, the unusable anchors are the reason. */
     while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
-        if (open_parts(search, error) != TTR_OK)
+        if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored =
         search->readers_n == 0 ? format_anchored(search->options) : NULL;
-    if (anchored && has_files(search, path))
+    if (anchored && directory_has_files(search, path))
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
-                   UNTOLD, untold_name(&search->untold), search->untold_why,
+                   UNTOLD, skipped_path(&search->untold), search->untold_why,
                    search->readers_n ? "that folder alone" : "the folder");
         (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;
@@ -614,8 +620,8 @@ static ttr_reader *finish(struct search *search, const char *path, ttr_error *er
                        : "");
         return NULL;
     }
-    note_passed(search);
-    if (!add_unreadable(search, error))
+    add_all_skip_notes(search);
+    if (!append_unreadable_readers(search, error))
         return NULL;
     size_t n = search->readers_n;
     search->readers_n = 0; /* ttr_merge consumes the readers */
@@ -632,12 +638,12 @@ ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *opt
     ttr_reader *merged = NULL;
     arena_init(&search.arena, &t->counted);
     pairmap_init(&search.seen, &t->counted);
-    bool is_there = stat(path, &about) == 0 && descend(&search, path);
+    bool is_there = stat(path, &about) == 0 && append_to_path(&search, path);
     search.root_n = search.n + (search.n > 0 && search.path[search.n - 1] != '/');
     if (!is_there)
         (void)fail_sys(error, errno ? errno : ENAMETOOLONG, NO_OFFSET, "cannot look into %s", path);
     else if (search_folder(&search, &about, error) == TTR_OK)
-        merged = finish(&search, path, error);
+        merged = merge_found_readers(&search, path, error);
     for (size_t i = 0; i < search.readers_n; i++)
         ttr_close(search.reader[i]);
     for (size_t i = 0; i < search.unreadable_n; i++)

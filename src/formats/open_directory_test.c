@@ -102,7 +102,7 @@ static const ttr_note *find_note(const ttr_report *report, const char *code)
     return NULL;
 }
 
-static void all_traces_of_a_directory_are_one_time_line(void **state)
+static void traces_of_directory_merge_by_time(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -145,7 +145,7 @@ static void all_traces_of_a_directory_are_one_time_line(void **state)
     ttr_free(t);
 }
 
-static void directory_without_a_trace_is_refused(void **state)
+static void directory_without_trace_is_unsupported(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -161,7 +161,7 @@ static void directory_without_a_trace_is_refused(void **state)
     ttr_free(t);
 }
 
-static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
+static void directory_with_failing_readdir_is_io_error(void **state)
 {
     (void)state;
     char path[4096];
@@ -185,7 +185,7 @@ static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
     remove_all((const char *const[]){"half/a.fxt", "half/b.fxt", "half"}, 3);
 }
 
-static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **state)
+static void empty_metadata_next_to_streams_is_damage(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -234,7 +234,7 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_int_equal(remove(path), 0);
 }
 
-static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **state)
+static void empty_metadata_next_to_traces_is_ignored(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -258,7 +258,7 @@ static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **stat
     remove_all(files, sizeof files / sizeof *files);
 }
 
-static void a_single_trace_is_by_time_too(void **state)
+static void single_trace_is_sorted_by_time(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -285,7 +285,7 @@ static void a_single_trace_is_by_time_too(void **state)
 /* Counts the events of a trace with useless metadata, replaced by the option ctf.metadata, in a
  * folder on disk or in memory. Returns UINT64_MAX if it cannot be opened as one trace without
  * damage. */
-static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
+static uint64_t count_events_with_replaced_metadata(const struct alloc *alloc, bool is_in_memory)
 {
     static const ttr_file files[] = {{"metadata", "garbage", 7},
                                      {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
@@ -316,7 +316,7 @@ static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
     return is_one ? events : UINT64_MAX;
 }
 
-static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void **state)
+static void metadata_option_replaces_useless_metadata(void **state)
 {
     char path[256];
     static const char *const names[] = {"killed/metadata", "killed/s", "killed/t", "killed",
@@ -336,7 +336,7 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
         for (size_t fail_at = 1; through < 20; fail_at++) {
             struct support_heap heap;
             support_heap_init(&heap, fail_at);
-            through += count_stood_in(&heap.alloc, is_in_memory) == 3;
+            through += count_events_with_replaced_metadata(&heap.alloc, is_in_memory) == 3;
             support_heap_check(&heap);
             assert_true(fail_at < 2000);
         }
@@ -393,7 +393,7 @@ static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, co
     assert_non_null(strstr(note->text, reason));
 }
 
-static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state)
+static void unreadable_input_among_others_is_damage_in_its_place(void **state)
 {
     static const char *const below[] = {"mixed", "mixed/bad"};
     static const char *const names[] = {"mixed/b.fxt", "mixed/bad/metadata", "mixed/bad",
@@ -440,7 +440,7 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     remove_all(names, sizeof names / sizeof *names);
 }
 
-static void wrong_options_are_no_reason_to_pass_over(void **state)
+static void unknown_format_option_fails_directory(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -451,7 +451,7 @@ static void wrong_options_are_no_reason_to_pass_over(void **state)
     ttr_free(t);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failed_allocation_leaks_nothing(void **state)
 {
     (void)state;
     assert_opens_in_any_memory(folder);
@@ -460,16 +460,16 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
-        cmocka_unit_test(directory_without_a_trace_is_refused),
-        cmocka_unit_test(folder_whose_metadata_is_empty_is_damage_where_it_has_more),
-        cmocka_unit_test(an_empty_file_called_metadata_beside_traces_is_no_damage),
-        cmocka_unit_test(metadata_of_another_place_stand_in_for_some_that_tell_nothing),
-        cmocka_unit_test(a_single_trace_is_by_time_too),
-        cmocka_unit_test(what_cannot_be_read_among_others_is_damage_in_its_place),
-        cmocka_unit_test(directory_that_cannot_be_read_to_its_end_is_refused),
-        cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(traces_of_directory_merge_by_time),
+        cmocka_unit_test(directory_without_trace_is_unsupported),
+        cmocka_unit_test(empty_metadata_next_to_streams_is_damage),
+        cmocka_unit_test(empty_metadata_next_to_traces_is_ignored),
+        cmocka_unit_test(metadata_option_replaces_useless_metadata),
+        cmocka_unit_test(single_trace_is_sorted_by_time),
+        cmocka_unit_test(unreadable_input_among_others_is_damage_in_its_place),
+        cmocka_unit_test(directory_with_failing_readdir_is_io_error),
+        cmocka_unit_test(unknown_format_option_fails_directory),
+        cmocka_unit_test(failed_allocation_leaks_nothing),
     };
     return cmocka_run_group_tests_name("open_directory", tests, make_folder, remove_folder);
 }

@@ -17,7 +17,7 @@ static bool is_regular(const char *path)
 }
 
 /* Joins the path of a folder and a file name. Returns false if the result exceeds PATH_MAX. */
-static bool join(char path[static PATH_MAX], const char *folder, const char *name)
+static bool join_path(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     int written =
@@ -25,7 +25,7 @@ static bool join(char path[static PATH_MAX], const char *folder, const char *nam
     return written > 0 && written < PATH_MAX;
 }
 
-static ttr_status bid_for_file(ttr *t, const char *path, const struct format *format, unsigned *bid,
+static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
                                ttr_error *error)
 {
     ttr_error own = {0};
@@ -38,7 +38,7 @@ static ttr_status bid_for_file(ttr *t, const char *path, const struct format *fo
 }
 
 /* Returns true if the option replaces the anchor of the format's folders. */
-static bool is_anchored_by(const struct format *format, const char *option)
+static bool replaces_anchor(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
@@ -52,21 +52,21 @@ const struct format *format_anchored(const ttr_read_options *options)
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
             if (format_at(i)->folder && format_at(i)->folder->anchor_option &&
-                is_anchored_by(format_at(i), *given))
+                replaces_anchor(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
 
 /* Sets *has if the folder has a file with the anchor's name, and another file for which the format
  * bids. */
-static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has,
-                            ttr_error *error)
+static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
+                                   ttr_error *error)
 {
     char name[PATH_MAX];
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     *has = false;
-    if (!join(name, path, format->folder->anchor) || !is_regular(name))
+    if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
     struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
     if (!folder)
@@ -76,7 +76,7 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
-        status = bid_for_file(t, name, format, &bid, NULL);
+        status = bid_for_path(t, name, format, &bid, NULL);
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
@@ -87,8 +87,8 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
 }
 
 /* Finds the format by the first bytes of the folder's anchor. */
-static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
-                                 const struct format **format, ttr_error *error)
+static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *from,
+                                        const struct format **format, ttr_error *error)
 {
     char anchor[PATH_MAX];
     unsigned best = 0;
@@ -96,10 +96,10 @@ static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
     for (size_t i = 0; format_at(i); i++) {
         const struct format *each = format_at(i);
         unsigned bid = 1;
-        if (!each->folder || !join(anchor, path, each->folder->anchor) || !is_regular(anchor) ||
-            (from && strcmp(from, each->name) != 0))
+        if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
+            !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
             continue;
-        ttr_status status = from ? TTR_OK : bid_for_file(t, anchor, each, &bid, error);
+        ttr_status status = from ? TTR_OK : bid_for_path(t, anchor, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
@@ -120,11 +120,12 @@ ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *optio
 {
     bool has = false;
     const struct format *anchored = format_anchored(options);
-    ttr_status status = bid_for_anchor(t, path, options ? options->from : NULL, format, error);
+    ttr_status status =
+        find_format_by_anchor(t, path, options ? options->from : NULL, format, error);
     if (status != TTR_OK || *format || !anchored ||
         (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
-    status = has_parts(t, path, anchored, &has, error);
+    status = folder_has_parts(t, path, anchored, &has, error);
     *format = has ? anchored : NULL;
     return status;
 }
@@ -141,8 +142,9 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
 
 /* Returns the format of a file whose anchor is in the same folder, or is replaced by an option.
  * Returns NULL if the file is not part of such a trace; opening it alone then reports why. */
-static const struct format *format_beside(ttr *t, const char *path, const char *folder,
-                                          const ttr_read_options *options)
+static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
+                                                            const char *folder,
+                                                            const ttr_read_options *options)
 {
     char anchor[PATH_MAX];
     const char *from = options ? options->from : NULL;
@@ -150,8 +152,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
-        anchors += format_at(i)->folder && join(anchor, folder, format_at(i)->folder->anchor) &&
-                   is_regular(anchor);
+        anchors += format_at(i)->folder &&
+                   join_path(anchor, folder, format_at(i)->folder->anchor) && is_regular(anchor);
     if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
@@ -160,8 +162,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     else if (source && detect_format(t, source, path, &format, &broken, NULL) != TTR_OK)
         format = NULL;
     source_close(source);
-    bool is_beside = format && format->folder && join(anchor, folder, format->folder->anchor) &&
-                     is_regular(anchor);
+    bool is_beside = format && format->folder &&
+                     join_path(anchor, folder, format->folder->anchor) && is_regular(anchor);
     return is_beside || (format && format == given) ? format : NULL;
 }
 
@@ -181,7 +183,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
         return NULL;
     bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
     if (!is_anchor)
-        format = format_beside(t, path, folder, options);
+        format = find_format_with_sibling_anchor(t, path, folder, options);
     *is_one = format != NULL;
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }

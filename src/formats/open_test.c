@@ -34,7 +34,7 @@ static ttr_status open_magic(size_t n, const ttr_read_options *options, ttr_erro
     return status;
 }
 
-static void options_without_their_size_are_misuse(void **state)
+static void options_without_size_are_misuse(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -55,7 +55,7 @@ static void options_without_their_size_are_misuse(void **state)
     ttr_free(t);
 }
 
-static void format_is_told_by_content(void **state)
+static void format_is_detected_by_content(void **state)
 {
     (void)state;
     ttr_error error;
@@ -73,7 +73,7 @@ static void format_is_told_by_content(void **state)
     assert_null(strstr(error.text, "--"));
 }
 
-static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **state)
+static void unknown_format_name_is_misuse_and_lists_formats(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -106,7 +106,7 @@ static void expect_options_of_input(size_t format, const char *keys)
     }
 }
 
-static void every_format_is_listed_once_with_its_losses(void **state)
+static void each_format_is_listed_once_with_losses(void **state)
 {
     (void)state;
     ttr_format_info info, other;
@@ -125,10 +125,10 @@ static void every_format_is_listed_once_with_its_losses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_without_their_size_are_misuse),
-        cmocka_unit_test(format_is_told_by_content),
-        cmocka_unit_test(format_that_nobody_knows_is_misuse_and_names_those_there_are),
-        cmocka_unit_test(every_format_is_listed_once_with_its_losses),
+        cmocka_unit_test(options_without_size_are_misuse),
+        cmocka_unit_test(format_is_detected_by_content),
+        cmocka_unit_test(unknown_format_name_is_misuse_and_lists_formats),
+        cmocka_unit_test(each_format_is_listed_once_with_losses),
     };
     return cmocka_run_group_tests_name("open", tests, NULL, NULL);
 }

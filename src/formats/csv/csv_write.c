@@ -51,7 +51,7 @@ struct names {
 
 /* Returns true if the text needs no quotes: RFC 4180 TEXTDATA or characters beyond ASCII, without
  * blanks at either end. */
-static bool is_bare(const uint8_t *p, size_t n)
+static bool needs_no_quotes(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (p[i] < 0x20 || p[i] == '"' || p[i] == ',' || p[i] == 0x7f)
@@ -68,7 +68,7 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     size_t found = 0;
-    bool quoted = !is_bare(p, n);
+    bool quoted = !needs_no_quotes(p, n);
     if (quoted)
         buffer_add_byte(to, '"');
     for (size_t i = 0, length; i < n; i += length) {
@@ -89,7 +89,7 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 
 /* Appends JSON as a quoted field. JSON has no line breaks or control characters, so only quotes are
  * doubled. */
-static void add_quoted(struct buffer *to, const struct buffer *scratch)
+static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 {
     const size_t n = scratch->n;
     const uint8_t *json = scratch->bytes;
@@ -122,7 +122,7 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-static void begin(struct ttr_writer *out)
+static void write_header_once(struct ttr_writer *out)
 {
     struct csv *own = out->own;
     if (own->has_begun)
@@ -132,7 +132,7 @@ static void begin(struct ttr_writer *out)
     buffer_add_text(&out->buffer, own->line_end);
 }
 
-static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+static ttr_text look_up_text(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     struct csv *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->texts, out->t, id);
@@ -143,19 +143,19 @@ static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
     return piece->text;
 }
 
-static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
                          /* on failure `known` stays zeroed: the columns stay empty */
                          &names->known);
-    names->provider = look_up(out, event->provider, offset);
-    names->category = look_up(out, event->category, offset);
-    names->name = look_up(out, event->name, offset);
-    names->process = look_up(out, names->known.process_name, offset);
-    names->thread = look_up(out, names->known.thread_name, offset);
-    names->source = look_up(out, context_told_path(out->t, event->source), offset);
+    names->provider = look_up_text(out, event->provider, offset);
+    names->category = look_up_text(out, event->category, offset);
+    names->name = look_up_text(out, event->name, offset);
+    names->process = look_up_text(out, names->known.process_name, offset);
+    names->thread = look_up_text(out, names->known.thread_name, offset);
+    names->source = look_up_text(out, context_told_path(out->t, event->source), offset);
 }
 
 static char *put_comma_piece(char *at, ttr_text piece)
@@ -216,7 +216,7 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
 }
 
 /* Writes the columns that only some formats fill. */
-static char *put_rare(char *at, const ttr *t, const ttr_event *event)
+static char *put_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     bool has_number = ttr_event_number(t, event, &number, &version);
@@ -264,7 +264,7 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_comma_u64(at, has_track, track.number);
     at = put_comma_piece(at, names->source);
     at = put_flags(at, event->flags);
-    at = put_rare(at, out->t, event);
+    at = put_rare_columns(at, out->t, event);
     *at++ = ',';
     buffer_filled(&out->buffer, (size_t)(at - start));
 }
@@ -283,7 +283,7 @@ static void write_fields(struct ttr_writer *out, const ttr_event *event)
     if (own->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else
-        add_quoted(&out->buffer, &own->scratch);
+        add_quoted_json(&out->buffer, &own->scratch);
     out->buffer.failed |= own->scratch.failed;
 }
 
@@ -291,7 +291,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct csv *own = out->own;
     struct names names;
-    gather(out, event, &names);
+    look_up_names(out, event, &names);
     write_head(out, event, &names);
     write_fields(out, event);
     buffer_add_text(&out->buffer, own->line_end);
@@ -302,13 +302,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    begin(out);
+    write_header_once(out);
     return output_each(out, batch, write_event, error);
 }
 
 static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
 {
-    begin(out);
+    write_header_once(out);
     return output_drain(out, error);
 }
 

@@ -84,20 +84,20 @@ static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char 
     return piece->changed > 0;
 }
 
-static void tell_lost(struct ttr_writer *out, const ttr_event *event, unsigned n)
+static void count_text_losses(struct ttr_writer *out, const ttr_event *event, unsigned n)
 {
     while (n-- > 0)
         output_lost(out, FIELD_JSON_TEXT, event->offset);
 }
 
 /* Writes a key that every line has, with null if its value is unknown. */
-static inline char *put_always(char *at, const char *key, bool is_known, uint64_t value)
+static inline char *put_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = put_text(at, key);
     return is_known ? put_u64(at, value) : put_text(at, "null");
 }
 
-static void describe(struct ttr_writer *out, struct who *who)
+static void format_thread(struct ttr_writer *out, struct who *who)
 {
     const ttr_thread *known = &who->known;
     struct buffer *text = &who->text;
@@ -105,8 +105,8 @@ static void describe(struct ttr_writer *out, struct who *who)
     char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
     who->changed = 0;
     if (begin) {
-        at = put_always(at, ",\"pid\":", known->pid_known, known->pid);
-        at = put_always(at, ",\"tid\":", known->tid_known, known->tid);
+        at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
+        at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
         buffer_filled(text, (size_t)(at - begin));
     }
     who->ids_n = text->n;
@@ -126,7 +126,7 @@ static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
            a->tid_known == b->tid_known;
 }
 
-static const struct who *look_who(struct ttr_writer *out, const ttr_event *event)
+static const struct who *get_thread_text(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
     struct who *who = &own->whos[event->thread % WHOS];
@@ -135,9 +135,9 @@ static const struct who *look_who(struct ttr_writer *out, const ttr_event *event
     if (!who->is_kept || who->thread != event->thread || !is_same_thread(&who->known, &known)) {
         who->thread = event->thread;
         who->known = known;
-        describe(out, who);
+        format_thread(out, who);
     }
-    tell_lost(out, event, who->changed);
+    count_text_losses(out, event, who->changed);
     return who;
 }
 
@@ -151,7 +151,7 @@ static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct
     unsigned changed = add_string(out, to, "\",\"provider\":\"", event->provider);
     changed += add_string(out, to, ",\"category\":\"", event->category);
     changed += add_string(out, to, ",\"name\":\"", event->name);
-    tell_lost(out, event, changed);
+    count_text_losses(out, event, changed);
     size_t n = to->n - begin;
     title->n = 0;
     if (to->failed || n > TITLE_MAX)
@@ -165,7 +165,7 @@ static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct
     memcpy(title->text, to->bytes + begin, n);
 }
 
-static inline bool is_title(const struct title *title, const ttr_event *event)
+static inline bool is_title_of_event(const struct title *title, const ttr_event *event)
 {
     return title->n && title->name == event->name && title->kind == event->kind &&
            title->provider == event->provider && title->category == event->category;
@@ -219,10 +219,10 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 
 static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
 {
-    at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = put_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
     bool has_length =
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
-    at = put_always(at, ",\"dur_ns\":", has_length, event->duration);
+    at = put_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
     if (has_id(event->kind))
         at = put_u64(put_text(at, ",\"id\":"), event->link);
     at = put_outgoing(at, t, event);
@@ -275,7 +275,7 @@ static char *put_flags(char *at, unsigned flags)
 
 /* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
  */
-static inline char *put_four(char *at, uint32_t x)
+static inline char *put_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
     uint64_t lanes = (x | (uint64_t)x << 16) & 0x0000ffff0000ffffu;
@@ -292,7 +292,7 @@ static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
         return at;
     at = put_text(at, key);
     for (size_t i = 0; i < 16; i += 4)
-        at = put_four(at, load_u32le(bytes + i));
+        at = put_four_hex_bytes(at, load_u32le(bytes + i));
     return put_text(at, "\"");
 }
 
@@ -359,21 +359,21 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
                                                         TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
-    bool is_kept = is_title(title, event);
+    bool is_kept = is_title_of_event(title, event);
     char *at = put_text(begin, "{\"time_ns\":");
     at = own->has_text_times ? put_text_time(at, event->time) : put_time(own, at, event->time);
     if (is_kept)
         at = put_cached(at, (ttr_text){title->text, title->n});
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (is_kept)
-        tell_lost(out, event, title->changed);
+        count_text_losses(out, event, title->changed);
     else
         add_new_title(out, event, title);
 }
 
 static void write_head(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct who *who = look_who(out, event);
+    const struct who *who = get_thread_text(out, event);
     const char *text = (const char *)who->text.bytes;
     ttr_id source = context_told_path(out->t, event->source);
     write_title(out, event);
@@ -388,7 +388,7 @@ static void write_head(struct ttr_writer *out, const ttr_event *event)
     at = put_track(at, out->t, event);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (source)
-        tell_lost(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
+        count_text_losses(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
 }
 
 static void write_tail(struct ttr_writer *out, const ttr_event *event)

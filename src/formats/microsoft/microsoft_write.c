@@ -24,7 +24,7 @@ struct microsoft {
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool *answer,
+static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, bool *answer,
                               ttr_error *error)
 {
     const char *value = output_option(out, key);
@@ -39,13 +39,13 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     struct microsoft *own = out->own;
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->name, &out->t->counted);
-    ttr_status status = read_answer(out, "blanks", &own->fields.spaced, error);
-    return status == TTR_OK ? read_answer(out, "tags", &own->has_tags, error) : status;
+    ttr_status status = read_yes_no(out, "blanks", &own->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no(out, "tags", &own->has_tags, error) : status;
 }
 
 /* --- Fields --- */
 
-static bool is_called(ttr_text name, const char *what)
+static bool is_text_equal(ttr_text name, const char *what)
 {
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
@@ -60,7 +60,7 @@ static void add_name(struct microsoft *own, const ttr_field *field,
     size_t n = 7;
     if (item->name.n)
         named.name = item->name;
-    bool is_taken = field->depth == 0 && is_called(named.name, "meta");
+    bool is_taken = field->depth == 0 && is_text_equal(named.name, "meta");
     bool is_same =
         named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
     uint16_t tag_number = own->has_tags ? item->tag : 0;
@@ -189,7 +189,7 @@ static void add_time(struct meta *meta, int64_t time)
 }
 
 /* Returns the thread on which the event happened: for switches and wake-ups the other one. */
-static ttr_id thread_of(const ttr_event *event)
+static ttr_id event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link
@@ -197,7 +197,7 @@ static ttr_id thread_of(const ttr_event *event)
 }
 
 /* Converts a level to EventHeader's scale. */
-static unsigned level_of(unsigned level)
+static unsigned event_header_level(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
     return level < sizeof levels ? levels[level] : 0;
@@ -208,7 +208,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     struct event_header_head head;
     ttr_thread thread;
     if (!event_header_head(json->t, event, &head))
-        head = (struct event_header_head){.level = (uint8_t)level_of(event->level),
+        head = (struct event_header_head){.level = (uint8_t)event_header_level(event->level),
                                           .opcode = event->opcode};
     field_json_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
@@ -220,7 +220,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         add_time(&meta, event->time);
     if (event->flags & TTR_EVENT_HAS_CPU)
         add_number(&meta, "cpu", event->cpu);
-    if (ttr_thread_get(json->t, thread_of(event), &thread)) {
+    if (ttr_thread_get(json->t, event_thread(event), &thread)) {
         if (thread.pid_known)
             add_number(&meta, "pid", thread.pid);
         if (thread.tid_known)

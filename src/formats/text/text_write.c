@@ -122,7 +122,7 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
 
 /* Returns true if the event has a time to show. Events without a time use the time of the event
  * before them. The first known time also selects the style of times. */
-static bool decide_time(struct text *own, const ttr_event *event)
+static bool choose_time_style(struct text *own, const ttr_event *event)
 {
     bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
     if (has_time && own->style == TIME_AUTO)
@@ -141,14 +141,14 @@ static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        own->has_last = decide_time(own, event);
+        own->has_last = choose_time_style(own, event);
         own->last_time = event->time;
     }
 }
 
 static char *put_times(char *at, struct text *own, const ttr_event *event)
 {
-    const bool has_time = decide_time(own, event);
+    const bool has_time = choose_time_style(own, event);
     if (own->with_color)
         at = put_text(at, COLOR_TIME);
     if (own->style != TIME_DELTA)
@@ -202,7 +202,7 @@ static char *put_thread(char *at, const struct names *names)
     return put_text(at, ")");
 }
 
-static bool has_id(const ttr_event *event)
+static bool has_shown_id(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
     return is_linked || event->kind == TTR_KIND_OBJECT ||
@@ -210,7 +210,7 @@ static bool has_id(const ttr_event *event)
 }
 
 /* Returns true for processes and threads, whose id is a pid or tid and therefore decimal. */
-static bool is_name(const ttr_event *event)
+static bool has_decimal_id(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
@@ -238,9 +238,9 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
         at = put_u64(put_text(at, " cpu="), event->cpu);
     if (event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration))
         at = put_seconds(put_text(at, " dur="), event->duration);
-    if (has_id(event) && !is_name(event))
+    if (has_shown_id(event) && !has_decimal_id(event))
         at = put_hex(put_text(at, " id="), event->link);
-    else if (has_id(event))
+    else if (has_shown_id(event))
         at = put_u64(put_text(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? put_u64(put_text(at, " lost="), event->link)
@@ -259,7 +259,7 @@ static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t
     return at + activity_text(at, id, pid);
 }
 
-static char *put_rare(char *at, const ttr_event *event, uint64_t pid)
+static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
@@ -291,7 +291,7 @@ static char *put_number(char *at, const ttr *t, const ttr_event *event)
     return put_u64(put_text(at, "/"), version);
 }
 
-static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *own = out->own;
     names->known = (ttr_thread){0};
@@ -312,7 +312,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct text *own = out->own;
     struct names names;
-    gather(out, event, &names);
+    look_up_names(out, event, &names);
     size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n +
                   names.process.n + names.thread.n + names.source.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
@@ -323,7 +323,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     at = put_kind(at, own, event->kind);
     at = put_thread(at, &names);
     at = put_attributes(at, out->t, event);
-    at = put_rare(at, event, names.known.pid);
+    at = put_rare_attributes(at, event, names.known.pid);
     if (own->with_numbers)
         at = put_number(at, out->t, event);
     if (names.source.n)

@@ -12,7 +12,7 @@
  *
  * Order of calls (ctf_items_collect): add_field_items walks the event's fields and brings each
  * value into a canonical form; move_contexts_to_payload moves contexts into the payload if the
- * target has none; finish computes three shape hashes.
+ * target has none; hash_region_shapes computes one hash per region.
  *
  * A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
  * labels. The number of elements is left out if all elements have one shape. Invariant: equal items

@@ -70,7 +70,7 @@ static void copy_small_packets(const char *path, const ttr_file *files, size_t n
     ttr_free(t);
 }
 
-static void indexes_of_many_packets_are_written_in_little_memory(void **state)
+static void index_of_many_packets_is_written_in_constant_memory(void **state)
 {
     static const char *const with_index[] = {"index=yes", NULL}, *const encoded[] = {
                                                                      "index=yes", "byte-order=be",
@@ -136,7 +136,7 @@ static uint64_t copy_with_index(const char *path, const ttr_file *files, size_t 
 
 /* File systems allow names of 255 bytes, and an index name is four bytes longer than its stream's.
  */
-static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **state)
+static void index_with_too_long_name_is_counted_as_lost(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64], name[253] = "", index_name[264];
@@ -166,8 +166,8 @@ static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_of_many_packets_are_written_in_little_memory),
-        cmocka_unit_test(a_stream_whose_index_would_have_too_long_a_name_has_none),
+        cmocka_unit_test(index_of_many_packets_is_written_in_constant_memory),
+        cmocka_unit_test(index_with_too_long_name_is_counted_as_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

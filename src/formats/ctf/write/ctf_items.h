@@ -15,15 +15,15 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "model/output.h"
 
-#define CTF_ITEMS_DEPTH 12u
+#define CTF_ITEMS_DEPTH 12u /* levels of nested structs and arrays that are written; deeper: lost \
+                             */
 
 /* --- ctf_flatten.c --- */
 
 /* Values of ttr_field hints that only the writer's items use, beside those of ttr_hint. */
 enum ctf_item_hint {
-    CTF_ITEM_CONSTANT =
-        /* UINT of 8 bits with the same value in all events of the class; its label is `text` */
-    0x80,
+    /* UINT of 8 bits with the same value in all events of the class; its label is `text` */
+    CTF_ITEM_CONSTANT = 0x80,
     /* ARRAY, BYTES: a fixed number of elements; TEXT: always v.u bytes, padded with zeros */
     CTF_ITEM_FIXED,
     CTF_ITEM_MIXED,    /* ARRAY whose elements differ in type */

@@ -2,9 +2,9 @@
  * the stream file.
  *
  * Order of calls:
- * |  ctf_stream_start_packet         starts a packet explicitly (transcoding)
- * |  ctf_stream_append_event           appends an event; first ends a full packet or starts the
- * first one |  ctf_stream_finish        writes the last packet and the index
+ * |  ctf_stream_start_packet   starts a packet explicitly (transcoding)
+ * |  ctf_stream_append_event   appends an event; first ends a full packet or starts the first one
+ * |  ctf_stream_finish         writes the last packet and the index
  *
  * Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
  * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,

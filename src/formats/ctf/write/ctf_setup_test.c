@@ -105,7 +105,7 @@ static void read_trace(ttr *t, const char *folder)
 }
 
 /* Returns the number of read calls of this process; 0 if the system does not count them. */
-static unsigned long reads(void)
+static unsigned long count_read_calls(void)
 {
     char text[512] = "";
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
@@ -116,8 +116,7 @@ static unsigned long reads(void)
     return at ? strtoul(at + strlen("syscr: "), NULL, 10) : 0;
 }
 
-static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory(
-    void **state)
+static void small_stream_opens_with_two_reads_and_few_allocations(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-setup-XXXXXX";
@@ -127,11 +126,11 @@ static void hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_f
     const ttr_options options = {
         .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr *t = ttr_new(&options);
-    const unsigned long first = reads(), before = reads();
+    const unsigned long first = count_read_calls(), before = count_read_calls();
     /* false under tools that read on behalf of the program, such as tracers */
     const bool is_told = before == first + 1;
     read_trace(t, folder);
-    assert_true(!is_told || reads() - before <= 2 * STREAMS + READS_OTHER);
+    assert_true(!is_told || count_read_calls() - before <= 2 * STREAMS + READS_OTHER);
     assert_in_range(heap.requests, 1, STREAMS + REQUESTS_OTHER);
     read_trace(t, folder); /* a second time with the same library handle */
     ttr_free(t);
@@ -158,7 +157,7 @@ static void *refuse_large(void *own, void *old, size_t old_size, size_t new_size
     return new_size > LARGE ? NULL : heap->alloc.resize(heap->alloc.own, old, old_size, new_size);
 }
 
-static void hundreds_of_streams_are_read_the_same_where_memory_is_scarce(void **state)
+static void small_streams_without_large_block_read_the_same(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-setup-XXXXXX";
@@ -176,10 +175,9 @@ static void hundreds_of_streams_are_read_the_same_where_memory_is_scarce(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            hundreds_of_small_streams_take_two_reads_each_and_hardly_a_request_for_memory),
+        cmocka_unit_test(small_stream_opens_with_two_reads_and_few_allocations),
         cmocka_unit_test(hundreds_of_small_streams_are_read_by_threads),
-        cmocka_unit_test(hundreds_of_streams_are_read_the_same_where_memory_is_scarce),
+        cmocka_unit_test(small_streams_without_large_block_read_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

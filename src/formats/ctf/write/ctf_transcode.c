@@ -3,13 +3,13 @@
  * and the environment are those of the source.
  *
  * Order of calls, per event:
- * |  init_transcode_job  collects the source stream, the packet and the output trace of the event
- * |  get_transcoded_stream         source file + shape of the common context -> output stream
- * |    choose_stream_name     chooses a file name, in v1.1 with the section and the CPU in it
- * |    make_transcoded_stream_class       makes the stream class for a new shape
- * |  start_packet_of_event      starts an output packet if the event is the first of its source
- * packet |  get_transcoded_class          source class + shape -> event class |
- * ctf_stream_append_event    encodes the items
+ * |  init_transcode_job              collects source stream, packet and output trace of the event
+ * |  ctf_transcode_get_stream        source file + shape of common context -> output stream
+ * |    choose_stream_name            file name, in v1.1 with section and CPU
+ * |    make_transcoded_stream_class  stream class for a new shape
+ * |  start_packet_of_event           output packet for the event's source packet, unless it is open
+ * |  get_transcoded_class            source class + shape -> event class
+ * |  ctf_stream_append_event         encodes the items
  *
  * Mapping: a source file becomes an output file, and each packet becomes one packet with its times,
  * counters and CPU. Packets above packet_size are split:
@@ -26,9 +26,10 @@
  * Events of a sorted or filtered stream may be copies without their packet (`is_copy`). Fields of
  * their packet are known only if the copy holds them (`has_packet`).
  *
- * Invariants: times of a stream never decrease; one shape in a stream is always one class. Cost: a
- * lookup of the stream and of the class per event, one pass over its fields. Left out: fields of
- * event headers beside id and time (counted as CTF_LOST_PACKET). */
+ * Invariants: times of a stream never decrease; one shape in a stream is always one class.
+ *
+ * Cost: a lookup of the stream and of the class per event, one pass over its fields. Left out:
+ * fields of event headers beside id and time (counted as CTF_LOST_PACKET). */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"

@@ -6,25 +6,27 @@
  *
  * Order of calls for one event that is transcoded or encoded:
  *
- * |  ctf_write                     selects the way of the event           (ctf_write.c)
- * |    ctf_transcode_event, ctf_encode_event      find trace and stream
- * |      ctf_items_collect         event -> list of items, shape hashes   (ctf_flatten.c)
- * |      ctf_trace_class           shape -> event class, cached           (ctf_write_classes.c)
- * |        ctf_types_get_root          items -> struct type, for a new shape  (ctf_shape_types.c)
- * |      ctf_stream_start_packet          starts the packet (ctf_packet_writer.c) |
- * ctf_stream_append_event            items -> bits of the packet            (layout_encode.c) |
- * ctf_finish                    last packets, indexes, metadata, folder names
+ * |  ctf_write                    selects the way of the event           (ctf_write.c)
+ * |    ctf_transcode_event, ctf_encode_event        find trace and stream
+ * |      ctf_items_collect        event -> list of items, shape hashes   (ctf_flatten.c)
+ * |      ctf_get_event_class      shape -> event class, cached           (ctf_write_classes.c)
+ * |        ctf_types_get_root     items -> struct type, for a new shape  (ctf_shape_types.c)
+ * |      ctf_stream_start_packet  starts the packet                      (ctf_packet_writer.c)
+ * |      ctf_stream_append_event  items -> bits of the packet            (layout_encode.c)
+ * |  ctf_finish                   last packets, indexes, metadata, folder names
  *
  * Invariants: a class never changes after its first event. Metadata text is printed after the last
  * event, because any event may add a class; copied traces print it first, because their classes are
  * known.
  *
  * Cost per event: one pass over its fields, one hash lookup of the class, one pass over the items.
- * Memory: one packet per open stream, plus the description; 4,000 streams share the limit of
- * packets_over.
+ * Memory: one packet per open stream, plus the description; all open packets share
+ * about 8 MiB.
  *
  * Ownership: everything belongs to the writer and is freed by ctf_drop.  Not thread-safe: one
- * writer is used by one thread at a time.  Left out: attributes of kinds that the target cannot
+ * writer is used by one thread at a time.
+ *
+ * Left out: attributes of kinds that the target cannot
  * declare; ctf_losses.c lists them. */
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
@@ -42,7 +44,7 @@
 #include "layout/layout_encode.h"
 #include "model/output.h"
 
-/* levels of nested structs and arrays that are written; deeper ones are lost */
+/* Losses that are counted per output; ctf_losses describes them. */
 enum ctf_loss {
     CTF_LOST_KIND,
     CTF_LOST_TICKS,
