@@ -35,7 +35,7 @@
 #include "model/notes.h"
 #include "model/reader.h"
 
-#define UNTOLD                                                                                     \
+#define UNUSABLE_ANCHOR_TEXT                                                                       \
     "%s is %s, so that the files beside it cannot be read: put a whole copy of it there, or read " \
     "%s with format option ctf.metadata=FILE"
 
@@ -46,7 +46,7 @@ struct part {
 };
 
 /* Inputs that were skipped for one reason. */
-struct passed {
+struct skipped {
     uint64_t n;
     char *first; /* path of the first one, in search.arena */
 };
@@ -60,12 +60,13 @@ struct search {
     unsigned level;
     struct pairmap seen; /* (device, inode) of the folders searched */
     struct arena arena;  /* holds passed.first */
-    struct passed no_trace, too_deep, untold, nowhere;
-    struct passed unplaced; /* entries of `untold` whose format cannot report them in their place */
-    bool has_file;          /* the current folder has a file that is a trace */
+    struct skipped no_trace, too_deep, untold, nowhere;
+    struct skipped
+        unplaced;  /* entries of `untold` whose format cannot report them in their place */
+    bool has_file; /* the current folder has a file that is a trace */
     /* name of the anchor that a file of the current folder needs; NULL = none needs one */
     const char *anchor;
-    const char *untold_why;
+    const char *unusable_why;
     ttr_reader **reader;
     size_t readers_n, readers_capacity;
     ttr_reader **unreadable; /* readers that represent unreadable traces */
@@ -73,7 +74,7 @@ struct search {
     ttr_error reason;  /* error of the first of them */
     struct part *part; /* folders to be opened at the end */
     size_t parts_n, parts_capacity;
-    size_t told_n; /* number of parts with a good anchor */
+    size_t readable_parts_n; /* number of parts with a good anchor */
     uint64_t files;
 };
 
@@ -87,10 +88,10 @@ struct names {
 static ttr_status search_folder(struct search *search, const struct stat *about, ttr_error *error);
 
 /* Counts a skipped input. If memory runs out, only its name is lost. */
-static void count_skipped(struct search *search, struct passed *passed)
+static void count_skipped(struct search *search, struct skipped *skipped)
 {
-    if (passed->n++ == 0)
-        passed->first = arena_copy(&search->arena, search->path, search->n);
+    if (skipped->n++ == 0)
+        skipped->first = arena_copy(&search->arena, search->path, search->n);
 }
 
 /* Fails with the error of one file, with its path prepended unless the text has it already. */
@@ -357,7 +358,7 @@ static ttr_status add_part(struct search *search, const struct format *format, c
         return error ? error->status : TTR_E_IO;
     folder_set_place(folder, search->root_n);
     search->part[search->parts_n++] = (struct part){format, {folder, why}};
-    search->told_n += !why;
+    search->readable_parts_n += !why;
     return TTR_OK;
 }
 
@@ -381,17 +382,17 @@ static ttr_status add_folder_without_anchor(struct search *search, const char *a
                                             ttr_error *error)
 {
     size_t n = search->n;
-    char text[PATH_MAX + sizeof UNTOLD + 128];
+    char text[PATH_MAX + sizeof UNUSABLE_ANCHOR_TEXT + 128];
     const struct format *format = find_format_of_anchor(anchor);
     if (!append_to_path(search, anchor))
         return TTR_OK;
     const char *why = describe_unusable_anchor(search->path);
     if (search->untold.n == 0)
-        search->untold_why = why;
+        search->unusable_why = why;
     count_skipped(search, &search->untold);
     if (!format->folder->open_several || is_strict(search))
         count_skipped(search, &search->unplaced);
-    (void)snprintf(text, sizeof text, UNTOLD, search->path, why, "that folder alone");
+    (void)snprintf(text, sizeof text, UNUSABLE_ANCHOR_TEXT, search->path, why, "that folder alone");
     search->n = n;
     search->path[n] = '\0';
     if (!format->folder->open_several ||
@@ -481,15 +482,15 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
     return add_reader(search, reader, &reason, error);
 }
 
-static void add_skip_notes(const struct search *search, const struct passed *passed,
+static void add_skip_notes(const struct search *search, const struct skipped *skipped,
                            const char *code, const char *format, ...)
 {
     struct notes *notes = reader_notes(search->reader[0]);
-    const bool is_odd = passed == &search->too_deep || passed == &search->nowhere;
-    ttr_severity severity = passed == &search->unplaced ? TTR_NOTE_DAMAGE
-                            : is_odd                    ? TTR_NOTE_ODD
-                                                        : TTR_NOTE_REMARK;
-    for (uint64_t i = 0; notes && i < passed->n; i++) {
+    const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
+    ttr_severity severity = skipped == &search->unplaced ? TTR_NOTE_DAMAGE
+                            : is_odd                     ? TTR_NOTE_ODD
+                                                         : TTR_NOTE_REMARK;
+    for (uint64_t i = 0; notes && i < skipped->n; i++) {
         va_list values;
         va_start(values, format);
         notes_add(notes, severity, &(ttr_region){.offset = NO_OFFSET, .code = code}, format,
@@ -499,7 +500,7 @@ static void add_skip_notes(const struct search *search, const struct passed *pas
 }
 
 /* Returns its path, or a substitute if there was no memory for it. */
-static const char *skipped_path(const struct passed *untold)
+static const char *skipped_path(const struct skipped *untold)
 {
     return untold->first ? untold->first : "a file that others need";
 }
@@ -510,8 +511,8 @@ static void add_all_skip_notes(const struct search *search)
                *nowhere = search->nowhere.first;
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
                    "%s is no trace and was passed over", first ? first : "a file");
-    add_skip_notes(search, &search->unplaced, "directory.untold", UNTOLD,
-                   skipped_path(&search->unplaced), search->untold_why, "that folder alone");
+    add_skip_notes(search, &search->unplaced, "directory.untold", UNUSABLE_ANCHOR_TEXT,
+                   skipped_path(&search->unplaced), search->unusable_why, "that folder alone");
     add_skip_notes(
         search, &search->too_deep, "directory.too-deep",
         "%s is deeper than %u levels and was not looked into: what is in it must be named",
@@ -590,7 +591,7 @@ static bool append_unreadable_readers(struct search *search, ttr_error *error)
 static ttr_reader *merge_found_readers(struct search *search, const char *path, ttr_error *error)
 {
     /* If nothing can be read, the unusable anchors are the reason. */
-    while (search->parts_n > 0 && search->readers_n + search->told_n > 0)
+    while (search->parts_n > 0 && search->readers_n + search->readable_parts_n > 0)
         if (open_parts_of_one_format(search, error) != TTR_OK)
             return NULL;
     const struct format *anchored =
@@ -599,7 +600,7 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
         return open_folder(search->t, path, NULL, anchored, search->options, error);
     if (search->untold.n && (is_strict(search) || search->readers_n == 0)) {
         (void)fail(error, search->readers_n ? TTR_E_MALFORMED : TTR_E_UNSUPPORTED, NO_OFFSET,
-                   UNTOLD, skipped_path(&search->untold), search->untold_why,
+                   UNUSABLE_ANCHOR_TEXT, skipped_path(&search->untold), search->unusable_why,
                    search->readers_n ? "that folder alone" : "the folder");
         (void)fail_option(error, TTR_E_MALFORMED, "ctf.metadata");
         return NULL;

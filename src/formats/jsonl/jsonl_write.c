@@ -18,7 +18,7 @@
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
 #define TITLES ((size_t)64)
-#define WHOS ((size_t)64)
+#define THREAD_TEXTS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
 /* Cached part of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
@@ -33,7 +33,7 @@ struct title {
 
 /* Cached part of a line on the thread: "pid":...,"tid":..., and if known
  * "process":...,"thread":.... */
-struct who {
+struct thread_text {
     ttr_id thread;
     ttr_thread known;
     uint8_t changed; /* number of its strings that are not UTF-8 */
@@ -48,9 +48,9 @@ struct jsonl {
     struct field_json fields, context;
     struct buffer context_text;  /* fields of the event's context, until its payload is written */
     struct title titles[TITLES]; /* cache, indexed by a hash of name and kind */
-    struct who whos[WHOS];       /* cache, indexed by a hash of the thread */
-    uint64_t second;             /* second of the previous time */
-    uint8_t second_n;            /* bytes of second_text; 0 = empty */
+    struct thread_text thread_texts[THREAD_TEXTS]; /* cache, indexed by a hash of the thread */
+    uint64_t second;                               /* second of the previous time */
+    uint8_t second_n;                              /* bytes of second_text; 0 = empty */
     char second_text[TEXT_CACHE_PADDING];
     bool has_text_times; /* option times=string */
 };
@@ -68,8 +68,8 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
-    for (size_t i = 0; i < WHOS; i++)
-        buffer_init(&own->whos[i].text, out->buffer.alloc);
+    for (size_t i = 0; i < THREAD_TEXTS; i++)
+        buffer_init(&own->thread_texts[i].text, out->buffer.alloc);
     return TTR_OK;
 }
 
@@ -97,26 +97,27 @@ static inline char *put_number_or_null(char *at, const char *key, bool is_known,
     return is_known ? put_u64(at, value) : put_text(at, "null");
 }
 
-static void format_thread(struct ttr_writer *out, struct who *who)
+static void format_thread(struct ttr_writer *out, struct thread_text *thread_text)
 {
-    const ttr_thread *known = &who->known;
-    struct buffer *text = &who->text;
+    const ttr_thread *known = &thread_text->known;
+    struct buffer *text = &thread_text->text;
     buffer_clear(text);
     char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
-    who->changed = 0;
+    thread_text->changed = 0;
     if (begin) {
         at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
         at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
         buffer_filled(text, (size_t)(at - begin));
     }
-    who->ids_n = text->n;
+    thread_text->ids_n = text->n;
     if (known->process_name)
-        who->changed = add_string(out, text, ",\"process\":\"", known->process_name);
+        thread_text->changed = add_string(out, text, ",\"process\":\"", known->process_name);
     if (known->thread_name)
-        who->changed =
-            (uint8_t)(who->changed + add_string(out, text, ",\"thread\":\"", known->thread_name));
-    who->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
-    out->buffer.failed |= !who->is_kept;
+        thread_text->changed =
+            (uint8_t)(thread_text->changed +
+                      add_string(out, text, ",\"thread\":\"", known->thread_name));
+    thread_text->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
+    out->buffer.failed |= !thread_text->is_kept;
 }
 
 static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
@@ -126,19 +127,20 @@ static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
            a->tid_known == b->tid_known;
 }
 
-static const struct who *get_thread_text(struct ttr_writer *out, const ttr_event *event)
+static const struct thread_text *get_thread_text(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
-    struct who *who = &own->whos[event->thread % WHOS];
+    struct thread_text *thread_text = &own->thread_texts[event->thread % THREAD_TEXTS];
     ttr_thread known = {.pid_known = false};
     (void)ttr_thread_get(out->t, event->thread, &known);
-    if (!who->is_kept || who->thread != event->thread || !is_same_thread(&who->known, &known)) {
-        who->thread = event->thread;
-        who->known = known;
-        format_thread(out, who);
+    if (!thread_text->is_kept || thread_text->thread != event->thread ||
+        !is_same_thread(&thread_text->known, &known)) {
+        thread_text->thread = event->thread;
+        thread_text->known = known;
+        format_thread(out, thread_text);
     }
-    count_text_losses(out, event, who->changed);
-    return who;
+    count_text_losses(out, event, thread_text->changed);
+    return thread_text;
 }
 
 /* Appends kind and names of an event, and caches them if they fit. */
@@ -373,18 +375,19 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
 
 static void write_head(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct who *who = get_thread_text(out, event);
-    const char *text = (const char *)who->text.bytes;
+    const struct thread_text *thread_text = get_thread_text(out, event);
+    const char *text = (const char *)thread_text->text.bytes;
     ttr_id source = context_told_path(out->t, event->source);
     write_title(out, event);
-    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + who->text.n),
+    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + thread_text->text.n),
          *at = begin;
     if (!begin)
         return;
-    at = put_cached(at, (ttr_text){text, who->ids_n});
+    at = put_cached(at, (ttr_text){text, thread_text->ids_n});
     at = put_numbers(at, out->t, event);
     at = put_level(at, event);
-    at = put_cached(at, (ttr_text){text + who->ids_n, who->text.n - who->ids_n});
+    at = put_cached(
+        at, (ttr_text){text + thread_text->ids_n, thread_text->text.n - thread_text->ids_n});
     at = put_track(at, out->t, event);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (source)
@@ -444,8 +447,8 @@ static void jsonl_drop(struct ttr_writer *out)
     field_json_free(&own->fields);
     field_json_free(&own->context);
     buffer_free(&own->context_text);
-    for (size_t i = 0; i < WHOS; i++)
-        buffer_free(&own->whos[i].text);
+    for (size_t i = 0; i < THREAD_TEXTS; i++)
+        buffer_free(&own->thread_texts[i].text);
 }
 
 static const ttr_option_info options[] = {

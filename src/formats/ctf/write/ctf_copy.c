@@ -8,7 +8,7 @@
 /* bytes; multiple of every alignment, so bit offsets in the image keep their alignment */
 #define IMAGE_STEP UINT64_C(4096)
 /* bytes; limit of the image of a packet that is too large to have a definition */
-#define IMAGE_MOST ((size_t)32 << 20)
+#define IMAGE_MAX ((size_t)32 << 20)
 
 static void free_packet_buffers(struct ctf_packet_buffers *room, const struct alloc *alloc)
 {
@@ -211,7 +211,7 @@ static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_str
     packet->about = *about;
     packet->kind = stream->kind;
     packet->number = stream->number;
-    packet->kept_n = packet->nones_n = 0;
+    packet->kept_n = packet->uncounted_n = 0;
     if (!packet->room.kept)
         swap_spare_buffers(file);
     packet->from = packet->to = NULL;
@@ -275,8 +275,8 @@ static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
                        packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
     struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
-    kept->is_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
-    packet->nones_n += kept->is_none;
+    kept->is_uncounted = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
+    packet->uncounted_n += kept->is_uncounted;
     kept->ticks = event->ticks;
     kept->event = schema->event;
     ctf_event_bits(schema, event, &kept->at, &kept->end);
@@ -370,7 +370,7 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
         return copy_defined_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     bool is_large =
-        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
+        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MAX;
     if (packet->is_open && (packet->about.offset != about->offset || is_large))
         status = filter_packet_without_definition(file, out, error);
     if (status == TTR_OK && !packet->is_open)

@@ -35,7 +35,7 @@ struct ctf_kept {
     const struct ctf_event_class *event;
     /* a gap, or an event that names a thread (ctf_dialect.h): not counted as an event of the packet
      */
-    bool is_none;
+    bool is_uncounted;
 };
 
 /* Buffers of an open packet. */
@@ -80,9 +80,9 @@ struct ctf_open_packet {
     struct buffer head; /* bytes of header and context, with the UUID of the copy if that changes */
     uint64_t uuid_at;   /* byte offset in `head` of the inserted UUID; UINT64_MAX = none */
     struct ctf_packet_buffers room;
-    uint64_t image_at;      /* bytes; offset of `room.image` in the packet, a multiple of 4,096 */
-    size_t kept_n, nones_n; /* nones_n: kept entries with is_none */
-    uint64_t gap_at;        /* source offset of the packet whose counters report the last gap */
+    uint64_t image_at; /* bytes; offset of `room.image` in the packet, a multiple of 4,096 */
+    size_t kept_n, uncounted_n; /* uncounted_n: kept entries with is_uncounted */
+    uint64_t gap_at;            /* source offset of the packet whose counters report the last gap */
     uint64_t gap_events, gap_packets;
     /* borrowed bytes of the current batch that are not in the image yet */
     const uint8_t *from, *to;

@@ -44,23 +44,24 @@
 #define CTF_UUID_BYTES ((size_t)16)
 
 /* A number of the packet's head that gets a new value; `at`, `bits`: its position and width. */
-struct spot {
+struct number_pos {
     const struct type *type;
     uint64_t at, bits;
 };
 
-struct rebuild {
+struct packet_filter {
     struct ctf_file_copy *file;
     struct ttr_writer *out;
-    struct spot spot[CTF_ROLE_COUNT];
+    struct number_pos number_pos[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bitput put;
     const uint8_t *source; /* image that places_walk reads values from in copy_event_by_value */
     /* bits of the smallest time member in event headers; 64 = times cannot wrap */
     unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end;    /* ticks; time range of the packet that is being built */
-    uint64_t events, nones; /* nones: entries of `events` that do not count as events (is_none) */
+    uint64_t begin, end; /* ticks; time range of the packet that is being built */
+    uint64_t events,
+        uncounted; /* nones: entries of `events` that do not count as events (is_uncounted) */
 };
 
 /* --- Numbers of the head --- */
@@ -72,34 +73,34 @@ static void store_leb128(struct bitput *put, uint64_t at, uint64_t bits, uint64_
         bitput_store_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u), 8);
 }
 
-static void store_number(struct bitput *put, const struct spot *spot, uint64_t value)
+static void store_number(struct bitput *put, const struct number_pos *number_pos, uint64_t value)
 {
-    if (!spot->type)
+    if (!number_pos->type)
         return;
-    unsigned width = spot->type->bits;
-    if (spot->type->kind == TYPE_VAR_UINT)
-        store_leb128(put, spot->at, spot->bits, value);
-    else if (spot->type->is_big_endian)
-        bitput_store_be(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
-                        width);
+    unsigned width = number_pos->type->bits;
+    if (number_pos->type->kind == TYPE_VAR_UINT)
+        store_leb128(put, number_pos->at, number_pos->bits, value);
+    else if (number_pos->type->is_big_endian)
+        bitput_store_be(put, number_pos->at,
+                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
     else
-        bitput_store_le(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
-                        width);
+        bitput_store_le(put, number_pos->at,
+                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
 }
 
 static void record_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct spot *spot = own;
+    struct number_pos *number_pos = own;
     /* the entry of CTF_ROLE_NONE holds the last value of the head */
-    spot[CTF_ROLE_NONE] = (struct spot){type, at, bits};
+    number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
-        spot[type->role] = (struct spot){type, at, bits};
+        number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
 /* Records the position of each role in header and context, and evaluates numbers that events may
  * refer to. Returns false if the head cannot be read. */
-static bool find_head_roles(struct ctf_file_copy *file, struct spot *spot)
+static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
     struct places *places = &file->trace->places;
@@ -107,7 +108,7 @@ static bool find_head_roles(struct ctf_file_copy *file, struct spot *spot)
     const struct type *context = packet->kind->class->packet_context;
     places_reset(places);
     places->bits = bits_over(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
-    places->own = spot;
+    places->own = number_pos;
     places->value = record_role;
     places->align = NULL;
     return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) &&
@@ -195,14 +196,14 @@ static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
 ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                             const uint8_t *bytes, size_t n, ttr_error *error)
 {
-    struct spot spot[CTF_ROLE_COUNT] = {{.type = NULL}};
+    struct number_pos number_pos[CTF_ROLE_COUNT] = {{.type = NULL}};
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (!stream)
         return fail_memory(error);
     const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
     report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
-    out->events += packet->kept_n - packet->nones_n;
+    out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
     /* complete, so a packet without a size extends to the end of the file */
     file->is_ended = packet->about.size == UINT64_MAX;
@@ -213,8 +214,9 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     buffer_init(&copy, &out->t->counted);
     struct bitput put = bitput_begin(&copy);
     bitput_bytes(&put, bytes, n);
-    if (shift && find_head_roles(file, spot))
-        store_number(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
+    if (shift && find_head_roles(file, number_pos))
+        store_number(&put, &number_pos[CTF_ROLE_SEQUENCE],
+                     packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
         memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
     ttr_status status =
@@ -257,7 +259,7 @@ static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *
     return is_kept ? align : max_alignment(align, 0);
 }
 
-static unsigned event_alignment(const struct rebuild *r, const struct ctf_event_class *event)
+static unsigned event_alignment(const struct packet_filter *r, const struct ctf_event_class *event)
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
@@ -286,7 +288,8 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
 
 /* --- Events --- */
 
-static void copy_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint64_t n, bool is_big)
+static void copy_bits(struct packet_filter *r, const uint8_t *bytes, uint64_t at, uint64_t n,
+                      bool is_big)
 {
     struct bits from = bits_over(bytes, at, at + n);
     if (!((at | r->put.at) & 7)) {
@@ -304,13 +307,13 @@ static void copy_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint
 
 static void write_alignment(void *own, unsigned log2)
 {
-    struct rebuild *r = own;
+    struct packet_filter *r = own;
     bitput_align(&r->put, log2);
 }
 
 static void copy_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct rebuild *r = own;
+    struct packet_filter *r = own;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
     if (is_number)
         bitput_zeros(&r->put, places_begin(type, r->put.at) - r->put.at);
@@ -339,7 +342,8 @@ static unsigned type_byte_orders(const struct type *type, unsigned depth)
 
 /* Returns the byte orders in an event, cached per class; they are computed again if the cache is
  * out of memory. */
-static unsigned event_byte_orders(const struct rebuild *r, const struct ctf_event_class *event)
+static unsigned event_byte_orders(const struct packet_filter *r,
+                                  const struct ctf_event_class *event)
 {
     struct pairmap *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
@@ -356,12 +360,12 @@ static unsigned event_byte_orders(const struct rebuild *r, const struct ctf_even
 
 /* Writes an event value by value with new padding. Returns false if it cannot be read, which is
  * unexpected: the reader has read it. */
-static bool copy_event_by_value(struct rebuild *r, const struct ctf_kept *kept,
+static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
     struct places *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    struct spot ignored[CTF_ROLE_COUNT];
+    struct number_pos ignored[CTF_ROLE_COUNT];
     if (!find_head_roles(r->file, ignored))
         return false;
     places->bits = bits_over(image, at, end);
@@ -377,7 +381,7 @@ static bool copy_event_by_value(struct rebuild *r, const struct ctf_kept *kept,
            (!kept->event->payload || places_walk(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
-static void copy_event(struct rebuild *r, const struct ctf_kept *kept)
+static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
@@ -398,27 +402,27 @@ static void copy_event(struct rebuild *r, const struct ctf_kept *kept)
     }
     r->end = kept->ticks;
     r->events++;
-    r->nones += kept->is_none;
+    r->uncounted += kept->is_uncounted;
 }
 
 /* --- Packets --- */
 
-static void start_piece(struct rebuild *r, uint64_t ticks)
+static void start_piece(struct packet_filter *r, uint64_t ticks)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
     buffer_clear(&r->bytes);
     r->put = bitput_begin(&r->bytes);
     copy_bits(r, packet->head.bytes, 0, whole, false);
-    const struct type *last = r->spot[CTF_ROLE_NONE].type;
+    const struct type *last = r->number_pos[CTF_ROLE_NONE].type;
     copy_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
-    r->events = r->nones = 0;
+    r->events = r->uncounted = 0;
 }
 
 /* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
  * its own is undefined, or none. */
-static uint8_t choose_checksum(const struct rebuild *r, const struct rfc11_packet *packet)
+static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     if (packet->checksum_scheme <= RFC11_CRC32)
@@ -431,7 +435,7 @@ static uint8_t choose_checksum(const struct rebuild *r, const struct rfc11_packe
 
 /* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
  */
-static ttr_status write_rfc_piece(struct rebuild *r, uint64_t sequence, ttr_error *error)
+static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
@@ -459,7 +463,8 @@ static ttr_status write_rfc_piece(struct rebuild *r, uint64_t sequence, ttr_erro
     return status;
 }
 
-static void add_piece_index_entry(const struct rebuild *r, uint64_t content, uint64_t sequence)
+static void add_piece_index_entry(const struct packet_filter *r, uint64_t content,
+                                  uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -467,8 +472,8 @@ static void add_piece_index_entry(const struct rebuild *r, uint64_t content, uin
         return;
     /* The same values as in the packet's header. A source packet that was never closed had no end
      * time; the rebuilt one has one. */
-    const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
-                   end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
+    const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
+                   end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
                                                  r->put.at,
                                                  content,
@@ -483,12 +488,12 @@ static void add_piece_index_entry(const struct rebuild *r, uint64_t content, uin
 
 /* Returns true if the packet records its size. A packet without one extends to the end of the file.
  */
-static bool packet_has_size(const struct rebuild *r)
+static bool packet_has_size(const struct packet_filter *r)
 {
-    return r->spot[CTF_ROLE_PACKET_SIZE].type || r->spot[CTF_ROLE_CONTENT_SIZE].type;
+    return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
 }
 
-static ttr_status write_piece(struct rebuild *r, bool is_last, ttr_error *error)
+static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -505,16 +510,16 @@ static ttr_status write_piece(struct rebuild *r, bool is_last, ttr_error *error)
         r->end = about->end;
     stream->shift -= !is_last;
     report_gap(file, r->out, stream, sequence);
-    r->out->events += r->events - r->nones;
+    r->out->events += r->events - r->uncounted;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
         return write_rfc_piece(r, sequence, error);
-    if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
+    if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
         content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
-    store_number(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
-    store_number(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
-    store_number(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
-    store_number(&r->put, &r->spot[CTF_ROLE_TIME_END], r->end);
-    store_number(&r->put, &r->spot[CTF_ROLE_SEQUENCE], sequence);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_PACKET_SIZE], r->put.at);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_BEGIN], r->begin);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_END], r->end);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_SEQUENCE], sequence);
     ttr_status status = ctf_copy_next_file(file, r->out, error);
     if (status != TTR_OK)
         return status;
@@ -527,12 +532,12 @@ static ttr_status write_piece(struct rebuild *r, bool is_last, ttr_error *error)
 
 /* Returns true if the time of an event after `before` would be ambiguous: the header has too few
  * bits for the difference. */
-static bool is_time_ambiguous(const struct rebuild *r, uint64_t before, uint64_t ticks)
+static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
 }
 
-static ttr_status copy_events(struct rebuild *r, ttr_error *error)
+static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
 {
     const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
@@ -559,10 +564,10 @@ static ttr_status copy_events(struct rebuild *r, ttr_error *error)
 ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_open_packet *packet = &file->packet;
-    struct rebuild r = {.file = file,
-                        .out = out,
-                        .time_width = min_time_width(packet->kind->class->event_header, 0),
-                        .header_align = packet->kind->plan.align};
+    struct packet_filter r = {.file = file,
+                              .out = out,
+                              .time_width = min_time_width(packet->kind->class->event_header, 0),
+                              .header_align = packet->kind->plan.align};
     file->is_changed = true;
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (!stream)
@@ -571,7 +576,7 @@ ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out,
         stream->shift++;
         return TTR_OK;
     }
-    if (!find_head_roles(file, r.spot))
+    if (!find_head_roles(file, r.number_pos))
         return fail(error, TTR_E_MALFORMED, packet->about.offset,
                     "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);

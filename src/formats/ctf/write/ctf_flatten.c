@@ -32,7 +32,7 @@
 
 /* Shapes of the elements of empty arrays, found in other arrays of the event with the same element
  * type. */
-struct likes {
+struct known_shapes {
     struct {
         const char *type; /* element type, in the disguise of union kept_type */
         size_t at;        /* index of the first element of another array; 0 = none */
@@ -42,9 +42,9 @@ struct likes {
 };
 
 /* State of a conversion. */
-struct forming {
+struct flattening {
     struct ctf_items *items;
-    struct likes *likes;
+    struct known_shapes *known_shapes;
     bool is_trial; /* a shape is computed a second time: losses are not counted again */
     const struct ctf_items_for *what;
     uint64_t offset;
@@ -79,7 +79,7 @@ struct regions {
 
 /* --- Values --- */
 
-static void count_item_loss(const struct forming *f, enum ctf_loss loss)
+static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
 {
     output_lost(f->what->out, loss, f->offset);
 }
@@ -94,7 +94,7 @@ static bool is_dialect_enumeration(const struct type *type)
 
 /* Keeps the labels of a number if the source has all of them and the target can express them;
  * otherwise counts a loss. */
-static void normalize_labels(const struct forming *f, ttr_value *value)
+static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
@@ -115,7 +115,7 @@ static void normalize_labels(const struct forming *f, ttr_value *value)
     value->text = (ttr_text){(const char *)type->labels, 0};
 }
 
-static void normalize_number(const struct forming *f, ttr_value *value)
+static void normalize_number(const struct flattening *f, ttr_value *value)
 {
     ttr_thread thread;
     if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
@@ -143,7 +143,7 @@ static void normalize_number(const struct forming *f, ttr_value *value)
         value->base = 0;
 }
 
-static void normalize_text(const struct forming *f, ttr_value *value)
+static void normalize_text(const struct flattening *f, ttr_value *value)
 {
     bool has_nul =
         value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
@@ -165,7 +165,7 @@ static void normalize_text(const struct forming *f, ttr_value *value)
     count_item_loss(f, CTF_LOST_NUL);
 }
 
-static void normalize_float(const struct forming *f, ttr_value *value)
+static void normalize_float(const struct flattening *f, ttr_value *value)
 {
     double x = value->v.f;
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
@@ -177,7 +177,7 @@ static void normalize_float(const struct forming *f, ttr_value *value)
 }
 
 /* Converts a value to its canonical form and counts what that loses. */
-static void normalize_value(const struct forming *f, ttr_value *value)
+static void normalize_value(const struct flattening *f, ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_BOOL:
@@ -234,7 +234,7 @@ static bool find_length_name(const struct type *type, ttr_text *name)
 
 /* Links an array or bytes to the earlier member of the same struct that holds its length, if name
  * and value match. */
-static void link_length_item(const struct forming *f, const struct open_items *open,
+static void link_length_item(const struct flattening *f, const struct open_items *open,
                              ttr_value *value)
 {
     const struct open_numbers *numbers = &open->numbers[open->n];
@@ -264,14 +264,14 @@ union kept_type {
 };
 
 /* Returns the element type of an array as the value's text; NULL inside if the source has none. */
-static ttr_text element_type_text(const struct forming *f)
+static ttr_text element_type_text(const struct flattening *f)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
 /* Marks arrays, bytes and texts of fixed size, so that their size stays in the type. */
-static void mark_fixed_size(const struct forming *f, ttr_value *value)
+static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
@@ -311,7 +311,8 @@ static void close_complete_groups(struct open_items *open)
 }
 
 /* Adds one field of the iterator to the list; skips it if it is absent or too deep. */
-static void add_field_item(const struct forming *f, struct open_items *open, const ttr_field *given)
+static void add_field_item(const struct flattening *f, struct open_items *open,
+                           const ttr_field *given)
 {
     struct ctf_items *items = f->items;
     bool is_group = given->value.type == TTR_TYPE_ARRAY || given->value.type == TTR_TYPE_STRUCT;
@@ -380,7 +381,7 @@ static bool end_regions_before(struct ctf_items *items, struct regions *regions,
 }
 
 /* Starts the iterator over the event's own fields, or over those of its packet. */
-static void start_field_iterator(struct forming *f, const ttr_event *event, ttr_fields *walk)
+static void start_field_iterator(struct flattening *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
     if (f->what->is_packet)
@@ -393,14 +394,14 @@ static void start_field_iterator(struct forming *f, const ttr_event *event, ttr_
 
 /* Returns true for packet fields with a role, which the packet writer makes itself. The CPU is an
  * ordinary field, except in v1.1, where the file name holds it. */
-static bool is_written_by_packet_writer(const struct forming *f)
+static bool is_written_by_packet_writer(const struct flattening *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
 /* Returns true for the payload_size that event_size = true of v1.1 adds to the common context. */
-static bool is_payload_size(const struct forming *f, const ttr_field *field)
+static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
     const ttr_text text = ttr_text_get(f->what->out->t, field->name_id);
@@ -408,7 +409,7 @@ static bool is_payload_size(const struct forming *f, const ttr_field *field)
            memcmp(text.p, name, text.n) == 0;
 }
 
-static void add_field_items(struct forming *f, const ttr_event *event)
+static void add_field_items(struct flattening *f, const ttr_event *event)
 {
     struct ctf_items *items = f->items;
     struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet,
@@ -442,7 +443,7 @@ static void add_field_items(struct forming *f, const ttr_event *event)
 
 /* v1.1 has no specific contexts: they become the first payload fields, and context_members counts
  * them. The common context joins them if events start with their size instead. */
-static void move_contexts_to_payload(const struct forming *f)
+static void move_contexts_to_payload(const struct flattening *f)
 {
     struct ctf_items *items = f->items;
     size_t common = f->what->has_no_common ? 0 : items->common_n;
@@ -483,7 +484,7 @@ static uint64_t hash_scalar_shape(const ttr_value *value)
     return hash_pair(own, value->hint == CTF_ITEM_FIXED ? room : 0);
 }
 
-static uint64_t hash_value_shape(const struct forming *f, size_t *at);
+static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
 /* Returns true, and fills `element`, if every version can express the labels of this enumeration.
  */
@@ -540,31 +541,31 @@ static size_t find_array_of_type(const struct ctf_items *items, const char *type
 
 /* Returns the shape that elements of an empty array would have, from another array of the same
  * type. Types cannot contain themselves, so the recursion ends. */
-static uint64_t hash_empty_array_shape(const struct forming *f, ttr_value *array)
+static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *array)
 {
-    struct likes *likes = f->likes;
+    struct known_shapes *known_shapes = f->known_shapes;
     size_t i = 0;
-    while (i < likes->n && likes->like[i].type != array->text.p)
+    while (i < known_shapes->n && known_shapes->like[i].type != array->text.p)
         i++;
     if (i == LIKES || !array->text.p)
         return SHAPE_EMPTY;
-    if (i == likes->n) {
-        struct forming trial = *f;
+    if (i == known_shapes->n) {
+        struct flattening trial = *f;
         size_t at = find_array_of_type(f->items, array->text.p), behind = at;
         trial.is_trial = true;
-        likes->like[likes->n].type = array->text.p;
-        likes->like[likes->n].at = at;
-        likes->like[likes->n++].shape = SHAPE_EMPTY;
+        known_shapes->like[known_shapes->n].type = array->text.p;
+        known_shapes->like[known_shapes->n].at = at;
+        known_shapes->like[known_shapes->n++].shape = SHAPE_EMPTY;
         uint64_t shape = at ? hash_value_shape(&trial, &behind) : SHAPE_EMPTY;
-        likes->like[i].shape = shape;
+        known_shapes->like[i].shape = shape;
     }
-    array->text.n = likes->like[i].at;
-    return likes->like[i].shape;
+    array->text.n = known_shapes->like[i].at;
+    return known_shapes->like[i].shape;
 }
 
 /* Returns one shape for equal elements, whatever their number. Otherwise marks the array as mixed
  * and hashes all elements. */
-static uint64_t hash_array_shape(const struct forming *f, ttr_field *array, size_t *at)
+static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
     bool is_empty = array->value.count == 0,
@@ -595,7 +596,8 @@ static uint64_t hash_array_shape(const struct forming *f, ttr_field *array, size
     return hash_pair(CTF_ITEM_MIXED, all);
 }
 
-static uint64_t hash_members_shape(const struct forming *f, size_t *at, size_t end, uint32_t count)
+static uint64_t hash_members_shape(const struct flattening *f, size_t *at, size_t end,
+                                   uint32_t count)
 {
     const struct ctf_items *items = f->items;
     uint64_t all = TTR_TYPE_STRUCT;
@@ -608,7 +610,7 @@ static uint64_t hash_members_shape(const struct forming *f, size_t *at, size_t e
     return all;
 }
 
-static uint64_t hash_value_shape(const struct forming *f, size_t *at)
+static uint64_t hash_value_shape(const struct flattening *f, size_t *at)
 {
     ttr_field *field = &f->items->field[(*at)++];
     const ttr_value *value = &field->value;
@@ -620,16 +622,16 @@ static uint64_t hash_value_shape(const struct forming *f, size_t *at)
 }
 
 /* Computes the shape of each region. */
-static void hash_region_shapes(const struct forming *all)
+static void hash_region_shapes(const struct flattening *all)
 {
-    struct likes likes;
-    struct forming f = *all;
+    struct known_shapes known_shapes;
+    struct flattening f = *all;
     struct ctf_items *items = f.items;
     size_t at = 0;
     if (items->failed)
         return;
-    likes.n = 0;
-    f.likes = &likes;
+    known_shapes.n = 0;
+    f.known_shapes = &known_shapes;
     items->common_shape = hash_members_shape(&f, &at, items->common_n, UINT32_MAX);
     at = items->common_n;
     items->context_shape = hash_members_shape(&f, &at, items->context_n, UINT32_MAX);
@@ -640,7 +642,7 @@ static void hash_region_shapes(const struct forming *all)
 
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
 {
-    const struct forming f = {.items = items, .what = what, .offset = offset};
+    const struct flattening f = {.items = items, .what = what, .offset = offset};
     for (size_t i = items->attributes_n; i < items->n; i++)
         normalize_value(&f, &items->field[i].value);
     hash_region_shapes(&f);
@@ -649,7 +651,7 @@ void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, ui
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
                        const ttr_event *event)
 {
-    struct forming f = {.items = items, .what = what, .offset = event->offset};
+    struct flattening f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_begin(items);
     items->offset = event->offset;
     if (what->is_dialect)

@@ -43,7 +43,7 @@ void ctf_listing_free(struct ctf_listing *listing)
 
 /* Structs and arrays that contain the current item: members left, total members, and whether the
  * elements differ in type. */
-struct inside {
+struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
     bool is_mixed[CTF_ITEMS_DEPTH + 1];
@@ -88,14 +88,15 @@ static ttr_text escape_to_listing(struct ctf_listing *listing, ttr_text text)
 /* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
  * struct. */
 static ttr_text entry_name(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
-                           const struct inside *inside)
+                           const struct nesting *nesting)
 {
-    uint32_t top = inside->n ? inside->n - 1 : 0;
+    uint32_t top = nesting->n ? nesting->n - 1 : 0;
     size_t begin = listing->text.n;
-    if (inside->n && inside->is_mixed[top]) {
+    if (nesting->n && nesting->is_mixed[top]) {
         uint8_t *digits = buffer_room(&listing->text, NUMBER_MAX);
         size_t n =
-            digits ? number_put_u64((char *)digits, inside->count[top] - inside->left[top] - 1) : 0;
+            digits ? number_put_u64((char *)digits, nesting->count[top] - nesting->left[top] - 1)
+                   : 0;
         buffer_filled(&listing->text, n);
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
@@ -202,7 +203,7 @@ static bool reserve_listing(struct ctf_listing *listing, ttr *t, const struct li
 
 static void add_entries(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
 {
-    struct inside inside = {.n = 0};
+    struct nesting nesting = {.n = 0};
     for (size_t i = 0; i < from->n; i++) {
         const ttr_field *field = &from->field[i];
         const ttr_value *value = &field->value;
@@ -210,21 +211,21 @@ static void add_entries(struct ctf_listing *listing, const ttr *t, const struct 
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
             continue; /* the event name, which is not in the list */
-        while (inside.n && inside.left[inside.n - 1] == 0)
-            inside.n--;
-        if (inside.n)
-            inside.left[inside.n - 1]--;
-        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &inside);
+        while (nesting.n && nesting.left[nesting.n - 1] == 0)
+            nesting.n--;
+        if (nesting.n)
+            nesting.left[nesting.n - 1]--;
+        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &nesting);
         add_entry(listing, field, name,
                   is_attribute           ? CTF_LISTED_ATTRIBUTE
                   : i < from->payload_at ? TTR_GROUP_CONTEXT
                                          : TTR_GROUP_PAYLOAD,
-                  inside.n);
-        if (!is_group || value->count == 0 || inside.n > CTF_ITEMS_DEPTH)
+                  nesting.n);
+        if (!is_group || value->count == 0 || nesting.n > CTF_ITEMS_DEPTH)
             continue;
-        inside.is_mixed[inside.n] = value->hint == CTF_ITEM_MIXED;
-        inside.left[inside.n] = inside.count[inside.n] = value->count;
-        inside.n++;
+        nesting.is_mixed[nesting.n] = value->hint == CTF_ITEM_MIXED;
+        nesting.left[nesting.n] = nesting.count[nesting.n] = value->count;
+        nesting.n++;
     }
 }
 

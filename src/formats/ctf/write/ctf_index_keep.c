@@ -9,7 +9,7 @@
 #include "formats/ctf/packet/ctf_index.h"
 
 #define PIECE ((size_t)16 << 10)
-#define ENTRY_MOST 4096u
+#define ENTRY_MAX 4096u
 
 static struct source *open_source_index(const struct ctf_source_index *old, ttr_error *error)
 {
@@ -36,7 +36,7 @@ static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *err
         old->entry_bytes = cursor_u32be(&c);
         old->compared = minor ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
         old->fits = !c.failed && magic == CTF_INDEX_MAGIC && major == 1 &&
-                    old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MOST;
+                    old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MAX;
     }
     source_close(source);
     return ignore_unless_nomem(status);

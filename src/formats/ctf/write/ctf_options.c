@@ -4,9 +4,9 @@
 #include "formats/ctf/write/ctf_write.h"
 
 #define PACKET_DEFAULT ((uint64_t)256 << 10)
-#define PACKET_MOST ((uint64_t)1 << 30)
+#define PACKET_SIZE_MAX ((uint64_t)1 << 30)
 #define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
-#define ALIGN_MOST (1u << 20)
+#define PACKET_ALIGN_MAX (1u << 20)
 
 /* Fails with the list of words that the option accepts. */
 static ttr_status fail_choice(const char *key, const char *value, const char *words,
@@ -174,9 +174,9 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     for (size_t i = 0; i < CHOICES && status == TTR_OK; i++)
         status = parse_choice(out, choice[i].key, choice[i].words, &choice[i].place, error);
     if (status == TTR_OK)
-        status = parse_number(out, "packet-size", PACKET_MOST, &options->packet_size, error);
+        status = parse_number(out, "packet-size", PACKET_SIZE_MAX, &options->packet_size, error);
     if (status == TTR_OK)
-        status = parse_number(out, "packet-align", ALIGN_MOST, &align, error);
+        status = parse_number(out, "packet-align", PACKET_ALIGN_MAX, &align, error);
     if (status != TTR_OK)
         return status;
     apply_choices(choice, options);

@@ -16,8 +16,8 @@
 #include "io/folder.h"
 
 /* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
-#define PART_MOST 240u
-#define NAME_MOST 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
+#define PART_MAX 240u
+#define NAME_MAX_BYTES 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
 
 bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
                          const struct alloc *alloc, ttr_text path)
@@ -72,7 +72,7 @@ static size_t common_path_length(const struct ctf_writer *w)
 static size_t copy_dir_part(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
-    size_t kept = n < PART_MOST ? n : PART_MOST;
+    size_t kept = n < PART_MAX ? n : PART_MAX;
     to[0] = '_';
     memcpy(to + before, from, kept);
     if (to[0] == '.')
@@ -80,7 +80,7 @@ static size_t copy_dir_part(char *to, const char *from, size_t n)
     return before + kept;
 }
 
-/* Copies the first FOLDER_LEVELS_MAX folders of a path to `to`, which has NAME_MOST bytes. */
+/* Copies the first FOLDER_LEVELS_MAX folders of a path to `to`, which has NAME_MAX_BYTES bytes. */
 static void copy_dir_name(char *to, const char *from)
 {
     size_t n = 0;
@@ -118,7 +118,7 @@ static const char *last_path_levels(const char *path, unsigned n)
     return at;
 }
 
-static bool is_dir_name_used(char (*names)[NAME_MOST], size_t n, const char *name)
+static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
@@ -132,7 +132,7 @@ static bool is_dir_name_used(char (*names)[NAME_MOST], size_t n, const char *nam
 
 /* Names all traces by their last `levels` folders. Returns false if two names are equal or one is
  * inside another. */
-static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MOST],
+static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                   unsigned levels)
 {
     for (size_t i = 0; i < w->homes_n; i++) {
@@ -144,7 +144,7 @@ static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME
 }
 
 /* Returns the number of last folders in the names; 0 = everything after the common part. */
-static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MOST],
+static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
                                      size_t common)
 {
     bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] &&
@@ -158,10 +158,10 @@ static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[N
 }
 
 /* Names the i-th trace, with a number if the name is used already or is inside another. */
-static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i,
+static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES], size_t i,
                             const char *path)
 {
-    char *name = names[i], rest[NAME_MOST];
+    char *name = names[i], rest[NAME_MAX_BYTES];
     copy_dir_name(name, path);
     if (!*name)
         copy_dir_name(name, last_path_levels(w->homes[i]->path, 1));
@@ -183,7 +183,7 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MOST]
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->own;
-    char to[NAME_MOST];
+    char to[NAME_MAX_BYTES];
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
         const struct ctf_output_dir *home = i < w->copies_n ? &w->copies[i]->trace->home
@@ -208,7 +208,7 @@ ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
     const struct alloc *alloc = &out->t->counted;
     if (w->homes_n < 2)
         return TTR_OK;
-    char(*names)[NAME_MOST] = alloc_zero(alloc, w->homes_n, sizeof *names);
+    char(*names)[NAME_MAX_BYTES] = alloc_zero(alloc, w->homes_n, sizeof *names);
     if (!names)
         return fail_memory(error);
     size_t common = common_path_length(w);

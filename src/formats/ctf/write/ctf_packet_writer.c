@@ -29,7 +29,7 @@
  * a trace is fixed before its first packet is written.
  *
  * Cost: one encoding per event, two for the first event of a packet; one write per packet. Memory:
- * all open packets together about PACKETS_ROOM. Left out: the choice of stream and class
+ * all open packets together about OPEN_PACKETS_MAX. Left out: the choice of stream and class
  * (ctf_encode.c, ctf_transcode.c). */
 #include "formats/ctf/write/ctf_write.h"
 
@@ -43,14 +43,15 @@
 
 #define ID_EXTENDED 65535u /* id value that announces LTTng's extended event header */
 
-/* PACKETS_ROOM: bytes that all open packets share; a larger packet_size is reduced to its share.
- * Each gets at least PACKET_LEAST, the padding unit of v1.1, and always a multiple of it. */
-#define PACKETS_ROOM ((uint64_t)8 << 20)
-#define PACKET_LEAST ((uint64_t)4 << 10)
+/* OPEN_PACKETS_MAX: bytes that all open packets share; a larger packet_size is reduced to its
+ * share. Each gets at least PACKET_SIZE_MIN, the padding unit of v1.1, and always a multiple of it.
+ */
+#define OPEN_PACKETS_MAX ((uint64_t)8 << 20)
+#define PACKET_SIZE_MIN ((uint64_t)4 << 10)
 
 /* Streams per trace up to which files are buffered; with more, packets are smaller than the
  * buffers. */
-#define BUFFERS_MOST 64u
+#define BUFFERED_STREAMS_MAX 64u
 
 /* Growth of small packet buffers: doubling up to MEMORY_FIRST bytes, then directly to the packet
  * limit. Doubling further would waste up to half of the buffer and leave the old blocks unused. */
@@ -227,12 +228,14 @@ static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer 
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Returns the packet size in bytes: packet_size, or the stream's share of PACKETS_ROOM if that is
- * less. */
+/* Returns the packet size in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if that
+ * is less. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    const uint64_t share = PACKETS_ROOM / (stream->trace->streams_n ? stream->trace->streams_n : 1),
-                   least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
+    const uint64_t share =
+                       OPEN_PACKETS_MAX / (stream->trace->streams_n ? stream->trace->streams_n : 1),
+                   least =
+                       share > PACKET_SIZE_MIN ? share & ~(PACKET_SIZE_MIN - 1) : PACKET_SIZE_MIN;
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size
                                                        : least;
 }
@@ -265,7 +268,7 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
             add_packet_index_entry(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(
+        status = (stream->trace->streams_n > BUFFERED_STREAMS_MAX ? sink_write_now : sink_write)(
             stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
         status = ctf_index_out_flush_full(&stream->index, out, stream->trace->home.folder,
@@ -342,14 +345,14 @@ static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, u
 
 /* Position of an event's size member, which is stored after the event is encoded, and the byte from
  * which the size counts; both in bits. */
-struct size_place {
+struct size_pos {
     uint64_t at, behind;
     unsigned bits; /* width of the member; 0 = the event has no size */
 };
 
 /* Stores the number of bytes from the end of the context to here. Returns false, and stores the
  * maximum, if the member is too small. */
-static bool store_event_size(struct ctf_stream_out *stream, const struct size_place *size)
+static bool store_event_size(struct ctf_stream_out *stream, const struct size_pos *size)
 {
     const uint64_t bytes =
                        stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
@@ -361,13 +364,13 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_pl
 
 /* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
  * with the size as one member. Returns where the size must be stored. */
-static struct size_place encode_sized_context(const struct ctf_stream_out *stream,
-                                              struct encode *encode)
+static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
+                                            struct encode *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
     struct type first = *context, rest = *context;
-    struct size_place size = {.bits = 16};
+    struct size_pos size = {.bits = 16};
     if (to) {
         first.members_n = to;
         rest.members += to;
@@ -393,7 +396,7 @@ static bool encode_event_to_packet(struct ctf_stream_out *stream,
                                    const struct ctf_items *items, uint64_t ticks)
 {
     struct encode encode;
-    struct size_place size = {.bits = 0};
+    struct size_pos size = {.bits = 0};
     if (is_rfc_stream(stream))
         write_rfc_event_header(stream, class->id, ticks);
     else
@@ -453,11 +456,11 @@ static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 }
 
 /* Returns true if a full packet may grow further to keep the end of its gap. All such packets share
- * PACKETS_ROOM bytes above their limits. */
+ * OPEN_PACKETS_MAX bytes above their limits. */
 static bool may_exceed_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t over = stream->put.at / 8 - packet_limit(stream);
-    if (!is_gap_counted_to_end(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
+    if (!is_gap_counted_to_end(stream) || over - stream->over > OPEN_PACKETS_MAX - w->packets_over)
         return false;
     w->packets_over += over - stream->over;
     stream->over = over;

@@ -262,7 +262,7 @@ static bool has_other_packet_time(const struct transcode_job *job,
  */
 static bool is_in_other_packet(const struct transcode_job *job, const struct ctf_stream_out *stream)
 {
-    return job->has_packet && job->packet_says != stream->packet_says;
+    return job->has_packet && job->packet_fields_hash != stream->packet_fields_hash;
 }
 
 /* Starts the output packet of the event's source packet, unless it is open already. */
@@ -286,7 +286,7 @@ static ttr_status start_packet_of_event(struct transcode_job *job, struct ctf_st
         return status;
     stream->source = job->event->source;
     stream->packet_at = about->offset + 1;
-    stream->packet_says = job->packet_says;
+    stream->packet_fields_hash = job->packet_fields_hash;
     stream->cpu = about->cpu;
     stream->end = about->has_end ? convert_packet_ticks(job, about->end) : stream->gap_end;
     return TTR_OK;
@@ -343,7 +343,7 @@ static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out
     const struct packed_part packet =
         job->is_copy ? packed_packet(out->t, event) : (struct packed_part){.n = 0};
     job->has_packet = packet.n != 0;
-    job->packet_says = job->has_packet ? hash_bytes(packet.bytes, packet.n) : 0;
+    job->packet_fields_hash = job->has_packet ? hash_bytes(packet.bytes, packet.n) : 0;
     job->unknown = (struct ctf_packet){
         .cpu = event->cpu,
         .has_cpu = event->flags & TTR_EVENT_HAS_CPU,

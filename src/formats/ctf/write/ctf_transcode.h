@@ -21,8 +21,8 @@ struct transcode_job {
     /* stand-in packet for an event that was copied out of its packet */
     struct ctf_packet unknown;
     bool is_copy;
-    bool has_packet;      /* true if the copy holds the fields of its packet */
-    uint64_t packet_says; /* hash of these fields */
+    bool has_packet;             /* true if the copy holds the fields of its packet */
+    uint64_t packet_fields_hash; /* hash of these fields */
     struct ctf_trace_out *trace;
     enum ctf_version version;
     char name[CTF_STREAM_NAME_MAX]; /* file name of a new stream */

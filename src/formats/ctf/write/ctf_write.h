@@ -373,7 +373,7 @@ struct ctf_stream_out {
         packet_at;
     uint16_t source; /* source that packet_at belongs to */
     /* for events without their packet: hash of the packet fields, without times and counters */
-    uint64_t packet_says;
+    uint64_t packet_fields_hash;
     bool is_continued; /* another file continues its counters */
     /* the open packet counts discarded events up to its end, so it must not be split */
     bool counts_to_end;
