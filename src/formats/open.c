@@ -137,7 +137,7 @@ static bool check_copied_to(const ttr_read_options *options, ttr_error *error)
         format_find(options->copied_to))
         return true;
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-               "ttr_read_options.copied_to is \"%s\", which is no format", options->copied_to);
+               "ttr_read_options.copied_to is \"%s\", which is not a format", options->copied_to);
     return false;
 }
 

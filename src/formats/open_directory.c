@@ -510,7 +510,7 @@ static void add_all_skip_notes(const struct search *search)
     const char *first = search->no_trace.first, *deep = search->too_deep.first,
                *nowhere = search->nowhere.first;
     add_skip_notes(search, &search->no_trace, "directory.passed-over",
-                   "%s is no trace and was passed over", first ? first : "a file");
+                   "%s is not a trace and was skipped", first ? first : "a file");
     add_skip_notes(search, &search->unplaced, "directory.untold", UNUSABLE_ANCHOR_TEXT,
                    skipped_path(&search->unplaced), search->unusable_why, "that folder alone");
     add_skip_notes(
@@ -614,7 +614,7 @@ static ttr_reader *merge_found_readers(struct search *search, const char *path, 
     }
     if (search->readers_n == 0) {
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                   "the directory %s holds no trace (%llu file%s looked at%s)", path,
+                   "the directory %s has no trace (%llu file%s looked at%s)", path,
                    (unsigned long long)search->files, search->files == 1 ? "" : "s",
                    search->too_deep.n
                        ? "; some folders are too deep to be looked into, which must be named"

@@ -217,7 +217,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         return best->folder->open(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                   "%s is no trace: none of its files says how the others are read",
+                   "%s is not a trace: none of its files describes the others",
                    folder_path(folder));
     folder_close(folder);
     return NULL;
@@ -231,7 +231,7 @@ ttr_status refuse_alone(const struct format *format, const char *path, ttr_error
                        format->folder->anchor_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                              "%s alone is no %s trace: that is a folder in which a file \"%s\" "
-                             "tells how the others are read; name the folder%s",
+                             "describes the others; name the folder%s",
                              path, format->name, format->folder->anchor, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);

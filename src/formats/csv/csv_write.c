@@ -17,7 +17,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
     [CSV_NUL] = {.code = "text.nul",
                  .what = "names with NUL characters",
-                 .rule = "have U+FFFD for each"},
+                 .rule = "get U+FFFD for each"},
     [CSV_OUTGOING] = {.code = "switch.outgoing",
                       .what = "threads that leave a CPU, and their state",
                       .rule = "are left out",
@@ -28,7 +28,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
                  .kind = TTR_LOSS_DROPPED},
     [CSV_CONTEXT] = {.code = "field.context",
                      .what = "fields of an event's context",
-                     .rule = "stand among its other fields"},
+                     .rule = "are merged with its other fields"},
 };
 
 static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,"
@@ -117,8 +117,8 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
     field_json_init(&own->fields, out->t, &own->scratch);
     own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf",
-                    end);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option csv.eol=%s: unknown value; expected crlf or lf", end);
     return TTR_OK;
 }
 
@@ -321,7 +321,7 @@ static void csv_drop(struct ttr_writer *out)
 }
 
 static const ttr_option_info options[] = {
-    {"eol", "crlf|lf", "how lines end; RFC 4180 says crlf", true},
+    {"eol", "crlf|lf", "line ends; RFC 4180 requires crlf", true},
 };
 
 static const struct format_writer writer = {
@@ -337,7 +337,7 @@ static const struct format_writer writer = {
 
 const struct format format_csv = {
     .name = "csv",
-    .title = "CSV: a header line, one event a line",
+    .title = "CSV: a header line, one event per line",
     .extensions = "csv",
     .spec = "RFC 4180",
     .writer = &writer,

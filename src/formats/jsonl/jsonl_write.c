@@ -471,7 +471,7 @@ static const struct format_writer writer = {
 
 const struct format format_jsonl = {
     .name = "jsonl",
-    .title = "JSON Lines: one event a line",
+    .title = "JSON Lines: one event per line",
     .extensions = "jsonl ndjson",
     .spec = "schema tracetta.events/1 (docs/json.md)",
     .writer = &writer,

@@ -306,8 +306,8 @@ static void microsoft_drop(struct ttr_writer *out)
 }
 
 static const ttr_option_info options[] = {
-    {"blanks", "yes|no", "blanks around what brackets hold, and behind ':' and ','", true},
-    {"tags", "yes|no", "tags of fields behind their names", true},
+    {"blanks", "yes|no", "write blanks inside brackets and after ':' and ','", true},
+    {"tags", "yes|no", "append tags to the names of fields", true},
 };
 
 static const char *const no_options[] = {NULL};

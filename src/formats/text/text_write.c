@@ -49,7 +49,8 @@ static ttr_status read_choice(const struct ttr_writer *out, const char *key,
         return TTR_OK;
     }
     return value ? fail(error, TTR_E_MISUSE, NO_OFFSET,
-                        "text cannot do %s=%s: tracetta formats lists what there is", key, value)
+                        "option text.%s=%s: unknown value; tracetta formats lists the values", key,
+                        value)
                  : TTR_OK;
 }
 
@@ -354,7 +355,7 @@ static void text_drop(struct ttr_writer *out)
 
 static const ttr_option_info options[] = {
     {"time", "auto|iso|seconds|ns|delta",
-     "how times are shown; auto: iso where the clock is anchored, else seconds", true},
+     "style of times; auto: iso if the clock is anchored, else seconds", true},
     {"fields", "yes|no", "show fields", true},
     {"names", "yes|no", "show names of processes and threads", true},
     {"numbers", "no|yes", "show the number and version that events have (nettrace)", true},
@@ -372,7 +373,7 @@ static const struct format_writer writer = {
 
 const struct format format_text = {
     .name = "text",
-    .title = "text for people, one event a line",
+    .title = "readable text, one event per line",
     .extensions = "txt",
     .spec = "src/formats/text/README.md",
     .writer = &writer,

@@ -112,8 +112,9 @@ static void unknown_option_value_is_misuse(void **state)
     (void)state;
     assert_null(ttr_create_push(t, NULL, NULL, "text", &options, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    support_assert_text(error.text, strlen(error.text),
-                        "text cannot do time=tomorrow: tracetta formats lists what there is");
+    support_assert_text(
+        error.text, strlen(error.text),
+        "option text.time=tomorrow: unknown value; tracetta formats lists the values");
     ttr_free(t);
 }
 
