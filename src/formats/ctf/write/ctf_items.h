@@ -15,8 +15,9 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "model/output.h"
 
-#define CTF_ITEMS_DEPTH 12u /* levels of nested structs and arrays that are written; deeper: lost \
-                             */
+#define CTF_ITEMS_DEPTH                                                       \
+    12u /* levels of nested structs and arrays that are written; deeper: lost \
+         */
 
 /* --- ctf_flatten.c --- */
 

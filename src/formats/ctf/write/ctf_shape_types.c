@@ -72,13 +72,6 @@ static void *alloc_zeroed(struct ctf_types *types, size_t size)
     return block;
 }
 
-ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n)
-{
-    const char *copy = arena_copy(&types->description->arena, bytes, n);
-    types->failed |= !copy;
-    return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
-}
-
 /* Returns a zeroed type with byte alignment; NULL, with types->failed set, if memory runs out. */
 static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {

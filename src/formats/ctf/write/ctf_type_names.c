@@ -8,6 +8,13 @@
 #include "base/hash.h"
 #include "base/number.h"
 
+ttr_text ctf_type_copy_text(struct ctf_types *types, const void *bytes, size_t n)
+{
+    const char *copy = arena_copy(&types->description->arena, bytes, n);
+    types->failed |= !copy;
+    return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
+}
+
 /* Returns true if the struct also holds attributes: they are in contexts, or in v1.1 in the
  * payload. */
 static bool has_attribute_members(const struct ctf_types *types)

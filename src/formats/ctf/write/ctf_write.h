@@ -268,9 +268,6 @@ TTR_MUST ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
                                                 const struct ctf_options *options,
                                                 ttr_error *error);
 
-/* Returns true if packets record the number of their data stream. If not, each file is a stream. */
-bool ctf_packets_have_stream_id(const struct ctf_description *from);
-
 /* Starts a trace with the clocks, environment and names of a CTF source, as far as `version` has
  * them. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t,

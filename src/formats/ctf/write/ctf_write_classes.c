@@ -416,7 +416,8 @@ static bool has_enough_clocks(const struct ctf_description *from, enum ctf_versi
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-bool ctf_packets_have_stream_id(const struct ctf_description *from)
+/* Returns true if packets record the number of their data stream. If not, each file is a stream. */
+static bool packets_have_stream_id(const struct ctf_description *from)
 {
     const struct type *header = from->packet_header;
     bool is_told = false;
@@ -443,7 +444,7 @@ bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct c
     trace->source = source;
     source->users++;
     trace->keeps_clocks = has_enough_clocks(from, version);
-    trace->has_numbers = ctf_packets_have_stream_id(from);
+    trace->has_numbers = packets_have_stream_id(from);
     memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
     trace->description.has_uuid = from->has_uuid;
     trace->description.session_id =
@@ -561,7 +562,7 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
 
 /* --- Event classes --- */
 
-#define REFUSED UINT32_MAX /* in place of a class index */
+#define REFUSED UINT32_MAX /* value in `events`: no readable class is possible */
 
 /* Copies namespace, UID and EMF URI of an event class. */
 static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
