@@ -470,7 +470,7 @@ run "$tracetta" recover --quiet --metadata=whole.metadata lost -o found
 verdict "and_recover_puts_them_there" $? "exit status $run_status"
 refuses "metadata_that_are_not_there_are_told" 3 "cannot open nowhere" "$tracetta" cat --metadata=nowhere lost
 mkdir above && cp -r lost above/lost && : >above/lost/metadata
-refuses "a_folder_of_folders_is_no_trace_because_of_them" 3 "above holds no trace" bash -c "rm above/lost/metadata above/lost/[ab]; '$tracetta' cat --metadata=whole.metadata above"
+refuses "a_folder_of_folders_is_no_trace_because_of_them" 3 "above has no trace" bash -c "rm above/lost/metadata above/lost/[ab]; '$tracetta' cat --metadata=whole.metadata above"
 run "$tracetta" cat --metadata=whole.metadata other.fxt
 [ $run_status = 0 ] && [ -s "$work/.out" ] && grep -q 'other.fxt: warning: --metadata is for ctf: this trace is read as it is' "$work/.err"
 verdict "metadata_mean_nothing_to_other_formats" $? "exit status $run_status"
