@@ -1,5 +1,5 @@
-/* Golden vectors of streams: whole traces of CTF 1.8 and 2, written byte by byte from their
- * specifications.  A folder stream-bad-* breaks a rule. */
+/* Golden vectors of streams: complete traces of CTF 1.8 and 2, written byte by byte from the
+ * specifications. Folders stream-bad-* contain damage. */
 #include "support/support.h"
 #include "support/vectors_files.h"
 

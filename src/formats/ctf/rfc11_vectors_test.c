@@ -1,6 +1,6 @@
-/* Golden vectors of RFC v1.1: whole traces written byte by byte from the RFC and
- * docs/formats/ctf-rfc-v1.1.md.  Compressed and enciphered bytes come from other programs; the
- * command stands beside them.  A folder rfc11-bad-* breaks a rule. */
+/* Golden vectors of RFC v1.1: complete traces written byte by byte from the RFC and
+ * docs/formats/ctf-rfc-v1.1.md. Compressed and encrypted bytes come from other programs, whose
+ * commands are in the files. Folders rfc11-bad-* contain damage. */
 #include "support/support.h"
 #include "support/vectors_files.h"
 

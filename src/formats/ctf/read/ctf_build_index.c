@@ -1,7 +1,39 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched; of a
- * file with an index that can be right only some: the first, the last, one in the middle, those
- * that overlap, and where a range begins.  What is read whole has all entries held against headers
- * in the end. */
+/* Index pass over a stream file: assigns packets to queues and records entry points, before the
+ * first event is read. See ctf_build_index.h for queues and for the order of calls.
+ *
+ * Purpose: an input must emit its events in time order, and a time range must not read the complete
+ * file. Both need the begin and end of all packets first.
+ *
+ * Algorithm: greedy interval partitioning in file order. A packet is added to the first queue of
+ * its stream that ends before the packet begins; if there is none, to a new queue. After
+ * CTF_QUEUES_MAX queues the packet is added out of order, and the queue loses is_in_order. Entry
+ * points are a sampled index: every stride-th packet has one. When CTF_ENTRY_POINTS_MAX are used,
+ * every second one is dropped and the stride doubles. Ranges are found by binary search over
+ * `before`.
+ *
+ * |  packet        0     1     2     3     4     5     6     7
+ * |  entry point   x           x           x           x          stride = 2
+ * |                `-- offset, usual, before, oldest
+ *
+ * `before` is the latest end of all earlier packets, so binary search works even if packets
+ * overlap. `oldest` is the packet at which reading must start so that no queue loses its last
+ * packet before the range.
+ *
+ * Two sources of packets: - scan_by_index: the LTTng index file. Entries must be adjacent, of one
+ * stream and in order. The headers of the first, middle and last packet, and of overlapping ones,
+ * must agree. - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
+ * (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found when reading
+ * gets there.
+ *
+ * Invariants: queue[i] of a packet never changes after it is assigned; entry points ascend in
+ * offset and `before`; n >= 1.
+ *
+ * Cost: one header of 256 bytes per packet (a microsecond from the page cache), or none with an
+ * index; 40 bytes per entry point; one byte per packet if there are two queues or more.
+ *
+ * Left out: events are never decoded here, so events outside of their packet's times are handled by
+ * ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but see
+ * ctf_index_unsized_rest). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
@@ -13,9 +45,9 @@
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
-#define AHEAD \
-    32u /* headers that a disk is asked for at once: 40,000 of them take a quarter of the time */
-#define LOST_MOST 16u /* entries of an index where no packet is: those behind are not looked at */
+/* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
+#define AHEAD 32u
+#define LOST_MOST 16u /* index entries without a packet before the rest of the index is ignored */
 #define REST_BYTES ((size_t)64 << 10)
 
 struct scan {
@@ -23,9 +55,9 @@ struct scan {
     struct ctf_lanes *lanes;
     struct ctf_look look;
     uint64_t at;
-    uint64_t usual;    /* size of the packet before, in bytes; 0 = none yet */
-    uint64_t foretold; /* where the first header is that the disk was not asked for yet */
-    struct ctf_index_check check; /* of the file's index */
+    uint64_t usual;               /* size of the previous packet in bytes; 0 = none yet */
+    uint64_t foretold;            /* file offset of the first header that was not prefetched yet */
+    struct ctf_index_check check; /* comparison with the file's index */
 };
 
 void ctf_lanes_release(struct ctf_lanes *lanes)
@@ -45,9 +77,10 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
 
-/* --- Marks --- */
+/* --- Entry points --- */
 
-/* The first of the packets with events that are the last such of their lanes so far. */
+/* Returns the smallest index among the last packets with events of all queues: reading must start
+ * there so that none of them is lost. */
 static uint64_t oldest_of(const struct ctf_lanes *lanes)
 {
     uint64_t oldest = lanes->packets;
@@ -80,8 +113,9 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
     return true;
 }
 
-/* Whether a time is so far behind a file's last packet, which is the only one whose end no other
- * confirms, that it can only be damage which has events then: farther than its packets are long. */
+/* Returns true if `from` is later than the last packet's end by more than the average packet
+ * length. No later packet confirms the end of the last one, so close events may still belong to it.
+ */
 static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
 {
     const struct ctf_lane *lane = &lanes->lane[0];
@@ -97,7 +131,7 @@ const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, 
     const struct ctf_mark *mark = &lanes->mark[i];
     const uint64_t first = i * lanes->stride;
     const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) /
-                           lanes->stride; /* before the first, for its counters */
+                           lanes->stride; /* one packet earlier, for its counters */
     *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
     *packet = enter * lanes->stride;
     return &lanes->mark[enter];
@@ -122,7 +156,7 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     return mark;
 }
 
-/* The lanes that have packets of the stream of one of them. */
+/* Returns the queues of the stream of `lane` as a bit set. */
 static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
 {
     const struct ctf_lane *own = &lanes->lane[lane];
@@ -152,9 +186,9 @@ const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t l
     return &lanes->mark[mark];
 }
 
-/* --- Dealing packets into lanes --- */
+/* --- Assigning packets to queues --- */
 
-/* When a packet begins and ends; false where it does not say. */
+/* Converts the begin and end of a packet to ns. Returns false if it has no begin. */
 static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
@@ -168,7 +202,8 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
     return true;
 }
 
-/* Makes room for as many lanes as there may be; false when memory is out. */
+/* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
+ * memory is out. */
 static bool reserve_lanes(struct ctf_lanes *lanes)
 {
     if (lanes->n < lanes->capacity)
@@ -182,13 +217,13 @@ static bool reserve_lanes(struct ctf_lanes *lanes)
     return true;
 }
 
-/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new
- * one, else any of its stream.  UINT32_MAX when memory is out. */
+/* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
+ * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
 static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
                        int64_t begin)
 {
     uint32_t any = CTF_LANES;
-    if (frame->packet.size == UINT64_MAX) /* whoever reads it searches for what follows it */
+    if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
         return 0;
     for (uint32_t i = 0; i < lanes->n; i++) {
         const struct ctf_lane *lane = &lanes->lane[i];
@@ -225,7 +260,7 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
     return NULL;
 }
 
-/* Writes down the lane of a packet, once there is more than one. */
+/* Stores the queue of a packet. The array is only allocated when a second queue exists. */
 static bool record(struct ctf_lanes *lanes, uint32_t lane)
 {
     size_t before = lanes->of_capacity;
@@ -264,7 +299,7 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
     ctf_settle_before(&lane->last, &frame->packet);
 }
 
-/* Tells of a packet that begins before one of its stream that stands in front of it. */
+/* Reports a packet that begins before an earlier packet of its stream. */
 static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
 {
     const struct ctf_lanes *lanes = scan->lanes;
@@ -278,7 +313,7 @@ static void tell_order(const struct scan *scan, const struct ctf_frame *frame, i
                    scan->reader->file);
 }
 
-/* Takes the packet at scan->at. */
+/* Adds the packet at scan->at to the index. */
 static bool deal(struct scan *scan, const struct ctf_frame *frame)
 {
     struct ctf_lanes *lanes = scan->lanes;
@@ -311,10 +346,10 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
     return true;
 }
 
-/* --- By the headers, or the index --- */
+/* --- Packets from headers or from the index file --- */
 
-/* Packets of one size tell where the next headers are; `before`: the size of the one before the
- * last. */
+/* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
+ * before the last one. */
 static void foretell(struct scan *scan, uint64_t before)
 {
     const struct source *source = scan->reader->in->source;
@@ -329,13 +364,12 @@ static void foretell(struct scan *scan, uint64_t before)
         source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
 }
 
-/* The packet at scan->at, and what stands behind it by its own word, which tells whether its size
- * can be right. */
+/* The packet at scan->at and the one after it, which confirms the first one's size. */
 struct hop {
     struct ctf_frame frame[2];
-    unsigned i; /* of the packet at hand */
+    unsigned i; /* index of the current packet's frame */
     enum ctf_framing framing, next;
-    bool has_next; /* ... and the other frame of the next one */
+    bool has_next; /* the other frame contains the next packet */
 };
 
 static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
@@ -371,7 +405,7 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        case CTF_FRAME_SHORT: /* a packet that says to end behind the file may have others in it */
+        case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
             scan->lanes->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
             return TTR_OK;
         default:
@@ -389,13 +423,13 @@ static ttr_status hop(struct scan *scan, ttr_error *error)
         foretell(scan, before);
         scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
         if (scan->lanes
-                ->is_whole) /* where most files end: reading tells where this one does by then */
+                ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
             return TTR_OK;
     }
 }
 
-/* Holds the entries of the index that are left against what lies where they say, which is behind
- * damage; up to some that lie nowhere. */
+/* Compares the remaining index entries, those after damage, with the packets at their offsets.
+ * Stops after LOST_MOST entries without a packet. */
 static void check_rest(struct scan *scan)
 {
     unsigned lost = 0;
@@ -418,8 +452,8 @@ static void check_rest(struct scan *scan)
     ctf_index_check_end(check, scan->lanes->is_whole);
 }
 
-/* Makes of an entry what its packet's header would have been; `like`: the header of another packet.
- */
+/* Builds the frame that an index entry describes. `like` is a real frame, for the members that
+ * entries lack. Returns false if the stream class is unknown. */
 static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
                     const struct ctf_frame *like, struct ctf_frame *frame)
 {
@@ -439,9 +473,9 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
     return frame->kind != NULL;
 }
 
-/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an
- * entry that is wrong is noticed by this, but for a smaller end, which a look at the header behind
- * it tells (ctf_range_holds). */
+/* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
+ * order, so most wrong entries fail here. The exception is a too small end, which ctf_verify_entry
+ * finds in the next header. */
 static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
@@ -449,7 +483,8 @@ static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_
            (entry->end == 0 || entry->end >= before->end);
 }
 
-/* Takes all entries; false where they do not fit: nothing counts then of what was taken. */
+/* Adds all index entries. Returns false if one is implausible; the caller must then discard the
+ * result. */
 static bool follow_index(struct scan *scan, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
@@ -492,7 +527,7 @@ static void reset(struct scan *scan)
     scan->at = scan->usual = 0;
 }
 
-/* False where there is no index that can be right. */
+/* Returns false if there is no usable index file. */
 static bool scan_by_index(struct scan *scan)
 {
     struct ctf_index index;
@@ -546,7 +581,7 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     return NULL;
 }
 
-/* Takes apart the packet at a mark; false where none is there that says when it begins. */
+/* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
 static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
                          struct ctf_frame *frame, int64_t *begin)
 {
@@ -568,7 +603,8 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
     struct ctf_frame frame;
     int64_t begin;
     if (!lanes->is_indexed ||
-        *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
+        /* without an index file all headers were read; in the other case the last one was */
+        *wanted == UINT64_MAX)
         return true;
     const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
@@ -578,7 +614,7 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
         *mark =
-            first; /* what is said to lie before it is damaged, or too far away to be looked at */
+            first; /* the indexed packet before it is damaged, or too far away to read its header */
         *packet = *wanted;
     }
     return true;
@@ -598,7 +634,8 @@ void ctf_scan_check(struct ctf_reader *reader)
     ctf_look_end(&scan.look);
 }
 
-/* Takes what may be a packet for one where it can follow those of the first lane. */
+/* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
+ * after the queue's end. */
 static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     struct ctf_lane *lane = &reader->lanes->lane[0];
@@ -613,7 +650,8 @@ static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t
         settle_lane(lane, &frame, true, times);
 }
 
-/* What candidates there are in some bytes; how many are looked through. */
+/* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
+ * the next call, since a header may be cut there. */
 static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
@@ -649,23 +687,23 @@ static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
            a->size == b->size;
 }
 
-/* Whether packets behind one that begins at a time may begin before another. */
+/* Returns true if packets after one that begins at `begin` may begin at or before `other`. */
 static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
 {
     return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
 }
 
-/* Packets of a lane of another file, one after another. */
+/* Iterator over the packets of one queue of a file. */
 struct visit {
     struct scan scan;
-    uint64_t packet; /* at scan.at */
+    uint64_t packet; /* index of the packet at scan.at */
     uint32_t lane;
-    struct ctf_frame frame; /* of the packet found */
-    int64_t begin;          /* when that begins */
+    struct ctf_frame frame; /* the packet found */
+    int64_t begin;          /* begin of the packet found, ns */
     bool is_over;
 };
 
-/* Begins with the last mark before a time; is_over when memory is out. */
+/* Starts at the last entry point before `begin`. Sets is_over if memory is out. */
 static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
 {
     uint64_t wanted, packet = 0;
@@ -678,8 +716,8 @@ static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t
     return visit;
 }
 
-/* The next packet of the lane that says when it begins; false at the end of what can be looked at.
- */
+/* Advances to the next packet of the queue that has a begin time. Returns false at the end of the
+ * readable packets. */
 static bool visit_next(struct visit *visit)
 {
     ttr_error error;
@@ -718,7 +756,7 @@ bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane
     return is_found;
 }
 
-/* What two packets have in common only where they are one. */
+/* Computes a 128-bit key that is equal only for copies of one packet. */
 static void key_of(const struct ctf_packet *packet, uint64_t key[2])
 {
     const struct ctf_identity identity = identity_of(packet);
@@ -726,7 +764,7 @@ static void key_of(const struct ctf_packet *packet, uint64_t key[2])
     key[1] = hash_pair(identity.sequence, identity.size);
 }
 
-/* Where a lane keeps what other files have; NULL when memory is out. */
+/* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
 static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_lane *lane = &lanes->lane[i];
@@ -741,7 +779,8 @@ static struct ctf_twin twin_of(const struct visit *visit)
     return (struct ctf_twin){visit->scan.reader, visit->scan.at - size};
 }
 
-/* The other file's packet that is the first's too, where there is one: both visits go by time. */
+/* Advances `here` to the begin time of `first`, and returns true if both are at the same packet.
+ * Both iterate in time order (merge join). */
 static bool find_twin(const struct visit *first, struct visit *here, bool *has_other)
 {
     while (*has_other && here->begin < first->begin)
@@ -751,7 +790,8 @@ static bool find_twin(const struct visit *first, struct visit *here, bool *has_o
     return *has_other && is_same(&a, &b);
 }
 
-/* The second file gives the packet at hand. */
+/* Moves a packet from the first file to the second: marks it as duplicate in the first and as
+ * replacement in the second. */
 static bool take_from(const struct visit *first, const struct visit *here,
                       const struct ctf_before *before)
 {
@@ -772,7 +812,8 @@ static bool take_from(const struct visit *first, const struct visit *here,
     return true;
 }
 
-/* Whether the second file's packet, which is the first's too, is to be given in its place. */
+/* Returns true if the second file's copy of the packet is undamaged and the first file's is
+ * damaged. */
 static bool is_better(const struct visit *first, const struct visit *here)
 {
     const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
@@ -782,8 +823,8 @@ static bool is_better(const struct visit *first, const struct visit *here)
            ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
 }
 
-/* A packet that the first file has too is not given here; unless that does not give it either, and
- * it was found before that this one is to. */
+/* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
+ * the second file's copy. */
 static bool leave_out(const struct visit *first, const struct visit *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;

@@ -1,5 +1,5 @@
-/* Twins.  Bytes of both are compared in parts; only where they differ both are read as streams of
- * one packet each. */
+/* Comparison of duplicate packets: first byte by byte, in blocks. Only if they differ, both are
+ * decoded as streams of one packet each. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define PART ((size_t)64 << 10)
 
-/* Up to n bytes of a packet from a place in it on; none where they cannot be read. */
+/* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
 static size_t peek(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
 {
     ttr_error error;
@@ -23,7 +23,7 @@ static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
     bool is_same = true;
-    if (!bytes) /* nobody knows */
+    if (!bytes) /* without memory, assume the usual case */
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
@@ -35,7 +35,7 @@ static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second
     return is_same;
 }
 
-/* Reads bytes as a stream file; false where there is damage, or nothing can be said. */
+/* Decodes bytes as a stream file. Returns false if there is damage, or if the test itself fails. */
 static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
 {
     ttr *t = like->trace->t;
@@ -69,7 +69,8 @@ static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
     return is_fine;
 }
 
-/* Twins that are not read by themselves, once for a trace: which of them is whole nobody knows. */
+/* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
+ * is valid. */
 static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;

@@ -1,6 +1,7 @@
-/* Streams and event classes as they are met: what is the same for all events of a class in one
- * stream is found once and copied into each of them; and what an event's fields need to be walked.
- */
+/* Decoders of event classes, created when the first event of a class is met in a stream. A decoder
+ * contains everything that is equal for all events of the class, so that the event loops only copy
+ * it. Streams are in ctf_stream.c, field access in ctf_event_fields.c, thread fields in
+ * ctf_event_thread.c. */
 #include <string.h>
 #include <strings.h>
 
@@ -8,9 +9,9 @@
 #include "formats/ctf/read/ctf_build_index.h"
 
 #define FIRST_IDS 4u
-#define DENSE_IDS 65536u /* ids below have a table; all are in that of indices */
+#define DENSE_IDS 65536u /* smaller ids use an array by id; larger ones are found by index only */
 
-/* LTTng's levels: those of syslog, then ever finer debugging. */
+/* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels of rising detail. */
 static uint8_t level_of(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
@@ -23,13 +24,14 @@ static uint8_t level_of(const struct ctf_event_class *event)
 
 /* --- Finding streams --- */
 
-/* What a reader of many streams finds one by, beside a number: a stream class, as it is in the
- * description or made ready, which is as far from the next as there are ways. */
+/* Keys of the hash table of streams. A key is an address plus one of these numbers, which are
+ * smaller than the structures, so keys of different kinds never collide. */
 enum way {
-    WAY_PACKET = 0, /* its kind; what packets say, where they say it: one more */
-    WAY_FIRST = 2,  /* its kind's first, the same; that of them which was met first */
-    WAY_TRACK = 4,  /* its class; the track of its events */
-    WAY_CLASS = 5   /* its class; that which was met first */
+    /* its decoder plus the packet's stream number; 1 more if packets have no number */
+    WAY_PACKET = 0,
+    WAY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
+    WAY_TRACK = 4, /* its class plus the track of its events */
+    WAY_CLASS = 5  /* its class; the stream met first */
 };
 
 static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way,
@@ -44,7 +46,7 @@ static bool put_first(struct pairmap *map, uint64_t a, uint64_t b, uint32_t valu
     return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
 }
 
-/* Lets the i-th stream be found. */
+/* Adds the i-th stream to the hash table. */
 static bool index_stream(struct ctf_reader *reader, uint32_t i)
 {
     const struct ctf_stream *stream = reader->streams[i];
@@ -58,8 +60,8 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
            put_first(map, class + WAY_CLASS, 0, i);
 }
 
-/* Has the stream that was added last found as the others are, which are looked at one by one while
- * they are few. */
+/* Adds the last stream to the hash table. The table is built when a file has more than
+ * CTF_LINEAR_SEARCH_MAX streams. */
 static bool index_last(struct ctf_reader *reader)
 {
     bool is_fine = true;
@@ -70,8 +72,8 @@ static bool index_last(struct ctf_reader *reader)
     return is_fine;
 }
 
-/* The stream of an event by its class and its track; one of the class where the track is another.
- */
+/* Returns the stream of an event by class and track. If the track was changed, returns any stream
+ * of the class. */
 static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
                                           const struct ctf_stream_class *class, ttr_id track)
 {
@@ -93,16 +95,16 @@ static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
 
 /* --- Fields --- */
 
-/* A packet, and the event in it that is looked at. */
+/* Position of one event for reading its fields. */
 struct view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
     const struct ctf_kind *kind;
-    struct bits header; /* where the event's begins */
+    struct bits header; /* start of the event header */
 };
 
-/* The layout of a root that stands before bodies, and where that begins; NULL when there is none.
- */
+/* Returns the layout of a root before the event body, and its position in *bits. Returns NULL if
+ * there is none. */
 static const struct layout *stand_before(const struct view *view, enum type_root root,
                                          struct bits *bits)
 {
@@ -118,8 +120,8 @@ static const struct layout *stand_before(const struct view *view, enum type_root
     return root == ROOT_EVENT_HEADER ? view->kind->header : NULL;
 }
 
-/* Fills the slots that a layout needs from the roots before it; those may need others, which stand
- * before them. */
+/* Fills the import slots of a layout with values from earlier roots. Recursive, because those roots
+ * may have imports of even earlier ones. */
 static void fill_imports(const struct view *view, const struct layout *layout,
                          struct layout_run *run)
 {
@@ -159,8 +161,8 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
     return origin;
 }
 
-/* Where an event begins, in bytes from its packet's base.  Its payload may be a copy, but for the
- * RFC's: what was unpacked has no places in the file. */
+/* Returns the start of an event, in bytes from its packet's base. Uses file offsets, since the
+ * payload may be a copy; but v1.1 uses addresses, since unpacked content has no file offsets. */
 static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet,
                          const ttr_event *event)
 {
@@ -180,7 +182,7 @@ static struct view view_of(const struct ctf_origin *origin, const ttr_event *eve
     return (struct view){reader, packet, origin->stream->kind, header};
 }
 
-/* Where the body of an event stands. */
+/* Implements layout_schema.place: finds the body of an event. */
 static void place_body(const struct layout_schema *base, const ttr_event *event,
                        struct layout_run *run)
 {
@@ -194,19 +196,20 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
         &origin.reader->packets[event->part % origin.reader->slots_most];
     uint64_t from = place_of(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
-    /* One by one: a struct made on the stack is copied by vectors, which wait until its parts have
-     * reached the cache. */
+    /* Assigned member by member: a struct assignment would be compiled to vector copies of freshly
+     * written parts, which stall on store forwarding. */
     run->bits.base = packet->base;
     run->bits.at = from + ctf_body_bit(event);
     run->bits.end = end < packet->content_end ? end : packet->content_end;
-    run->bits.failed = from > packet->content_end; /* it is not that packet's */
+    run->bits.failed = from > packet->content_end; /* the event is not from this packet */
     if (!schema->has_imports || run->bits.failed)
         return;
     struct view view = view_of(&origin, event, &from);
     fill_imports(&view, base->layout, run);
 }
 
-/* Where the context of its packet stands, or its own header. */
+/* Implements layout_schema.place_group: finds the packet context or the event header of an event.
+ */
 static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event,
                                         ttr_group group, struct layout_run *run)
 {
@@ -234,7 +237,7 @@ static const struct layout *place_group(const struct layout_schema *base, const 
     return layout;
 }
 
-/* Packets are told apart by where they stand in their file. */
+/* Returns a nonzero number that is unique per packet of a file: its offset + 1. */
 static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
@@ -243,11 +246,11 @@ static uint64_t packet_number(const struct layout_schema *base, const ttr_event 
                : 0;
 }
 
-/* Where something may end: nowhere of its own, for it has no bits; at a byte; inside one. */
+/* Where a type can end: it may have no bits; at a byte boundary; inside a byte. */
 enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
-/* Of a row of types what stands last counts; where that may have no bits, what stands before it
- * does. */
+/* Returns the possible ends of a type as a set. In a sequence of types the last one counts; if it
+ * may be empty, the one before it counts too. */
 static unsigned ends_of(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;
@@ -280,7 +283,7 @@ static unsigned ends_of(const struct type *type)
     }
 }
 
-/* Whether events of a class may end inside a byte. */
+/* Returns true if events of a class may end inside a byte. */
 static bool may_end_inside(const struct ctf_stream_class *stream,
                            const struct ctf_event_class *event)
 {
@@ -312,7 +315,7 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
 
 /* --- Threads --- */
 
-/* LEB128; the body was measured, so that it has an end. */
+/* Decodes a LEB128 number. It is terminated, because the body was measured before. */
 static uint64_t load_leb(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
@@ -341,7 +344,8 @@ static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
     return spot->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* A name that tracers keep in a field of fixed size becomes that of a thread that has none. */
+/* Names an unnamed thread by its fixed-size name field (as LTTng's procname). Returns false if
+ * memory is out. */
 static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class,
                         const uint8_t *body, ttr_id id)
 {
@@ -394,8 +398,8 @@ static bool is_leb(const struct type *type)
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
-/* Where a member of the common context begins: at a fixed place of whole bytes, or behind LEB128
- * numbers that begin at one. */
+/* Finds the start of a member of the common context: a fixed byte offset, or LEB128 numbers after
+ * one. Returns its type, or NULL. */
 static const struct type *find_begin(const struct layout *layout, const struct type *context,
                                      ttr_text name, struct ctf_spot *spot)
 {
@@ -417,7 +421,8 @@ static const struct type *find_begin(const struct layout *layout, const struct t
     return type;
 }
 
-/* Where a number or text of the common context lies. */
+/* Returns the position of the first member with one of the names that is a supported number or
+ * text; all zero if there is none. */
 static struct ctf_spot find_spot(const struct layout *layout, const struct type *context,
                                  const char *const *names)
 {
@@ -443,7 +448,8 @@ static struct ctf_spot find_spot(const struct layout *layout, const struct type 
     return (struct ctf_spot){0};
 }
 
-/* Finds where threads lie, once in a class of traces; NULL when memory is out. */
+/* Finds the pid, tid and name fields of an event class. The result is cached in the class. Returns
+ * NULL if memory is out. */
 static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
@@ -470,7 +476,7 @@ static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_
 
 /* --- Event classes --- */
 
-/* Compiles what stands behind the header of an event, once in a class of traces. */
+/* Compiles the layout of contexts and payload, cached in the class. */
 static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     const struct ctf_stream_class *stream = event->stream;
@@ -496,7 +502,7 @@ static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event,
     return event->layout != NULL;
 }
 
-/* The name, and the provider that LTTng puts before a colon in it. */
+/* Interns the event name, and the provider that LTTng puts before its first colon. */
 static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
 {
     struct intern *strings = &trace->t->strings;
@@ -513,8 +519,8 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
     return true;
 }
 
-/* The packet context where it has members for people, or none at all: one of nothing but sizes and
- * times is not shown as a part of events, not even as an empty one. */
+/* Returns the packet context if it has fields worth printing, or no fields at all. A context of
+ * only sizes and times is not printed, not even as an empty group. */
 static const struct type *shown_context(const struct type *context)
 {
     if (context && context->members_n == 0)
@@ -574,7 +580,7 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     return schema->id != 0;
 }
 
-/* A class of our own dialect says more than others. */
+/* Adds the attributes that our own dialect declares for an event class. */
 static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
                          struct ctf_class *class, ttr_error *error)
 {
@@ -601,14 +607,14 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
     return true;
 }
 
-/* Whether streams share the schemas of their events. */
+/* Returns true if all streams use one schema per event class. */
 static bool shares_schemas(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
            !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
-/* The place of the schema that streams share; NULL when memory is out. */
+/* Returns the slot of a shared schema. Returns NULL if memory is out. */
 static struct ctf_schema **shared_place(struct ctf_trace *trace,
                                         const struct ctf_event_class *event)
 {
@@ -621,7 +627,7 @@ static struct ctf_schema **shared_place(struct ctf_trace *trace,
     return &trace->schemas[event->number];
 }
 
-/* The schema of a class in the present stream; NULL when memory is out. */
+/* Returns the schema of an event class in the current stream. Returns NULL if memory is out. */
 static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_class *event)
 {
     const bool is_shared = shares_schemas(reader);
@@ -698,7 +704,7 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
     return class;
 }
 
-/* Makes room for an index, and for an id. */
+/* Grows the table by class index, with zeroed elements. */
 static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
@@ -735,7 +741,7 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
     return true;
 }
 
-/* The shape of whole events, whose headers have a fixed size. */
+/* Returns the size rule of complete events, for classes whose headers have a fixed size. */
 static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struct ctf_class *class)
 {
     struct layout_shape shape = class->shape;
@@ -743,7 +749,7 @@ static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struc
     return layout_bytes_of(&shape);
 }
 
-/* Keeps a class by its id. */
+/* Stores the decoder of an id, and copies the hot members to its entry. */
 static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
 {
     struct ctf_entry *entry = &stream->by_id[id];
@@ -787,7 +793,8 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 
 /* --- Streams --- */
 
-/* The stream that a new one goes on in another byte order; itself where it does not. */
+/* Returns the stream that has the same number in the other byte order (RFC v1.1), or the stream
+ * itself. */
 static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
 {
     if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
@@ -804,9 +811,8 @@ static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_s
     return stream;
 }
 
-/* What a stream's file is called where it is written, which is not compressed: the reader's name
- * without the suffix of its compression, unless another file of the folder is called so.  NULL when
- * memory is out. */
+/* Returns the file name for uncompressed copies: without the suffix of the compression, unless
+ * another file already has that name. Returns NULL if memory is out. */
 static const char *written_name(const struct ctf_reader *reader)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
@@ -860,7 +866,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                : NULL;
 }
 
-/* The stream of a packet that was met; NULL = none was. */
+/* Returns the existing stream of a packet, or NULL. */
 static struct ctf_stream *stream_met(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const uint64_t number = frame->has_number ? frame->number : 0;

@@ -1,32 +1,37 @@
-/* The loop over the events of a packet, as far as the window holds them: header, class, end of the
- * body, view.
+/* Loops over the events of a packet: header, class, size of the body, ttr_event.
  *
- * Nothing here moves the window or decides about damage: the loop stops and says why (enum
- * ctf_stop), ctf_read.c goes on from there. The context is touched only where a class or a thread
- * is met for the first time; decoding ahead, which is for usual events only, stops there. */
+ * Three loops, from fast to general; each stops at the start of an event that it cannot read:
+ *
+ * |  ctf_fast_loop_read (ctf_fast_loop.c)  plain events: fixed headers, ticks are ns, no threads
+ * |  run_usual                             any fixed header and clock, threads
+ * |  run_one                               one event of any kind
+ *
+ * Nothing here moves the window or handles damage: the loops stop with a reason (enum
+ * ctf_stop_reason) and ctf_read.c continues. The library context is only changed when a class or
+ * thread is met for the first time. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define ZEROS_LEAST 4u /* bytes */
+#define ZEROS_LEAST 4u /* bytes that must be zero to count as unwritten */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* What the loop keeps at hand. */
+/* State of the loops, kept in registers if possible. */
 struct loop {
     struct ctf_reader *reader;
-    ttr_event *events; /* to fill: n so far, room for more */
+    ttr_event *events; /* output array; n are used, `room` is its size */
     uint32_t n, room;
-    bool is_ahead; /* on another thread: see struct format */
+    bool is_ahead; /* decoding on another thread; see struct format */
     const struct ctf_plan *plan;
     const uint8_t *base;
-    uint64_t at, end; /* bits from base */
+    uint64_t at, end; /* bits after base */
     uint64_t header_at, body_at;
     struct ctf_header header;
     struct ctf_class *class;
 };
 
-/* A header that two loads do not read. */
+/* Reads an event header that is not two loads. */
 static enum ctf_stop read_header_slowly(struct loop *loop)
 {
     struct bits bits = bits_over(loop->base, loop->at, loop->end);
@@ -45,7 +50,7 @@ static enum ctf_stop read_header_slowly(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Reads the header at loop->at; CTF_STOP_FULL where it is read. */
+/* Reads the event header at loop->at. Returns CTF_STOP_FULL on success. */
 static enum ctf_stop read_header(struct loop *loop)
 {
     const struct ctf_plan *plan = loop->plan;
@@ -88,7 +93,8 @@ static enum ctf_stop measure(struct loop *loop)
     return end == LAYOUT_SHORT ? CTF_STOP_EDGE : CTF_STOP_BAD;
 }
 
-/* Finds the class and moves behind the body; CTF_STOP_FULL where it is whole. */
+/* Finds the event class and advances to the end of the body. Returns CTF_STOP_FULL if it is
+ * complete. */
 static enum ctf_stop pass_body(struct loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
@@ -124,8 +130,8 @@ static enum ctf_stop pass_body(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Whether the header to come is all zeros, and so is what a tracer did not come to fill:
- * CTF_STOP_ZERO, else CTF_STOP_FULL; CTF_STOP_EDGE where the window must show more of it first. */
+/* Tests for unwritten space: returns CTF_STOP_ZERO if the next event header is all zero,
+ * CTF_STOP_EDGE if the window shows too little of it, else CTF_STOP_FULL. */
 static enum ctf_stop look_for_zeros(const struct loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
@@ -156,8 +162,7 @@ static __attribute__((noinline)) void clamp(struct ctf_reader *reader, ttr_event
                reader->file, (unsigned long long)event->ticks);
 }
 
-/* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and
- * that ends at `end`. */
+/* Fills an event from its class and its positions in the packet, in bits. */
 static inline void fill_view(ttr_event *event, const struct ctf_views *views,
                              struct ctf_class *class, uint64_t header_at, uint64_t body_at,
                              uint64_t end)
@@ -174,7 +179,7 @@ static inline void fill_view(ttr_event *event, const struct ctf_views *views,
     class->given++;
 }
 
-/* The view's time; what is odd about it is told. */
+/* Sets the time of an event. Reports times that go back or do not fit. */
 static inline void set_time(struct ctf_reader *reader, ttr_event *event,
                             const struct ctf_views *views)
 {
@@ -195,8 +200,8 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event,
     reader->time = event->time;
 }
 
-/* Whether decoding ahead may give an event: where it neither needs the context nor has something to
- * tell. */
+/* Returns true if decoding ahead can emit an event: it must not change the library context or
+ * report anything. */
 static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_class *class,
                            const struct ctf_views *views, uint64_t body_at, uint64_t ticks)
 {
@@ -207,8 +212,7 @@ static bool can_give_ahead(const struct ctf_reader *reader, const struct ctf_cla
     return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
 }
 
-/* Whether an event is not before the time up to which they are wanted; then the input has stopped.
- */
+/* Returns true if an event is at or after the time limit; the input is stopped then. */
 static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views, uint64_t ticks)
 {
     struct input *in = reader->in;
@@ -221,10 +225,9 @@ static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views
     return in->is_stopped;
 }
 
-/* The usual events, as many as come in a row: two loads for the header, a class met before, a body
- * that needs nothing from outside.  Stops at whatever is not so, at its begin, and behind the first
- * before plain ones.  All that the loop needs is copied first: what is stored through pointers
- * could be anything. */
+/* Reads consecutive usual events: header of two loads, known class, no imports. Stops at the start
+ * of any other event, and before a plain event if the fast loop can continue (`has_plain`). State
+ * is copied to locals, because stores to events might alias it. */
 static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared,
                                                 bool has_plain)
 {
@@ -286,8 +289,8 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     loop->header.ticks = ticks;
 }
 
-/* Fills in what an event says of itself in our dialect; one that only names a thread is no event.
- * The events before that are given first: whoever has them asks for the name that is known now. */
+/* Fills attributes that our dialect stores in the event. An event that only names a thread is not
+ * emitted; the batch is returned before it, so that earlier events still see the old name. */
 static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
@@ -311,8 +314,8 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     return CTF_STOP_FAILED;
 }
 
-/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events
- * behind (CTF 1.8.3, 8). */
+/* Updates the clock from body fields that are mapped to it. They apply to later events (CTF 1.8.3,
+ * 8). */
 static void move_clock(struct loop *loop)
 {
     struct layout_run *run = &loop->reader->run;
@@ -322,7 +325,7 @@ static void move_clock(struct loop *loop)
     ctf_walk_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
-/* One event of any kind. */
+/* Reads one event of any kind. */
 static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
                                                        const struct ctf_views *views)
 {
@@ -336,7 +339,7 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
         stop = pass_body(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    /* What is no event says nothing of when the next one is. */
+    /* Restore the clock: bytes that are not an event must not change it. */
     if (stop != CTF_STOP_FULL || is_too_late(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -361,7 +364,7 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
     return stop;
 }
 
-/* The plainest events, as many as come in a row. */
+/* Reads as many plain events as follow each other. */
 static void run_plain(struct loop *loop, const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
@@ -394,8 +397,8 @@ static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_
                          .header.ticks = reader->ticks};
 }
 
-/* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within
- * 64 bits. */
+/* Sets plain_ticks if ticks are nanoseconds, so that the time is one addition. Ticks whose sum
+ * would overflow are excluded. */
 static void find_plain_ticks(struct ctf_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
@@ -405,7 +408,7 @@ static void find_plain_ticks(struct ctf_views *views)
     views->plain_ticks = (uint64_t)INT64_MAX - (line->base > 0 ? (uint64_t)line->base : 0);
 }
 
-/* Bytes behind the reader's base that are at hand. */
+/* Returns the number of bytes after reader->bits.base that may be loaded. */
 static uint64_t bytes_there(const struct ctf_reader *reader)
 {
     const uint64_t end = reader->bits.end >> 3,
@@ -436,7 +439,7 @@ static bool has_usual_events(const struct ctf_reader *reader)
            !ctf_ends_with_zeros(&reader->frame);
 }
 
-/* Leaves the reader where the loop stopped. */
+/* Writes the loop's position and clock back to the reader. */
 static void leave(struct ctf_reader *reader, const struct loop *loop, uint32_t before)
 {
     reader->bits.at = loop->at;
@@ -457,7 +460,7 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
         const uint32_t before = loop.n;
         if (has_plain)
             run_plain(&loop, &views);
-        if (has_usual && loop.at >= loop.end) { /* as far as others would come */
+        if (has_usual && loop.at >= loop.end) { /* the other loops would stop here too */
             stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
             continue;
         }

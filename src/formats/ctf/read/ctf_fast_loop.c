@@ -1,11 +1,12 @@
-/* See the header.  All that the loop needs is copied first: what is stored through pointers could
- * be anything. */
+/* Implementation of the fast loop; ctf_fast_loop.h describes it. The loop's state is copied to
+ * locals first, since stores to events might alias it. */
 #include <stddef.h>
 #include <string.h>
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
+/* bytes processed per call; must be below LAYOUT_BYTES_NONE */
+#define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
 {
@@ -14,13 +15,13 @@ bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
            views->has_time && views->plain_ticks > 0;
 }
 
-/* Ticks below become nanoseconds by adding `shift`. */
+/* Returns the limit of ticks to which `shift` can be added without overflow. */
 static inline uint64_t plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
 }
 
-/* Eight bytes of a view: one number of four, then another. */
+/* Combines two 32-bit members of ttr_event into one 8-byte store. */
 static inline uint64_t word_of(uint32_t first, uint32_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -30,7 +31,7 @@ static inline uint64_t word_of(uint32_t first, uint32_t second)
 #endif
 }
 
-/* The number that four bytes of a view are. */
+/* Loads the 32-bit member at `bytes`. */
 static inline uint32_t number_of(const void *bytes)
 {
     uint32_t number;
@@ -71,14 +72,14 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
                             .kind = word_of(number_of(kinds), views->part)};
 }
 
-/* An event as it was found. */
+/* Position and time of an event found. */
 struct seen {
-    const uint8_t *p; /* its header */
+    const uint8_t *p; /* start of its header */
     uint64_t bytes;
     int64_t time;
 };
 
-/* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
+/* Fills an event with 8- and 16-byte stores, each address written once; see input_clear_event. */
 static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
                                                             const struct ctf_entry *entry,
                                                             const struct ctf_run *run,
@@ -108,7 +109,7 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
     to[15] = run->kind | word_of(number_of(&entry->kind), 0);
 }
 
-/* The end of a body with a text that is longer than most; `first` is where that begins. */
+/* Returns the end of a body whose text exceeds the vector search. `first`: offset of the text. */
 static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_bytes *bytes,
                                                          const uint8_t *base, uint64_t first,
                                                          uint64_t end)
@@ -117,38 +118,38 @@ static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_byt
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* What finding the next event needs, in registers as far as they go. */
+/* Copy of everything that find_next needs, to be kept in registers. */
 struct finder {
     const uint8_t *bytes;
     struct ctf_entry *by_id;
     struct ctf_loads loads, wide;
-    uint64_t ids, only_id, mask; /* mask: of the header's alignment */
+    uint64_t ids, only_id, mask; /* mask: alignment of headers - 1 */
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
-    uint64_t last_body; /* the fixed part of a body may end there */
+    uint64_t last_body; /* last offset at which the fixed part of a body may end */
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
 
-/* Where the finder is; bytes. */
+/* Position of the loop; offsets are bytes after finder->bytes. */
 struct found {
     uint64_t at, ticks;
     int64_t time;
     uint64_t header_at, next, id; /* of the event found */
-    uint64_t wider;               /* bytes that its header is longer than others */
+    uint64_t wider;               /* additional bytes of its extended header */
 };
 
 enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 
-/* How headers are read. */
+/* Kinds of event headers; the loop is compiled once for each. */
 enum heads {
     HEADS_ANY,
-    HEADS_SIMPLE,  /* at any byte, with the id first */
-    HEADS_EXTENDED /* some are longer, as the id in all of them tells */
+    HEADS_SIMPLE,  /* byte-aligned, with the id in the lowest bits */
+    HEADS_EXTENDED /* short and extended headers are mixed; the id distinguishes them */
 };
 
-/* The end of a body, in bytes from the finder's; behind its end where it is not found so easily. */
+/* Returns the end of a body as a byte offset, or UINT64_MAX if the size rule does not apply. */
 static inline uint64_t pass_body(const struct finder *finder, const struct layout_bytes *bytes,
                                  uint64_t header_at)
 {
@@ -161,15 +162,15 @@ static inline uint64_t pass_body(const struct finder *finder, const struct layou
                : next;
 }
 
-/* Where what is looked at in one go ends. */
+/* Returns the end of the bytes for this call. */
 static inline uint64_t end_of(const struct ctf_run *run)
 {
     const uint64_t at = ctf_run_at(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
-/* `there`: bytes that may be looked at, all up to the run's end at least.  False where there is
- * nothing to be found. */
+/* Copies the state. `there`: bytes that may be loaded, at least run->end. Returns false if no event
+ * fits. */
 static inline __attribute__((always_inline)) bool finder_init(struct finder *finder,
                                                               const struct ctf_run *run,
                                                               uint64_t there, int64_t until,
@@ -204,8 +205,8 @@ static inline __attribute__((always_inline)) bool finder_init(struct finder *fin
     return at < end && end >= head && there >= plan->loads.room && there >= LAYOUT_BYTES_AHEAD;
 }
 
-/* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed
- * in between counts. */
+/* Finds the next event. Each event's start depends on the previous one's end, so the latency of
+ * this chain limits the speed. */
 static inline __attribute__((always_inline)) enum finding find_next(const struct finder *finder,
                                                                     struct found *found,
                                                                     enum heads heads)
@@ -219,7 +220,8 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
         ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
     uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
-    if (heads == HEADS_EXTENDED) { /* both are read and one is taken: which it is comes at random */
+    /* both variants are loaded and one is selected, because a branch would be mispredicted */
+    if (heads == HEADS_EXTENDED) {
         const struct ctf_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
         const uint64_t wide_low =

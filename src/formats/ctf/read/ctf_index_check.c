@@ -1,8 +1,8 @@
-/* Indexes held against the packets' own headers, number by number.  The first that is wrong is told
- * with both words, the others are counted.
+/* Comparison of an index file with the packets' own headers, number by number. The first wrong
+ * number is reported with both values; later ones are counted.
  *
- * What is not compared: sizes of a packet that does not tell them, and the stream's number and the
- * packet's, where headers or the index lack them. */
+ * Not compared: the size of a packet that declares none; stream and packet numbers that the header
+ * or the index lacks. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -26,7 +26,7 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
                    reader->file, CTF_INDEX_MAGIC);
 }
 
-/* The entry for the present packet, read once. */
+/* Reads the next entry, unless the previous one is still unused. */
 static bool take_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
@@ -41,7 +41,7 @@ bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry 
     return is_there;
 }
 
-/* Where the entry that was taken last lies in the index. */
+/* Returns the offset of the last entry in the index file, bytes. */
 static uint64_t place_of(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
@@ -58,12 +58,12 @@ static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found
                reader->file, place_of(&check->index), number_names[i], found, expected, offset);
 }
 
-/* The numbers of an entry, and of the packet that it is held against. */
+/* The numbers of an entry and of its packet. */
 struct both {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
-/* The first number that is wrong; NUMBERS where none is. */
+/* Returns the index of the first wrong number, or NUMBERS if all are equal. */
 static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry,
                         uint64_t offset, const struct ctf_frame *frame, struct both *both)
 {

@@ -1,4 +1,5 @@
-/* Intersection of streams.  What is known to be wrong is put right as babeltrace2 does. */
+/* Intersection of streams. Known tracer faults are corrected in the same way as babeltrace2 does.
+ */
 #include "formats/ctf/read/ctf_intersect.h"
 
 #include "base/status.h"
@@ -20,7 +21,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
     if (!lane->has_begin) {
         at->timeless = lane->kind || !lane->is_in_order
                            ? file
-                           : at->timeless; /* else there is no packet in it */
+                           : at->timeless; /* else the file has no packets */
         return;
     }
     if (goes_on && stream->kind) {
@@ -34,7 +35,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
 {
-    const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
+    const bool is_unclosed = !lane->last.has_end; /* an end of 0 counts as missing */
     return lane->has_begin && (trace->class->quirks.event_after_packet ||
                                (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
@@ -43,7 +44,8 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
 {
     ttr_batch batch;
     ttr_status status;
-    in->time_offset = 0; /* lanes have none */
+    /* times of packet queues are without the offset, so the event times must be too */
+    in->time_offset = 0;
     lane->end = lane->last_begin;
     reader_range(&in->base, lane->last_begin, INT64_MAX);
     while ((status = ttr_read(&in->base, &batch, error)) == TTR_OK)

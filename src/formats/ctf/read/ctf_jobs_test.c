@@ -1,5 +1,5 @@
-/* What other threads decode and write is what is read and written without them.  The trace is made
- * here byte by byte. */
+/* Reading and writing with threads must produce the same as without. The trace is built byte by
+ * byte. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define STREAMS 6u
 #define PACKETS 40u
-#define EVENTS 700u /* of a packet */
+#define EVENTS 700u /* per packet */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -89,7 +89,7 @@ static void add_packet(struct buffer *to, uint64_t *time, uint64_t *seed)
         to->bytes[begin + 8 + i] = (uint8_t)(context[i / 8] >> 8 * (i % 8));
 }
 
-/* Reads all; gives a hash of every event with its fields, in order. */
+/* Reads all events. Returns a hash of the events with their fields, in order. */
 static uint64_t read_all(const ttr_file *files, unsigned streams, unsigned jobs, uint64_t *events)
 {
     ttr *t = ttr_new(NULL);
@@ -169,7 +169,7 @@ static void jobs_change_nothing_of_what_is_read(void **state)
     drop_trace(&trace);
 }
 
-/* Writes all; gives the bytes, and how many events and losses were counted. */
+/* Writes all events to `to`; counts[] are the numbers of events and losses. */
 static void write_all(const struct trace *trace, const char *format, unsigned jobs,
                       struct buffer *to, uint64_t counts[2])
 {
@@ -218,9 +218,9 @@ static void jobs_change_nothing_of_what_is_written(void **state)
     drop_trace(&trace);
 }
 
-/* --- Threads that read the same once more --- */
+/* --- Threads that read the same input again --- */
 
-/* What other threads open, and how often they did. */
+/* Input of the other threads, and how often they opened it. */
 struct again {
     const ttr_file *files;
     unsigned streams;
@@ -236,15 +236,15 @@ static ttr_reader *open_again(void *own, ttr *t)
                         : NULL;
 }
 
-/* How a trace is written: by how many other threads, which read `again`; so many batches of it, or
- * all; the output fails behind so many bytes. */
+/* Parameters of a write: number of threads, the input they read, number of batches (0 = all), bytes
+ * after which the output fails. */
 struct sharing {
     const char *format;
     unsigned threads, streams;
     struct again *again;
     uint64_t batches;
     size_t fails_at;
-    bool is_cut; /* the last batch has one event less */
+    bool is_cut; /* the last batch lacks one event */
 };
 
 struct output {
@@ -263,7 +263,7 @@ static int64_t take_bytes(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-/* Writes as told; gives how that ended, the bytes, and what was counted. */
+/* Writes with these parameters. Returns the status, the bytes and the counts. */
 static ttr_status write_shared(const struct trace *trace, const struct sharing *how,
                                struct buffer *to, uint64_t counts[3])
 {
@@ -297,13 +297,13 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
     if (status != TTR_OK && how->fails_at)
         assert_int_equal(error.sys, ENOSPC);
     if (how->fails_at)
-        counts[0] = counts[1] = counts[2] = 0; /* as far as it got */
+        counts[0] = counts[1] = counts[2] = 0; /* counts are undefined after a failure */
     ttr_close(in);
     ttr_free(t);
     return status;
 }
 
-/* Writes without other threads and with one and two of them, which must be the same. */
+/* Writes with zero, one and two additional threads, and compares the results. */
 static void check_sharing(const struct trace *trace, struct sharing how,
                           const struct again *read_again)
 {
@@ -337,7 +337,7 @@ static void threads_that_read_the_same_change_nothing_of_what_is_written(void **
     drop_trace(&trace);
 }
 
-/* The trace has changed, or cannot be opened any more. */
+/* The input of the threads has changed, or cannot be opened again. */
 static void threads_that_read_something_else_are_sent_away(void **state)
 {
     (void)state;
@@ -349,7 +349,7 @@ static void threads_that_read_something_else_are_sent_away(void **state)
                   &(struct again){.files = trace.files, .streams = 2});
     check_sharing(&trace, (struct sharing){.format = "text", .streams = 2},
                   &(struct again){.files = NULL});
-    trace.files[2].n -= 12345; /* is read so, and was whole when it was opened again */
+    trace.files[2].n -= 12345; /* truncated for the first reader, complete for the others */
     ttr_file whole[STREAMS + 1];
     memcpy(whole, trace.files, sizeof whole);
     whole[2].n += 12345;

@@ -1,5 +1,4 @@
-/* The order of file names in which numbers are numbers: whole runs of digits are compared by what
- * they say. */
+/* Natural order of file names: runs of digits are compared by their numeric value. */
 #include "formats/ctf/read/ctf_name_order.h"
 
 #include <stdbool.h>
@@ -11,7 +10,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits that a name goes on with, without zeros in front of them; *behind: what follows. */
+/* Skips leading zeros of a number and returns its number of digits. Sets *behind to the first
+ * character after it. */
 static size_t number_at(const char **name, const char **behind)
 {
     while (**name == '0' && is_digit((*name)[1]))

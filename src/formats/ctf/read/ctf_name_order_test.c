@@ -1,4 +1,4 @@
-/* Names of files in the order in which v1.1 reads them. */
+/* Natural order of v1.1 file names. */
 #include "formats/ctf/read/ctf_name_order.h"
 
 #include <stddef.h>

@@ -1,9 +1,21 @@
-/* Opening traces: an input for each stream file, once it is known what the trace is read by
- * (ctf_open_metadata.c).
+/* Opens a CTF trace: one input for each packet queue of each stream file.
  *
- * Every regular file of the folder but `metadata` is a stream file; hidden files and those of
- * subfolders (index/) are none.  What is not in order within a file is dealt into lanes that are
- * (ctf_build_index.h); how all of them become one is in ctf_stream_set.h. */
+ * Steps, for each folder (open_trace): 1. Copy and check the options (prepare). 2. Find the
+ * metadata: option `metadata`, the file `metadata` of the folder, or the longer metadata of another
+ * folder of the trace (ctf_open_metadata.c). Traces with equal metadata share one parsed class. 3.
+ * Open each stream file: build its index (ctf_build_index.h), and make one input per packet queue.
+ * Copies get one input for all queues, since they need packets in file order. 4. Add the inputs to
+ * the stream set, which sorts, links and merges them (ctf_stream_set.h).
+ *
+ * A stream file is each regular file of the folder except `metadata`, hidden files and files of
+ * subfolders (index/).
+ *
+ * A folder or file that cannot be read does not prevent the others from being read: it is replaced
+ * by an input without events that reports the reason as damage. This does not apply to strict mode,
+ * missing memory, wrong options, or if nothing at all can be read.
+ *
+ * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet queues
+ * of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -23,12 +35,10 @@
 #define WINDOW_LEAST ((size_t)12 << 10)
 #define MANY_FILES ((size_t)256)
 #define READERS_MOST 1024u
-#define FILE_BYTES                                                                            \
-    ((size_t)12 << 10) /* of each of them, at most, as long as it is small itself; it is only \
-                          touched as far as it is taken */
-#define FEW_LANES                                                                                  \
-    ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of \
-                     what is read */
+#define FILE_BYTES ((size_t)12 << 10) /* at most, per small file; committed when it is used */
+/* up to this number, windows take 16 MiB in all; larger windows would mostly contain skipped
+ * packets */
+#define FEW_LANES ((size_t)256)
 
 /* --- Stream files --- */
 
@@ -37,7 +47,7 @@ static bool wants_copies(const struct ctf_opening *opening)
     return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
 }
 
-/* Whether a file is called as stream files are. */
+/* Returns true if the name is that of a stream file. */
 static bool is_stream_file(const struct ctf_opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
@@ -45,8 +55,9 @@ static bool is_stream_file(const struct ctf_opening *opening, const struct folde
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Empty files are only told to copies, also where they cannot be opened; what is gone since the
- * folder was listed is told as what cannot be. `source`: of the file, where it could be opened. */
+/* Returns true if a file is empty; only copies need empty files. A file that was deleted since the
+ * folder was listed is not empty, so that it is reported. `source`: NULL if the file cannot be
+ * opened. */
 static bool is_nothing(const struct ctf_opening *opening, const struct folder_file *file,
                        const struct source *source)
 {
@@ -66,7 +77,7 @@ static bool has_section(const struct ctf_opening *opening, const struct folder_f
            rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Few places for packets, where there are many inputs. */
+/* Reduces the number of packet slots if windows are small because there are many inputs. */
 static void choose_slots(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
@@ -75,7 +86,7 @@ static void choose_slots(const struct ctf_opening *opening, struct input *in)
             chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
 }
 
-/* Takes the source over; NULL stands for one that cannot be opened. */
+/* Returns an input for a stream file. Owns `source`; NULL means it could not be opened. */
 static struct input *make_input(struct ctf_opening *opening, const struct folder_file *file,
                                 struct source *source, ttr_error *error)
 {
@@ -94,7 +105,7 @@ static struct input *make_input(struct ctf_opening *opening, const struct folder
     return in;
 }
 
-/* The same once more, of a file of which there is one. */
+/* Returns a second input for the same file. */
 static struct input *make_another(struct ctf_opening *opening, const struct folder_file *file,
                                   ttr_error *error)
 {
@@ -102,7 +113,7 @@ static struct input *make_another(struct ctf_opening *opening, const struct fold
                       folder_source(opening->trace->folder, file, &opening->how, error), error);
 }
 
-/* Lets an input read a lane. */
+/* Assigns a packet queue to an input. */
 static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_reader *reader = in->own;
@@ -117,7 +128,8 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
+/* Corrects the end of the queue added last from its last event, if intersection needs it and the
+ * tracer is known to declare it wrongly. */
 static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file,
                               ttr_error *error)
 {
@@ -142,7 +154,7 @@ static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
         trace->end = lane->end;
 }
 
-/* An input takes its lane. */
+/* Adds packet queue `i` to the set, read by `in`. */
 static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes,
                             uint32_t i, ttr_error *error)
 {
@@ -163,7 +175,7 @@ static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struc
                                                                                : fail_memory(error);
 }
 
-/* Whether the reason is one trace's or file's own, so that others can be read. */
+/* Returns true if the error concerns one trace or file only, so that others can be read. */
 static bool is_of_trace(const struct ctf_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
@@ -171,7 +183,7 @@ static bool is_of_trace(const struct ctf_set *set, ttr_status status)
            status != TTR_AGAIN;
 }
 
-/* An input without events; the caller adds it. */
+/* Returns an input without events. The caller adds it to the set. */
 static struct input *make_silent(struct ctf_opening *opening, const char *path, uint64_t number,
                                  ttr_error *error)
 {
@@ -185,8 +197,8 @@ static struct input *make_silent(struct ctf_opening *opening, const char *path, 
     return in;
 }
 
-/* In the place of a file of which nothing can be read: an input without events that tells why, as
- * damage of these bytes. */
+/* Adds an input without events in place of an unreadable file. It reports `reason` as damage at
+ * `where`. */
 static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file *file,
                            const ttr_region *where, const char *reason, ttr_error *error)
 {
@@ -215,8 +227,8 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
     return TTR_OK;
 }
 
-/* Inputs of the lanes of a file have together the room of one that has none: a window for each
- * would be as much as there are lanes. */
+/* Divides the window size of the file among its packet queues, so that a file with many queues
+ * needs no more memory than others. */
 static void share_window(struct ctf_opening *opening, struct input *first,
                          const struct ctf_lanes *lanes)
 {
@@ -229,7 +241,7 @@ static void share_window(struct ctf_opening *opening, struct input *first,
     choose_slots(opening, first);
 }
 
-/* A file that cannot be opened, where others may be read. */
+/* Replaces a file that cannot be opened by an input that reports the error. */
 static ttr_status pass_over(struct ctf_opening *opening, const struct folder_file *file,
                             ttr_error *error)
 {
@@ -242,8 +254,8 @@ static ttr_status pass_over(struct ctf_opening *opening, const struct folder_fil
                     reason.text, error);
 }
 
-/* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack
- * their sections, and the events are lost. */
+/* RFC v1.1: skips and reports a file whose name belongs to no section. If this holds for all files
+ * (`is_lost`), sections are missing from the metadata, and the events are reported as damage. */
 static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct folder_file *file,
                                     bool is_lost, ttr_error *error)
 {
@@ -262,8 +274,7 @@ static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct fo
     return status;
 }
 
-/* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets
- * in the order of the file. */
+/* Opens a file: one input per packet queue, or one for all queues if packets are to be copied. */
 static ttr_status open_file(struct ctf_opening *opening, const struct folder_file *file,
                             ttr_error *error)
 {
@@ -297,8 +308,7 @@ static ttr_status open_file(struct ctf_opening *opening, const struct folder_fil
     return status;
 }
 
-/* What stands among the stream files but cannot be one, since packets are looked for where they
- * lie. */
+/* Reports entries of the folder that cannot be stream files because they have no random access. */
 static void tell_others(struct ctf_opening *opening)
 {
     const char *name;
@@ -311,7 +321,7 @@ static void tell_others(struct ctf_opening *opening)
                              is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
 }
 
-/* True where no stream file has a section. */
+/* Returns true if no stream file belongs to a section. */
 static bool has_no_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
@@ -344,14 +354,14 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     return status;
 }
 
-/* A trace without stream files has one input all the same, without events, which knows what its
- * metadata says. */
+/* Adds an input without events for a trace without stream files, so that its metadata can be
+ * queried. */
 static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_silent(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    in->size = opening->metadata_n; /* what is told of it lies inside */
+    in->size = opening->metadata_n; /* diagnostics have offsets in the metadata file */
     ttr_status status = ctf_set_add(
         opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
@@ -361,14 +371,14 @@ static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
     return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* Damage of metadata has its place in their file, so it is told by an input of that name. */
+/* Adds an input for the metadata file, to report damage with its offsets. */
 static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     struct input *in = make_silent(opening, opening->path, opening->files, error);
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
+    in->shares_file = true; /* metadata do not count for the progress in bytes */
     ttr_status status = ctf_set_add(
         opening->set,
         &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
@@ -380,10 +390,9 @@ static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
     return ctf_add_attributes_of_metadata(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* --- All together --- */
+/* --- Folders --- */
 
-/* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is
- * set. */
+/* Parses an option with two values; *is_other is set if it is not `usual`, the default. */
 static ttr_status read_choice(const struct ctf_opening *opening, const char *key, const char *usual,
                               const char *other, bool *is_other, ttr_error *error)
 {
@@ -436,13 +445,12 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
     return status == TTR_OK && is_damaged && !is_nothing ? open_metadata(opening, error) : status;
 }
 
-/* Adds the inputs of a folder's trace to the set; takes the folder over. */
+/* Adds the inputs of a folder's trace to the set. Owns the folder. */
 static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only,
                              ttr_error *error)
 {
     ttr *t = set->t;
-    struct ctf_trace *trace =
-        ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
+    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* reference of this function */
     struct ctf_opening opening = {
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
@@ -460,8 +468,7 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
-/* In the place of a trace that cannot be read: an input without events that tells why, as damage
- * there. */
+/* Adds an input without events for an unreadable trace. It reports `reason` as damage. */
 static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code,
                                const char *reason, ttr_error *error)
 {
@@ -484,7 +491,7 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
     return status;
 }
 
-/* In the place of a folder of which nothing tells how to read it. */
+/* Replaces a folder without metadata by an input that reports this. Closes the folder. */
 static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found,
                               ttr_error *error)
 {
@@ -495,8 +502,8 @@ static ttr_status open_untold(struct ctf_set *set, const struct folder_found *fo
     return open_refused(set, path, "directory.untold", found->untold, error);
 }
 
-/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted
- * in *bad; the first time it stays in `first`. */
+/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, counts it in
+ * *bad, and keeps the first error in `first`. */
 static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad,
                               ttr_error *first)
 {
@@ -515,7 +522,7 @@ static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t
     return status;
 }
 
-/* Files that are not in subfolders. */
+/* Counts the files outside of subfolders. */
 static size_t count_files(const struct folder_found *folders, size_t n)
 {
     const struct folder_file *file;
@@ -526,14 +533,14 @@ static size_t count_files(const struct folder_found *folders, size_t n)
     return files;
 }
 
-/* Readers that share the memory for windows. */
+/* Returns the number of readers that share the memory for windows. */
 static size_t readers_of(const ttr_read_options *options)
 {
     const uint32_t readers = options && options->readers ? options->readers : 1;
     return readers < READERS_MOST ? readers : READERS_MOST;
 }
 
-/* Compares the metadata of folders, where there are several of them or a further file. */
+/* Compares the metadata of several folders, or of one folder with a further file. */
 static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found,
                                const char *further, ttr_error *error)
 {
@@ -543,8 +550,8 @@ static ttr_status compare_with(struct ctf_set *set, const struct folders_found *
     return set->grown ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless other metadata are given for all of them.  What
- * is wrong with options is told by who reads them. */
+/* Compares the metadata of several folders, unless option `metadata` replaces them. Bad options are
+ * reported later, by open_trace. */
 static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found,
                                    ttr_error *error)
 {
@@ -577,7 +584,7 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
         context_expect(set->t, set->files * FILE_BYTES);
     status = compare_metadata(set, found, &own);
     set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk)
-                              : NULL; /* without it each has its own */
+                              : NULL; /* if memory is out, each source has its own window */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)

@@ -1,8 +1,8 @@
-/* Opening traces: what tells how a trace is read.
+/* Finds and parses the metadata of a trace that is being opened.
  *
- * That is the file `metadata` of its folder, one that is given instead, or that of another folder
- * of the trace, which begins with its own and goes on (ctf_metadata_prefix.h).  What is to be told
- * of it waits until there is an input. */
+ * Candidates in this order: the file of option `metadata`; the file `metadata` of the folder; and,
+ * if they exist, the metadata of another folder of the trace that start with the same bytes and are
+ * longer (ctf_metadata_prefix.h). Diagnostics are stored until there is an input. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
                        &trace->class->metadata_n, error);
 }
 
-/* The first damage of the metadata; NULL where there is none. */
+/* Returns the first damage of the metadata, or NULL. */
 const ttr_note *ctf_opening_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
@@ -61,7 +61,7 @@ const ttr_note *ctf_opening_damage(const struct ctf_opening *opening)
     return NULL;
 }
 
-/* Those of TSDL begin with file and line. */
+/* Returns true if the text starts with the file name, as TSDL diagnostics do. */
 static bool names_file(const struct ctf_opening *opening, const ttr_note *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
@@ -81,8 +81,8 @@ static ttr_status refuse_damage(const struct ctf_opening *opening, ttr_error *er
                 damage->text, damage->code);
 }
 
-/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts:
- * what it breaks of that grammar would mislead. */
+/* Returns true if text without its opening comment is probably TSDL: v1.1 has no ":=" outside of
+ * strings. Then an error of the v1.1 grammar would be misleading. */
 static bool lacks_opening(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
@@ -120,7 +120,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     return status == TTR_OK ? refuse_damage(opening, error) : status;
 }
 
-/* Makes of the metadata what the trace is read by. */
+/* Parses and compiles the metadata. */
 static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
@@ -130,16 +130,17 @@ static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
-    /* What is told of metadata names their file; and how v1.1 is read depends on packets. */
+    /* Do not share a class with diagnostics, whose texts name the file. Nor a v1.1 class, which
+     * depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_offer(trace);
     return TTR_OK;
 }
 
-/* --- Metadata that grew --- */
+/* --- Metadata with a common prefix --- */
 
-/* Makes a class of the longer metadata of another folder; what is to be told of them is told where
- * they lie. */
+/* Parses the longer metadata of another folder. Their diagnostics are reported when that folder is
+ * opened. */
 static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
@@ -166,8 +167,7 @@ static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *erro
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* What was made of the longer metadata, where they are this trace's; NULL with TTR_OK where there
- * are none, or none of use. */
+/* Sets *longer to the parsed longer metadata, or to NULL if there are none or they are unusable. */
 static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trace **longer,
                               ttr_error *error)
 {
@@ -191,10 +191,9 @@ static void adopt(struct ctf_opening *opening, const struct ctf_trace *longer)
     ctf_trace_adopt(opening->trace, longer->class);
 }
 
-/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a
- * tracer declares events before it writes them, but what it had declared need not have come into
- * these.  Longer ones that are damaged themselves are no better than these as long as these are
- * not. */
+/* Uses longer metadata of another folder, if they are not damaged or these are damaged too. Reason:
+ * a tracer declares an event before it writes it, but the declaration may be missing from an older
+ * copy of the metadata. */
 static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
@@ -213,8 +212,8 @@ static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
     return TTR_OK;
 }
 
-/* Metadata that are no use by themselves, as they end before they declare a stream, cost nothing
- * where others begin with them and go on. */
+/* Uses longer metadata if these fail because they end before a stream is declared. Returns the
+ * original error if there are none. */
 static ttr_status take_longer_alone(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
@@ -261,7 +260,7 @@ ttr_status ctf_open_class(struct ctf_opening *opening, ttr_error *error)
     return status == TTR_OK ? take_longer(opening, error) : take_longer_alone(opening, error);
 }
 
-/* What became of what metadata end in. */
+/* Returns the consequence of truncated metadata as a part of the message. */
 static const char *consequence_of(const struct ctf_opening *opening, const ttr_note *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
@@ -270,8 +269,8 @@ static const char *consequence_of(const struct ctf_opening *opening, const ttr_n
                            : ", which is left out";
 }
 
-/* Notes of metadata without damage are told by the first stream's input, which has no such places:
- * the texts have them. */
+/* The first stream's input reports diagnostics of undamaged metadata. Its offsets are not those of
+ * the metadata, so the text contains the offset. */
 void ctf_opening_tell(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {

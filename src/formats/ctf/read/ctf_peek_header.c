@@ -1,11 +1,12 @@
-/* A look at headers; see the header.  What was read for one packet is kept for the next, as those
- * of small ones stand near to each other. */
+/* Cached reads of packet headers. The bytes read for one header are kept for the next, since
+ * headers of small packets are close to each other. */
 #include "formats/ctf/read/ctf_peek_header.h"
 
 #include "base/status.h"
 
 #define PEEK_MAX ((size_t)1 << 20)
-#define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
+/* read size for small packets, to get many headers at once */
+#define PEEK_DENSE ((size_t)32 << 10)
 #define DENSE_PACKET ((uint64_t)2048)
 
 bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
@@ -16,7 +17,7 @@ bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
     return look->bytes != NULL;
 }
 
-/* More room for bytes, which are kept; false when memory is out. */
+/* Grows the buffer and keeps its bytes. Returns false if memory is out. */
 static bool widen(struct ctf_look *look, size_t room)
 {
     uint8_t *larger = alloc_resize(look->alloc, look->bytes, look->room, room, 1);
@@ -30,12 +31,12 @@ static bool widen(struct ctf_look *look, size_t room)
 /* Bytes of the file from an offset on. */
 struct at_hand {
     struct bits bits;
-    bool is_end; /* there are no more */
-    bool is_all; /* there is no room for more */
+    bool is_end; /* the file ends after them */
+    bool is_all; /* the buffer is full */
 };
 
-/* What is at hand of them, where that is more than most headers have, or what the file has: as much
- * as there is room for where that was not enough. */
+/* Makes at least CTF_LOOK_FIRST bytes at `offset` available, or all that the file has. With
+ * `wants_all`, fills the buffer. Returns false on a read error. */
 static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to,
                          ttr_error *error)
 {
@@ -44,7 +45,8 @@ static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all,
     *to = (struct at_hand){.is_end = false};
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
         if (look->is_dense && (look->room >= PEEK_DENSE ||
-                               widen(look, PEEK_DENSE))) /* without memory it takes longer */
+                               /* without the larger buffer it is only slower */
+                               widen(look, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;
         const int64_t n =

@@ -1,9 +1,27 @@
-/* Reading a stream file: packets one after another, their events in batches, what is between and
- * what is wrong.
+/* Reader of one stream file: a state machine over packets and the events in them.
  *
- * The window moves only while the batch is empty (model/input.h): whoever wants it moved says
- * STEP_HOLD when events wait.  Within a packet it moves by multiples of 64 bytes from the packet's
- * begin, or of 4,096 where its types say so, so that alignments stay what they are. */
+ * ctf_next fills one batch. It alternates between two states:
+ *
+ * |  read_packet_header --header ok--> enter_packet --> read_packet_events
+ * |        ^  |                                            |
+ * |        |  +--damage--> lose_packet (ctf_resync.c)      | end of content, or damage
+ * |        +------------------- leave_packet <-------------+
+ *
+ * Each function returns an enum step. Invariant: events in the batch point into the window, so the
+ * window only moves while the batch is empty (model/input.h). A function that needs a move while
+ * events are pending returns STEP_HOLD; the batch is then returned first, and the same function
+ * runs again. Therefore a function must not change state before it may return STEP_HOLD.
+ *
+ * Inside a packet the window moves by multiples of 64 bytes from the packet's start, or of 4,096 if
+ * a type needs such an alignment. So addresses keep the alignment of bit offsets.
+ *
+ * Offsets: reader->next is where the next packet starts; reader->offset is the file offset of
+ * bits.base. Cost: one call of enter_packet and leave_packet per packet; events are read by
+ * ctf_events.c.
+ *
+ * Left out: events (ctf_events.c), the choice of packets by time (ctf_time_range.c), repair of
+ * sizes (ctf_size_repair.c), the search after damage (ctf_resync.c), what RFC v1.1 adds
+ * (rfc11_read.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,14 +34,14 @@
 #define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
 #define MOVE_BYTES ((size_t)1024)
-#define CONTENT_AHEAD ((uint64_t)256) /* bytes */
-#define EVENTS_BEFORE 3u /* a definition and two gaps may stand before the events of a packet */
+#define CONTENT_AHEAD ((uint64_t)256) /* bytes after the content that event decoding may load */
+#define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
 
 enum step {
     STEP_GO,
-    STEP_HOLD, /* the window must move, and events wait */
+    STEP_HOLD, /* the window must move, but events are pending */
     STEP_END,
-    STEP_FAILED /* reader->status */
+    STEP_FAILED /* see reader->status */
 };
 
 static enum step failed(struct ctf_reader *reader, ttr_status status)
@@ -43,7 +61,7 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
     return offset >= window->offset && offset - window->offset <= window->n;
 }
 
-/* Has `need` bytes from a place on in the window, fewer at the end of the input. */
+/* Makes `need` bytes from `offset` on available in the window, or fewer at the end of the input. */
 static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
@@ -60,13 +78,13 @@ static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset
     return reader->in->window.bytes + (offset - reader->in->window.offset);
 }
 
-/* What the window has from the packet at reader->next on. */
+/* Returns the window's bytes from the packet at reader->next on. */
 static struct bits packet_bits(const struct ctf_reader *reader)
 {
     return bits_over(window_at(reader, reader->next), 0, ctf_bytes_from(reader, reader->next) * 8);
 }
 
-/* --- Definitions, for copies --- */
+/* --- Definitions for copies --- */
 
 static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream,
                             enum ctf_definition tag)
@@ -100,7 +118,8 @@ static enum step give_packet(struct ctf_reader *reader)
 
 /* --- Between packets --- */
 
-/* The input ends. */
+/* Finishes the input: reports a truncated last packet, and emits the stream definition of a file
+ * without packets. */
 static enum step at_end(struct ctf_reader *reader)
 {
     const uint64_t end = source_end(reader->in->source);
@@ -122,14 +141,14 @@ static enum step at_end(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Fewer bytes are left than a packet's header and context take. */
+/* Skips a tail that is shorter than a packet's header and context. */
 static enum step meet_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
     const uint8_t *p = window_at(reader, from);
     reader->next = from + n;
-    if (reader->lane) /* the first lane's input tells */
+    if (reader->lane) /* only the input of the first queue reports what is outside of packets */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
         input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet",
@@ -142,7 +161,7 @@ static enum step meet_tail(struct ctf_reader *reader)
                                reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* The packet at reader->next cannot be taken: what follows from its header is not to be trusted. */
+/* Searches for the next packet after a bad header, whose sizes cannot be trusted. */
 static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     uint64_t from = reader->next;
@@ -150,12 +169,13 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
     if (reader->in->n)
         return STEP_HOLD;
     ttr_status status = ctf_search(reader, reader->is_lost ? from : from + 1,
-                                   &is_zero); /* where events stop, a packet may begin */
+                                   /* after a bad event, a packet may start at this very byte */
+                                   &is_zero);
     if (status != TTR_OK)
         return failed(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
-    if (reader->lane) /* the first lane's input tells */
+    if (reader->lane) /* only the input of the first queue reports what is outside of packets */
         return STEP_GO;
     if (n == 0) {
         input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
@@ -174,7 +194,7 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
                                        (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Keeps header and context of the packet for whoever asks for values in them. */
+/* Stores header and context, whose fields may be asked for after the window has moved. */
 static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
@@ -189,7 +209,7 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
 {
     const struct ctf_frame *frame = &reader->frame;
     const bool tells_content =
-        !frame->is_resized && !is_rfc(reader); /* else it is damage, and told as that */
+        !frame->is_resized && !is_rfc(reader); /* else the wrong size is reported as damage */
     reader->is_foreign |= frame->is_foreign;
     if (frame->is_foreign && !is_rfc(reader))
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
@@ -219,8 +239,8 @@ static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *pa
                    "a packet of %s ends before it begins", reader->file);
 }
 
-/* The time of events that have none: when their packet begins, else when the one before it ended,
- * else the zero of their stream's clock. */
+/* Returns the time of events without a clock: the begin of their packet; else the end of the
+ * previous one; else, at the start of CTF 2, the zero of the default clock. */
 static int64_t time_without_clock(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_timeline *line = &reader->stream->kind->timeline;
@@ -236,8 +256,8 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
     return has_zero ? ctf_time(line, 0, &is_clamped) : reader->time;
 }
 
-/* Packets of a stream follow those of another, `last`, in the same input: times are compared with
- * those of the own one. */
+/* Switches to a packet of another stream in the same input. Backward times are detected per stream,
+ * so the last time becomes that of the new packet's stream. */
 static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
@@ -252,8 +272,8 @@ static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
 }
 
-/* What stands behind the content of a packet is not read, as far as windows end there; beside some
- * bytes, for events are looked at in more than they have. */
+/* Marks padding after the content as not needed, so that the source does not read it. Keeps
+ * CONTENT_AHEAD bytes, because decoding may load past the end of an event. */
 static void pass_padding(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
@@ -261,15 +281,15 @@ static void pass_padding(const struct ctf_reader *reader, const struct ctf_packe
         source_needless(reader->in->source, packet->offset + content, packet->offset + size);
 }
 
-/* Tells of a first event that a range which ends long before its packet does not find
- * (ctf_is_behind_range). */
+/* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
+ * it (ctf_is_behind_range). */
 static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
     uint64_t ticks;
-    const bool has_times =
-        packet->has_begin &&
-        !(packet->has_end && packet->end < packet->begin); /* else that is told */
+    const bool has_times = packet->has_begin &&
+                           /* else "ctf.begin-after-end" is reported */
+                           !(packet->has_end && packet->end < packet->begin);
     if (has_times && !reader->trace->class->quirks.event_before_packet &&
         ctf_first_ticks(reader, &reader->frame, &bits, &ticks) && ticks < packet->begin)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.early-event",
@@ -322,12 +342,12 @@ static enum step enter_packet(struct ctf_reader *reader)
     change_stream(reader, last, packet);
     if (ctf_meets_range(reader, packet))
         ctf_give_gaps(reader);
-    if (!has_time) /* gaps lie before */
+    if (!has_time) /* gaps are emitted first and use the previous time */
         reader->time = time_without_clock(reader, packet);
     return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
-/* The packet, which is one of those that are read here, is the one before from now on. */
+/* Records the end time of a packet of this input, with or without reading it. */
 static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
                        const struct ctf_packet *packet)
 {
@@ -337,7 +357,8 @@ static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
             ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
 }
 
-/* What entering the packet needs in the window. */
+/* Makes the bytes available that entering the packet needs: all of it for copies, else its first
+ * event. */
 static enum step see_content(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -354,14 +375,14 @@ static enum step see_content(struct ctf_reader *reader)
     return need ? see(reader, reader->next, need) : STEP_GO;
 }
 
-/* Whether a packet is of the stream of the reader's lane. */
+/* Returns true if the packet belongs to the stream of the reader's queue. */
 static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
-/* Goes on behind a packet that begins at an offset, where `from` is as far as it was read.  Its own
- * lane's input tells what is wrong of it. */
+/* Advances to the next packet. `offset` is the start of the current one and `from` the first byte
+ * of it that was not read. Only the input that owns the packet (`is_mine`) reports a wrong size. */
 static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset,
                        uint64_t from, bool is_mine)
 {
@@ -389,7 +410,8 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
                                (unsigned long long)reader->usual));
 }
 
-/* Passes over a packet that nobody asks for here. */
+/* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
+ */
 static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
@@ -418,8 +440,9 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
     return step;
 }
 
-/* Whether another file of the stream gives this packet: snapshots overlap.  What this file gives in
- * place of one that is damaged there comes behind what comes before that. */
+/* Returns true if another file of the stream provides this packet, as with overlapping snapshots.
+ * If this file replaces a damaged copy of the packet, the counters continue from the packet before
+ * that copy. */
 static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_lane *lane =
@@ -431,7 +454,8 @@ static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
     return had == CTF_HAD;
 }
 
-/* A packet that is whole in its header and context. */
+/* Decides what to do with a packet whose header and context are complete: read, skip, or stop at
+ * the end of the range. */
 static enum step take_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -445,8 +469,9 @@ static enum step take_packet(struct ctf_reader *reader)
         return step;
     const struct bits bits = packet_bits(reader);
     if (is_mine &&
-        ctf_is_behind_range(reader, frame, &bits)) /* damage may hide anything, and what has no
-                                                      events says nothing of those behind it */
+        /* after damage packets may be out of order, and a packet without events proves nothing
+         * about later ones */
+        ctf_is_behind_range(reader, frame, &bits))
         return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame)
                    ? STEP_END
                    : pass_packet(reader, is_mine);
@@ -465,8 +490,8 @@ static enum step take_packet(struct ctf_reader *reader)
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
-/* Whether the file ends here, for who reads up to a time: events wait, and that nothing comes
- * behind them is to be known before the window can move. */
+/* Returns true if the file ends at `next`. For reads up to a time limit: the end must be known
+ * while events are pending, before the window can move. */
 static bool ends_here(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
@@ -480,8 +505,8 @@ static bool ends_here(struct ctf_reader *reader)
     return reader->is_over;
 }
 
-/* Whether the look ahead saw what stands behind the packet at `next`, and all sizes up to there
- * were right. */
+/* Returns true if the index pass saw the packet after this one at the expected offset, so the size
+ * needs no check. */
 static bool is_known(const struct ctf_reader *reader)
 {
     const struct ctf_lanes *lanes = reader->lanes;
@@ -537,12 +562,13 @@ static enum step between(struct ctf_reader *reader)
 
 /* --- Inside a packet --- */
 
-/* Tells of events that a range which begins long behind their packet does not find (ctf_find_mark).
- */
+/* Reports events later than their packet's end: a range that starts long after the packet misses
+ * them (ctf_find_entry). */
 static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
-                           reader->given && !is_rfc(reader); /* which tells by itself */
+                           /* RFC v1.1 reports this per event (rfc11_read.c) */
+                           reader->given && !is_rfc(reader);
     if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
         !reader->trace->class->quirks.event_after_packet)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
@@ -561,7 +587,9 @@ static enum step leave_packet(struct ctf_reader *reader)
         settle_end(reader, reader->stream->kind, packet);
     tell_late(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
-                                         8; /* what is lost begins in the byte of its first bit */
+                                         /* a lost packet is searched from the byte of the first
+                                          * unread bit */
+                                         8;
     enum step step = STEP_GO;
     if (packet->size == UINT64_MAX)
         reader->next = here;
@@ -578,7 +606,8 @@ static enum step leave_packet(struct ctf_reader *reader)
     return step;
 }
 
-/* Moves the window on within the packet, to where the next event begins. */
+/* Moves the window inside the packet to the start of the next event. Fails the packet if one event
+ * is larger than max_record. */
 static enum step move_window(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -610,8 +639,8 @@ static enum step move_window(struct ctf_reader *reader)
     return STEP_GO;
 }
 
-/* Whether what is left is the padding of a last byte: packets that tell one size, or none, have
- * whole bytes, whatever their events end with. */
+/* Returns true if the unread bits are padding of the last byte: content of byte granularity may
+ * have up to 7 zero bits after its last event. */
 static bool is_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
@@ -623,7 +652,8 @@ static bool is_padding(const struct ctf_reader *reader)
            (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
 }
 
-/* The events stopped where the content or the window ends. */
+/* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
+ * a truncated event. */
 static enum step meet_edge(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
@@ -647,8 +677,8 @@ static enum step meet_edge(struct ctf_reader *reader)
     return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
 }
 
-/* An event cannot be read: where its size is stored it alone is lost, else what is left of its
- * packet. */
+/* Skips an event that cannot be decoded. If its size is stored (RFC v1.1), only this event is lost,
+ * else the rest of the packet. */
 static enum step lose_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
@@ -696,7 +726,8 @@ static enum step inside(struct ctf_reader *reader)
 
 /* --- Batches --- */
 
-/* Slots and heads are those of the batch before; that of the present packet stays. */
+/* Drops the slots and headers of the previous batch, but keeps those of the current packet in slot
+ * 0. */
 static void begin_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
@@ -715,8 +746,9 @@ static void begin_batch(struct ctf_reader *reader)
     reader->slots_n = 1;
 }
 
-/* Who reads up to a time wants all events before it, not those before the window's end: it is moved
- * where it may not hold them, as far as one can tell from the last times. */
+/* Moves the window early for reads up to a time limit. The caller needs all events before that
+ * time, which may be after the window's end. The bytes needed are estimated from the previous
+ * reads. */
 static enum step look_forward(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
@@ -741,7 +773,8 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
-    /* Packets may hold nothing to give; the batch has room for so many of them. */
+    /* Loops because packets may contain nothing to emit, while all slots of the batch are used up.
+     */
     do {
         step = STEP_GO;
         if (in->n == 0)

@@ -1,10 +1,31 @@
-/* Packets whose header says a wrong size: where the next one begins tells what is right.
+/* Repair of packet sizes: a packet with an impossible size ends where the next packet starts.
  *
- * A size is believed that leads to another packet or to the end of the file, or that is as large as
- * the packet before.  Else the next packet is looked for: by its magic number, or, in streams
- * without one, by headers that follow each other by their sizes.  Behind the content, as far as the
- * header says where that ends; within it only what comes behind this packet by time or number, for
- * an event may hold what looks like a packet. */
+ * A declared size is accepted if it - leads to another packet or to the end of the file, or -
+ * equals the size of the previous packet (tracers use fixed sub-buffers). Otherwise the next packet
+ * is searched.
+ *
+ * |  | header | content      | padding   | header | ...
+ * |  ^offset  ^head          ^inner      ^found = real end
+ * |           `- 1. only packets later by time or number (an event may contain a whole packet)
+ * |                           `- 2. any packet
+ *
+ * With a magic number, a candidate is a magic number with a valid header. Without one, it is a
+ * chain: CHAIN headers that follow each other by their sizes, numbers and times; two are enough at
+ * the end of the file. Headers below CHAIN_HEAD bits match by chance, so they are never candidates.
+ *
+ * The other direction is checked too: a size can be too large and hide a packet in the padding.
+ * hides_usual tests for a packet at the previous packet's size; skips_next tests for a hole in the
+ * packet numbers.
+ *
+ * Order of calls: ctf_correct_size after each header is parsed (index pass and reading); ctf_go_on
+ * after a packet was read, for inputs whose index is incomplete.
+ *
+ * Invariants: the window is never moved (all reads go through source_peek_at); frame->said_size
+ * keeps the declared size. Cost: one header at the declared end for each packet whose size changes;
+ * otherwise a search of the bytes to the next packet, at most CHAIN_MOST without a magic number.
+ * reader->no_packet_from makes failed searches of one file linear in total.
+ *
+ * Left out: inputs without random access, whose declared sizes are used. */
 #include "formats/ctf/read/ctf_resync.h"
 
 #include "formats/ctf/read/ctf_build_index.h"
@@ -12,14 +33,10 @@
 #define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
-#define CHAIN 3u /* headers that must follow each other where there is no magic number ... */
-#define CHAIN_HEAD                                                                               \
-    ((uint64_t)64) /* ... of at least so many bits: smaller ones follow each other by chance ... \
-                    */
-#define CHAIN_MOST                                                                 \
-    ((uint64_t)16 << 20) /* ... looked for in so many bytes: each may be the first \
-                          */
-
+#define CHAIN 3u /* headers that must follow each other if there is no magic number */
+#define CHAIN_HEAD ((uint64_t)64) /* bits of a header; smaller ones match by chance */
+/* bytes searched for a chain, since each byte is a candidate */
+#define CHAIN_MOST ((uint64_t)16 << 20)
 ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
 {
     struct ctf_frame frame;
@@ -31,8 +48,7 @@ ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
-/* Where the next packet may begin: by the magic number, of the RFC in either byte order where
- * packets have both. */
+/* Returns the first magic number in the range. RFC v1.1: in either byte order, if both were met. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end)
 {
@@ -46,7 +62,7 @@ const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begi
     return q ? q : p;
 }
 
-/* Whether the magic number stands at an offset. */
+/* Returns true if a magic number is at the file offset. */
 static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
 {
     uint8_t bytes[sizeof reader->trace->class->magic];
@@ -62,7 +78,8 @@ static bool is_of_one_stream(const struct ctf_frame *a, const struct ctf_frame *
            a->number == b->number;
 }
 
-/* Whether a packet comes behind another one by time or number. */
+/* Returns true if `frame` is later than `before` in the same stream, by time or by the next packet
+ * number. */
 static bool comes_behind(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -74,7 +91,7 @@ static bool comes_behind(const struct ctf_frame *frame, const struct ctf_frame *
     return packet->has_sequence && last->has_sequence && packet->sequence == last->sequence + 1;
 }
 
-/* Whether a packet of this trace that says its size begins at an offset: takes it apart. */
+/* Parses the header at a file offset. Returns true if it is a packet of this trace with a size. */
 static bool stands_at(const struct ctf_reader *reader, uint64_t offset, struct ctf_frame *frame)
 {
     uint8_t bytes[PEEK_HEAD];
@@ -89,7 +106,7 @@ static bool stands_at(const struct ctf_reader *reader, uint64_t offset, struct c
 
 /* --- Without a magic number --- */
 
-/* Whether what stands somewhere can be a packet behind another, by all that a header says. */
+/* Returns true if all header fields of `frame` are plausible for a successor of `before`. */
 static bool can_follow(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -101,7 +118,8 @@ static bool can_follow(const struct ctf_frame *frame, const struct ctf_frame *be
     return !packet->has_begin || !last->has_begin || packet->begin >= last->begin;
 }
 
-/* Whether a packet is the next one of its stream by number, and by time where both have one. */
+/* Returns true if `frame` is the next packet of the stream by number, and not earlier if both have
+ * times. */
 static bool is_next(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
@@ -110,7 +128,7 @@ static bool is_next(const struct ctf_frame *frame, const struct ctf_frame *befor
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Whether packets follow each other from an offset on, some of them, or two up to the end of the
+/* Returns true if CHAIN packets follow each other from the offset on, or two up to the end of the
  * file. */
 static bool is_chain(const struct ctf_reader *reader, uint64_t offset,
                      const struct ctf_frame *before)
@@ -124,12 +142,13 @@ static bool is_chain(const struct ctf_reader *reader, uint64_t offset,
             return false;
         offset += next->packet.size / 8;
         if (offset == end)
-            return i > 0; /* one alone may be so by chance */
+            return i > 0; /* a single one may match by chance */
     }
     return true;
 }
 
-/* Whether what stands at an offset follows by itself, or by what follows it. */
+/* Returns true if the frame at the offset is a successor of `before` by its number, or by the chain
+ * that starts there. */
 static bool is_link(const struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame,
                     const struct ctf_frame *before)
 {
@@ -140,7 +159,7 @@ static bool is_link(const struct ctf_reader *reader, uint64_t offset, const stru
            (!frame->is_size_wrong && can_follow(frame, before) && is_chain(reader, offset, before));
 }
 
-/* The same of bytes at hand. */
+/* Does the same for bytes that are not parsed yet. */
 static bool is_link_among(const struct ctf_reader *reader, uint64_t offset, const struct bits *bits,
                           const struct ctf_frame *before)
 {
@@ -152,9 +171,10 @@ static bool is_link_among(const struct ctf_reader *reader, uint64_t offset, cons
            is_link(reader, offset, &frame, before);
 }
 
-/* --- Looking for the next packet --- */
+/* --- Search for the next packet --- */
 
-/* Whether a packet begins there whose size cannot be, but which comes behind the one before. */
+/* Returns true if a packet with an impossible size is at p, but its time or number makes it a
+ * successor of `before`. */
 static bool is_wrong_packet(const struct ctf_reader *reader, const uint8_t *p, const uint8_t *end,
                             const struct ctf_frame *before)
 {
@@ -167,13 +187,13 @@ static bool is_wrong_packet(const struct ctf_reader *reader, const uint8_t *p, c
            frame.is_size_wrong && !frame.is_foreign && comes_behind(&frame, before);
 }
 
-/* Bytes of the file that are looked through: a packet may begin in the first of them, not in the
- * last where more come behind. */
+/* Bytes to search: a packet may start in the first `look` of them; the rest completes its header.
+ */
 struct among {
     const uint8_t *bytes;
     size_t n, look;
     uint64_t offset;
-    const struct ctf_frame *before; /* the packet that another one is to follow; NULL: any */
+    const struct ctf_frame *before; /* the packet to be followed; NULL: any packet matches */
 };
 
 static const uint8_t *find_by_magic(const struct ctf_reader *reader, const struct among *among)
@@ -200,8 +220,8 @@ static const uint8_t *find_by_chain(const struct ctf_reader *reader, const struc
     return NULL;
 }
 
-/* The first packet of the file that begins between two offsets, without moving the window, which
- * cannot go back; `to`: there is none. */
+/* Returns the offset of the first packet in [from, to), or `to`. Does not move the window, which
+ * cannot go back. */
 static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
                             const struct ctf_frame *before)
 {
@@ -210,7 +230,8 @@ static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint
     uint64_t found = to;
     ttr_error error;
     for (uint64_t at = from; bytes && at < to && found == to;) {
-        const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES; /* mostly it is near */
+        /* the next packet is usually close */
+        const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES;
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
         const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CTF_CANDIDATE,
                      look = to - at < usual ? (size_t)(to - at) : usual;
@@ -241,8 +262,8 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
 
 /* --- Sizes --- */
 
-/* Whether another packet is hidden in the padding of one: where that would end if it were as large
- * as the one before it, or as the first one's next, which it is not. */
+/* Returns true if the padding hides another packet: one that starts after *usual bytes, the size of
+ * the previous packet. For the first packet of a file *usual is set to the next one's size. */
 static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64_t *usual,
                         const struct ctf_frame *frame)
 {
@@ -259,7 +280,7 @@ static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64
            has_magic_at(reader, offset + *usual) && stands_at(reader, offset + *usual, &next);
 }
 
-/* Whether what stands behind a packet by its word says that the size is right. */
+/* Returns true if the frame at the packet's declared end confirms the size. */
 static bool confirms(const struct ctf_reader *reader, uint64_t offset,
                      const struct ctf_frame *frame, const struct ctf_frame *next)
 {
@@ -273,8 +294,8 @@ static bool confirms(const struct ctf_reader *reader, uint64_t offset,
            (!is_sure && is_packet && can_follow(next, frame));
 }
 
-/* Whether the packet that a size leads to is not the next one by number, which stands before it, in
- * the padding. */
+/* Returns true if the packet at the declared end is not the next one by number, and the next one is
+ * in the padding. Sets *size to it. */
 static bool skips_next(const struct ctf_reader *reader, uint64_t offset,
                        const struct ctf_frame *frame, const struct ctf_frame *next, uint64_t *size)
 {
@@ -293,7 +314,7 @@ static bool skips_next(const struct ctf_reader *reader, uint64_t offset,
 
 enum lead { LEAD_WRONG, LEAD_RIGHT, LEAD_SKIPS };
 
-/* Whether the size leads where a packet can end; where it skips the next one it is corrected. */
+/* Classifies the packet at the declared end. Corrects *size if the next packet was skipped. */
 static enum lead lead_of(const struct ctf_reader *reader, const struct ctf_sized *sized,
                          const struct ctf_frame *frame, uint64_t *size)
 {
@@ -312,7 +333,7 @@ static enum lead lead_of(const struct ctf_reader *reader, const struct ctf_sized
     return skips_next(reader, offset, frame, next, size) ? LEAD_SKIPS : LEAD_RIGHT;
 }
 
-/* Whether what was found at an offset comes behind a packet that says to hold it. */
+/* Returns true if the packet at the offset is a later packet of the same stream as `frame`. */
 static bool is_behind(const struct ctf_reader *reader, uint64_t offset,
                       const struct ctf_frame *frame)
 {
@@ -320,8 +341,8 @@ static bool is_behind(const struct ctf_reader *reader, uint64_t offset,
     return (stands_at(reader, offset, &next) || next.is_size_wrong) && comes_behind(&next, frame);
 }
 
-/* Up to where the next packet is looked for: behind what the packet says to be its end only where
- * that is out of the question, or where nothing marks it. */
+/* Returns the end of the search for the next packet. It exceeds the declared size only if that is
+ * impossible, or if packets have no magic number. */
 static uint64_t search_end(const struct ctf_reader *reader, uint64_t offset,
                            const struct ctf_frame *frame)
 {
@@ -336,8 +357,8 @@ static uint64_t search_end(const struct ctf_reader *reader, uint64_t offset,
     return room < CHAIN_MOST ? end : offset + CHAIN_MOST;
 }
 
-/* Where the next packet begins that stands behind one; `to`: none does.  `inner`: up to where that
- * says to have its content. */
+/* Returns the offset of the next packet, or `to`. `inner` is the declared end of the content,
+ * before which stricter rules hold. */
 static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t inner, uint64_t to,
                           const struct ctf_frame *frame)
 {
@@ -354,8 +375,8 @@ static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t i
     return found;
 }
 
-/* Where a packet ends: where the next one begins, or the file ends where nothing says that another
- * one follows; 0: nobody knows. */
+/* Returns the repaired end of a packet: the start of the next one; or the end of the file if no
+ * packet follows; or 0 if unknown. */
 static uint64_t find_end(struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame)
 {
     const uint64_t end = source_end(reader->in->source), room = end - offset,
@@ -371,7 +392,7 @@ static uint64_t find_end(struct ctf_reader *reader, uint64_t offset, const struc
     return (frame->is_size_wrong || frame->is_overfull) && to == end && is_content ? end : 0;
 }
 
-/* The packet ends elsewhere than it says. */
+/* Sets the repaired size, bytes, and what follows from it for the content. */
 static void resize(struct ctf_frame *frame, uint64_t size)
 {
     const uint64_t content = frame->said_content;
@@ -384,7 +405,7 @@ static void resize(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
-/* Whether the size of what was framed can be in question; other framings leave nothing behind. */
+/* Returns true if the framing leaves a size to verify. */
 static bool has_size(const struct ctf_sized *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =

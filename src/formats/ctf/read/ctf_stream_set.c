@@ -1,10 +1,9 @@
-/* Order and kinship of inputs.
+/* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
- * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class,
- * number of the data stream; files of one stream by their begin.  Traces without a uuid come
- * behind, in the order of their names, which are host and place.  Files of v1.1, which no other
- * program reads and where nothing else tells streams apart, come in the order of their names,
- * numbers in these being numbers. */
+ * Ties follow babeltrace2: trace uuid, stream class, stream number, then the begin of the file.
+ * Traces without a uuid are last, ordered by host and folder. v1.1 files are ordered by name with
+ * numbers compared by value, since no other program reads them and nothing else identifies their
+ * streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -43,7 +42,7 @@ static const struct ctf_description *description_of(const struct ctf_opened *ope
     return &opened->trace->class->description;
 }
 
-/* "" also of traces that are not of one folder. */
+/* Returns the folder relative to the opened one; "" for traces without a folder. */
 static const char *place_of(const struct ctf_opened *opened)
 {
     const struct folder *folder = opened->trace->folder;
@@ -60,7 +59,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* A byte of "HOST/PLACE"; 0 behind the end. */
+/* Returns byte i of "HOST/FOLDER", without building that text; 0 after its end. */
 static unsigned char name_at(ttr_text host, const char *place, size_t i)
 {
     if (i < host.n)
@@ -116,7 +115,7 @@ static int compare(const void *a, const void *b)
     return order ? order : compare_numbers(x->file, y->file);
 }
 
-/* Whether two are parts of one data stream in different files. */
+/* Returns true if two inputs are parts of one data stream in different files. */
 static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     return a->lane.kind && b->lane.kind && a->lane.has_number && b->lane.has_number &&
@@ -124,22 +123,23 @@ static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* Whether a file begins with a packet that one before it has, as overlapping snapshots do. */
+/* Returns true if `before` contains the first packet of `here`, as overlapping snapshots do. */
 static bool is_copy(const struct ctf_opened *here, const struct ctf_opened *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
            ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
 }
 
-/* Whether a file goes on where the ones before it end. */
+/* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
+ * larger. */
 static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
 {
     return lane->begin >= end ||
            (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
 }
 
-/* Where another file goes on with the stream, all packets of this one count, also those that are
- * behind one without a size.  False when memory is out. */
+/* If another file continues the stream, adds the packets after one without a size to the queue's
+ * counters. Returns false if memory is out. */
 static bool complete_lane(struct ctf_set *set, size_t i)
 {
     struct ctf_opened *here = &set->opened[i];
@@ -153,18 +153,18 @@ static bool complete_lane(struct ctf_set *set, size_t i)
     return is_fine;
 }
 
-/* Whether one of the files before the i-th is asked for packets of that: the one that ends last and
- * the one right before it have what others have.  Where two have a packet that is damaged in both
- * all are asked: the one that gives it may be any. */
+/* Returns true if file i must be compared with the earlier file k. The file that ends last and the
+ * one directly before i contain everything that the others have. After a packet that is damaged in
+ * two files, all are compared, since any of them may have a valid copy. */
 static bool is_asked(const struct ctf_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->own;
     return k == latest || k == i - 1 || reader->trace->has_damaged_twins;
 }
 
-/* What the files of a stream that begin earlier have.  Files that overlap without having the same
- * packets only claim to be of one stream, as those of tracers that give all one number: each keeps
- * its packets and its counters.  False when memory is out. */
+/* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
+ * counters on. Files that overlap without a common packet keep their packets and counters: their
+ * tracer gives all streams one number. Returns false if memory is out. */
 static bool link_stream(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
@@ -198,7 +198,7 @@ static bool link_stream(struct ctf_set *set)
     return is_fine;
 }
 
-/* Behind the last input of the trace whose first is the i-th. */
+/* Returns the end of the range of inputs that belong to the trace of input i. */
 static size_t end_of_trace(const struct ctf_set *set, size_t i)
 {
     size_t end = i;
@@ -207,8 +207,8 @@ static size_t end_of_trace(const struct ctf_set *set, size_t i)
     return end;
 }
 
-/* Tells of each trace that is of one folder where it lies; those of several have no place.  False
- * when memory is out. */
+/* Sets the folder attribute of each trace that is stored in one folder. Returns false if memory is
+ * out. */
 static bool tell_places(struct ctf_set *set)
 {
     bool is_fine = true;
@@ -226,14 +226,14 @@ static bool tell_places(struct ctf_set *set)
 
 /* --- Merging --- */
 
-/* Takes the inputs over. */
+/* Merges the readers, which it owns afterwards. */
 static ttr_reader *merge_some(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
 {
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Lets through what is in the time in which all streams are active, which offsets shift as they do
- * events. */
+/* Filters a reader to the intersection. The bounds are shifted by the time offset, as its events
+ * are. */
 static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_intersection *at,
                                 ttr_reader *in, ttr_error *error)
 {
@@ -246,7 +246,7 @@ static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_inte
     return ttr_filter_new(in, &filter, error);
 }
 
-/* Whether a lane is of the same data stream as the one before it. */
+/* Returns true if both inputs belong to the same data stream. */
 static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     bool is_of_file = a->folder == b->folder && a->file == b->file && class_of(a) == class_of(b) &&
@@ -254,7 +254,7 @@ static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
     return is_of_file || is_one_stream(a, b);
 }
 
-/* Puts the readers of the i-th lane up to `end` into a list, which has them then; their number. */
+/* Moves the readers of inputs i to end - 1 into the list, and returns their number. */
 static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
@@ -266,7 +266,7 @@ static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader
     return n;
 }
 
-/* Puts one reader of the trace of the i-th input up to `end` into list[i]. */
+/* Merges the inputs i to end - 1, one trace, into list[i], limited to the intersection. */
 static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list,
                                   ttr_error *error)
 {
@@ -280,7 +280,7 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
                                  k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]),
                                  reader->file);
     }
-    if (!first->trace->folder) { /* stands for a trace that cannot be read */
+    if (!first->trace->folder) { /* placeholder of a trace that cannot be read */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
@@ -297,7 +297,7 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     return list[i] ? TTR_OK : error->status;
 }
 
-/* Makes one reader of each trace; their number, or 0 with an error. */
+/* Makes one reader per trace. Returns their number, or 0 with an error. */
 static size_t intersect(struct ctf_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;

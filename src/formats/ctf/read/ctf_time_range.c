@@ -1,11 +1,29 @@
-/* Entering and leaving a stream file where a range of time begins and ends. */
+/* Start and end of time ranges in a stream file; the algorithm is described in ctf_time_range.h.
+ *
+ * Start of a range (ctf_enter_range):
+ *
+ * |  packets        P0   P1   P2   P3   P4   P5
+ * |  begin/end      before | range -->
+ * |  entry point         ^mark     ^wanted: first packet to decode
+ * |                      `- read for its counters only
+ *
+ * 1. ctf_find_entry: binary search for the last entry point before the range. 2. ctf_verify_entry:
+ * if the index came from a file, check it against two headers. 3. hold_against_events: decode the
+ * first event of `wanted`. If it is already in the range, earlier packets may contain events of the
+ * range too, so go back 1, 2, 4, ... entry points until it is before the range.
+ *
+ * End of a range (ctf_is_behind_range): stop at the first packet that begins after the range, if
+ * the packet before it ends after it too and its first event confirms this.
+ *
+ * Cost: O(log n) for entry points, plus one header and one event per step back. Left out: packets
+ * after damage, which are always read. */
 #include "formats/ctf/read/ctf_time_range.h"
 
 #include "formats/ctf/read/ctf_peek_header.h"
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes: most event headers are smaller */
+#define HEADER_ROOM 64u /* bytes; most event headers are smaller */
 
 uint64_t ctf_first_event_room(const struct ctf_frame *frame)
 {
@@ -49,7 +67,7 @@ bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *fr
     return header.end == LAYOUT_FINE;
 }
 
-/* The same as a time. */
+/* Returns the first event's time in ns; false as ctf_first_ticks. */
 static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
                        const struct bits *bits, int64_t *time)
 {
@@ -61,23 +79,25 @@ static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *
     return !is_clamped;
 }
 
-/* --- Where a range begins --- */
+/* --- Start of a range --- */
 
-/* Where a file is entered: at a packet, for those of the reader's lane from `wanted` on. */
+/* Point to start reading: an entry point with its packet index; packets before `wanted` are
+ * skipped. */
 struct entry {
     const struct ctf_mark *mark;
     uint64_t packet, wanted;
 };
 
-/* Packets looked at one after another, beside the window. */
+/* Iterator over packet headers, independent of the window. */
 struct walk {
     struct ctf_look look;
     uint64_t at, usual;
-    uint64_t packet; /* at `at` */
+    uint64_t packet; /* index of the packet at `at` */
     struct ctf_frame frame;
 };
 
-/* Moves to the next packet with a number, by its mark where that is nearer. */
+/* Advances to a packet by index, by way of an entry point if that is closer. Returns false after
+ * damage. */
 static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t packet)
 {
     const uint64_t i = packet / lanes->stride;
@@ -103,8 +123,8 @@ static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t p
     }
 }
 
-/* When the first event is that would be read; the walk is at its packet.  False where that is not
- * seen. */
+/* Decodes the time of the first event that would be read. Leaves the iterator at its packet.
+ * Returns false if that is not possible. */
 static bool entry_time(const struct ctf_reader *reader, const struct entry *entry,
                        struct walk *walk, int64_t *time)
 {
@@ -126,7 +146,7 @@ static bool entry_time(const struct ctf_reader *reader, const struct entry *entr
     return false;
 }
 
-/* Whether an event is later than its packet says. */
+/* Returns true if an event is later than its packet's declared end. */
 static bool is_late(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
@@ -134,9 +154,9 @@ static bool is_late(const struct ctf_frame *frame, int64_t time)
            time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Where the first event is in the range already, those before it may be, too, whatever their
- * packets say: the file is entered earlier, each time twice as far before.  One that lies far
- * behind the last packet is that packet's word alone, which its first event must not belie. */
+/* Verifies the entry by a decoded event. If the first event is already in the range, moves the
+ * entry back, twice as far each time. A range far after the last packet relies on that packet's end
+ * alone, which its first event must not contradict. */
 static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
 {
     const struct ctf_lanes *lanes = reader->lanes;
@@ -152,8 +172,9 @@ static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            i = is_seen && i > step ? i - step : 0; /* what cannot be looked at where it should be
-                                                       is damaged, or the index is */
+            /* a header that cannot be read means damage or a wrong index, so start at the beginning
+             */
+            i = is_seen && i > step ? i - step : 0;
             entry->mark = ctf_mark_before(lanes, i, &entry->packet, &entry->wanted);
             is_seen = entry_time(reader, entry, &walk, &time);
         }
@@ -170,7 +191,7 @@ void ctf_enter_range(struct ctf_reader *reader)
         return;
     if (!ctf_range_holds(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_scan_check(reader);
-        reader->lanes->is_whole = false; /* as far as the index told */
+        reader->lanes->is_whole = false; /* only the index promised that */
         return;
     }
     hold_against_events(reader, &entry);
@@ -183,7 +204,7 @@ void ctf_enter_range(struct ctf_reader *reader)
     reader->is_entered_late = true;
 }
 
-/* --- Where it ends --- */
+/* --- End of a range --- */
 
 bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {

@@ -1,5 +1,5 @@
-/* The trace that the inputs of its streams share, and its class, which it may share with other
- * traces: stream classes made ready when the first of their packets is met, and their end. */
+/* The trace that its inputs share, and the trace class, which may be shared with other traces.
+ * Compiles stream classes at first use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
+#define MET_LEAST 1024u /* bytes, enough for one stream with few event classes */
 
-/* --- What the metadata say --- */
+/* --- Trace classes --- */
 
 static struct ctf_trace_class *class_new(const struct alloc *alloc)
 {
@@ -55,7 +55,7 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->class = class;
     arena_init_small(&trace->met, &t->counted, MET_LEAST);
     arena_init(&trace->scratch, &t->counted);
-    trace->scratch.is_shared = true; /* two threads may write what is read (model/output_half.c) */
+    trace->scratch.is_shared = true; /* two threads may write what is read */
     return trace;
 }
 
@@ -97,8 +97,8 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     in->base.apart = trace->format;
 }
 
-/* How many places are put before those there are, for a source with a lower number: as many as
- * there are, or each such source would double them. */
+/* Returns how many elements to insert at the front for a source id below the first one: doubles the
+ * array, so that descending ids cost amortized constant time. */
 static size_t places_before(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
@@ -134,7 +134,7 @@ void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
         trace->readers[at] = NULL;
 }
 
-/* What a class is found by. */
+/* Returns the hash that identifies a class: metadata and options. */
 static uint64_t key_of(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
@@ -160,7 +160,7 @@ bool ctf_trace_share(struct ctf_trace *trace)
 {
     struct ctf_trace_class *own = trace->class;
     struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(
-        trace->t, &format_ctf, key_of(own)); /* its first member */
+        trace->t, &format_ctf, key_of(own)); /* the offer is its first member */
     if (!like || like->rounds_times != own->rounds_times ||
         like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
         memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
@@ -187,8 +187,7 @@ void ctf_trace_release(struct ctf_trace *trace)
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles one root of packets or headers: with all that is in it, or with what people want to see.
- */
+/* Compiles a packet or header root: all fields, or only those to be printed. */
 static const struct layout *compile_root(const struct ctf_trace *trace,
                                          const struct ctf_stream_class *class, enum type_root root,
                                          bool shows_hidden, ttr_error *error)
@@ -232,7 +231,8 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* Where the window may begin in packets of a stream class. */
+/* Returns the granularity of window moves: the largest alignment in the class, within CTF_STEP_MIN
+ * and CTF_STEP_MAX. */
 static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
 {
     const struct type *const root[] = {trace->class->description.packet_header,
@@ -252,8 +252,8 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
     return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
 }
 
-/* The layout of headers of events: hundreds of sections have one type of them, and so one layout.
- */
+/* Compiles the event header, or reuses the layout of the previous class: hundreds of v1.1 sections
+ * have the same header. */
 static const struct layout *compile_header(const struct ctf_trace *trace,
                                            const struct ctf_stream_class *class, ttr_error *error)
 {

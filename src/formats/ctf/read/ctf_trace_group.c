@@ -1,16 +1,16 @@
-/* Folders that are one trace to readers: traces of one uuid, as the parts of a rotated session are.
+/* Groups of output folders that readers treat as one trace: folders with one uuid, such as the
+ * chunks of a rotated session.
  *
- * Babeltrace reads all of them by the metadata of one.  So a number means the same in each of them,
- * whether it is that of a stream class or of an event class, and in the end each folder also
- * declares what only others have events of.  Left out: v1.1, whose readers go by each folder's own
- * metadata. */
+ * Babeltrace reads all of them with the metadata of one. So the ids of stream classes and event
+ * classes must have the same meaning in each folder, and at the end each folder also declares the
+ * classes of the others. Left out: v1.1, whose readers use each folder's own metadata. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* What is asked of a union: the number that something alike has, and whether a number is taken. */
+/* Key spaces of the group's map: id by likeness, and whether an id is used. */
 enum asked { ASKED_ALIKE = 1, ASKED_TAKEN };
 
 static uint64_t key_of(enum asked asked, uint64_t scope, uint64_t what)
@@ -76,10 +76,10 @@ bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t 
             keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
 }
 
-/* --- Ends --- */
+/* --- Completion of the metadata --- */
 
-/* The clock that is called so there; it is added where there is none, for metadata whose types name
- * a clock that they do not declare cannot be read. */
+/* Returns the clock of the same name, added if it is missing. Metadata whose types refer to an
+ * undeclared clock cannot be parsed. */
 static const struct ctf_clock *clock_of(struct ctf_description *description,
                                         const struct ctf_clock *clock)
 {
@@ -113,7 +113,7 @@ static struct ctf_stream_class *add_stream(struct ctf_description *to,
     return stream;
 }
 
-/* Adds the classes that are not there yet.  Their types stay where they are. */
+/* Adds the classes that are missing. The types are shared, not copied. */
 static bool add_missing(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {

@@ -1,8 +1,9 @@
-/* What tracers are known to do wrong, by name and version as their environment says.
+/* Known faults of tracers, by tracer name and version in the trace's environment:
  *
- *   LTTng-UST before 2.11, LTTng modules before 2.9.13 and 2.10.0 to 2.10.9: events later than the
- * end of their packet barectf before 2.3.1: events earlier than the begin of their packet LTTng,
- * after a crash: packets with an end of 0 */
+ *   LTTng-UST before 2.11                                 events later than the end of their packet
+ *   LTTng modules before 2.9.13, 2.10.0 to 2.10.9         the same
+ *   barectf before 2.3.1                                  events earlier than the begin of their
+ * packet LTTng after a crash                                   packets whose end is 0 */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"
@@ -11,7 +12,7 @@ struct version {
     int64_t major, minor, patch;
 };
 
-/* Versions from `from` on and before `fixed`. */
+/* Faults of the versions from `from` to before `fixed`. */
 struct known {
     const char *tracer;
     struct version from, fixed;

@@ -1,21 +1,20 @@
-/* Packets of RFC v1.1 that are not as the metadata's: of the other byte order, or of another
- * session (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict reading
- * ends at; else they are read all the same.
+/* Packets of RFC v1.1 that differ from the metadata in byte order or session id
+ * (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict mode refuses;
+ * otherwise the packets are read.
  *
- * "Native" (4.1.3) is the order of the packet then, which all types, and all that is made of them,
- * depend on.  So the metadata is parsed once more for packets of the other order, into a trace
- * without streams of its own. */
+ * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the
+ * metadata are parsed a second time for the other byte order, into a trace without streams. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Where these stand in a packet's header. */
+/* Offsets in the packet header, bytes. */
 #define MAGIC_AT 0u
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other order.  What it says is known to be fine, and its remarks were
- * told. */
+/* Parses the metadata for the other byte order. Needs no error handling for their content, since
+ * they were parsed before. */
 static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;

@@ -1,13 +1,15 @@
-/* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where
- * the metadata is plain text, and the architecture's alignment (decision 15).
+/* Properties that v1.1 metadata may omit, determined from stream files: the byte order of
+ * plain-text metadata, and the alignment of the traced architecture (decision 15).
  *
- * Alignment: the first packet with events is decoded packed, natural with words of 64, and with
- * words of 32 bits; what meets known ids only and ends exactly at the content's end may be it, and
- * where any of those does that with times in order within those of the packet, and payloads of the
- * size that is told, those only.  Where more than one may be, further packets tell, as long as they
- * leave one; then that by which the fewest texts are no UTF-8 and the fewest numbers of
- * enumerations have no name, or the first in this order.  Where it matters, people are told that it
- * is a guess.  Of a large packet the begin must do. */
+ * Alignment, by trial decoding: 1. Decode the first packet with events as packed, natural with
+ * 64-bit words, natural with 32-bit words. An alignment is possible if all ids are known and the
+ * last event ends exactly at the end of the content. 2. Prefer alignments whose times are ascending
+ * and within the packet's, and whose payload sizes are the stored ones. 3. If several remain, try
+ * further packets (at most PROBE_SAMPLES per file, PROBE_ALL in all). 4. If several still remain,
+ * choose the one with the fewest oddities: text that is not UTF-8, enumeration values without a
+ * label. If they differ in the decoded values, report that it is a guess.
+ *
+ * Cost: at most PROBE_BYTES decoded three times; of a larger packet only its start is tried. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -16,13 +18,13 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define PROBE_BYTES ((size_t)4 << 20) /* of a packet, stored and unpacked */
-#define PROBE_PACKETS 64u             /* looked at for those with events in a file */
-#define PROBE_SAMPLES 4u /* packets with events tried of a file, where the first do not decide */
+#define PROBE_BYTES ((size_t)4 << 20) /* bytes tried per packet, stored and unpacked */
+#define PROBE_PACKETS 64u             /* packets per file searched for ones with events */
+#define PROBE_SAMPLES 4u /* packets with events tried per file, until one alignment remains */
 #define ORDER_N 3u
-#define PROBE_ALL 64u /* the same of all files; together they have as many bytes as one may */
+#define PROBE_ALL 64u /* packets tried in all files; together at most PROBE_BYTES */
 
-/* Opens the i-th file where it may be a stream; *source is NULL where it is not. */
+/* Opens file i if it may be a stream file, else sets *source to NULL. */
 static ttr_status open_stream(const struct ctf_trace *trace, size_t i,
                               const struct folder_file **file, struct source **source,
                               ttr_error *error)
@@ -62,31 +64,31 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* A packet to try alignments on. */
+/* A packet used for trial decoding. */
 struct sample {
     struct ctf_trace *trace;
-    struct ctf_trace *read_by; /* the trace, or what stands for it in the packet's byte order */
+    struct ctf_trace *read_by; /* the trace, or its twin for the packet's byte order */
     const struct ctf_stream_class *section;
     struct source *source;
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    bool is_whole; /* else: only the begin of a large one */
+    bool is_whole; /* false: only the start of a large packet */
     bool is_found;
-    unsigned possible; /* 1 << place in `order`: alignments that all samples so far allow */
-    unsigned tried;    /* samples */
+    unsigned possible; /* bit set by index in `order`: alignments possible for all samples so far */
+    unsigned tried;    /* number of samples */
     uint64_t tried_bytes;
-    bool is_known;              /* a sample allowed one of them */
-    uint64_t begin, end;        /* times of the packet */
-    uint64_t values[ORDER_N];   /* by place in `order`: a hash of all that was read so */
-    uint64_t oddities[ORDER_N]; /* and how much of it is not what one expects */
+    bool is_known;              /* at least one sample was decodable */
+    uint64_t begin, end;        /* times of the packet, ticks */
+    uint64_t values[ORDER_N];   /* hash of all values decoded, by index in `order` */
+    uint64_t oddities[ORDER_N]; /* number of implausible values, by index in `order` */
 };
 
 static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
                                                   CTF_ALIGN_NATURAL_32};
 
-/* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to
- * the next, 0 = none. */
+/* Uses the packet at `offset` as the sample if it has readable events. Sets *size to the bytes up
+ * to the next packet; 0 = none. */
 static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size,
                               ttr_error *error)
 {
@@ -123,23 +125,24 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     return sample->read_by ? TTR_OK : error->status;
 }
 
-/* Layouts for one alignment. */
+/* Layouts and results for one alignment. */
 struct trial {
     const struct sample *sample;
     struct arena arena;
-    const struct layout **layouts; /* of the section's events, by their place; behind them that of
-                                      their context alone */
+    /* by event index of the section; the last element is the layout of the event context alone */
+    const struct layout **layouts;
     struct ctf_plan plan;
     uint64_t ticks, values, oddities;
-    uint64_t seen; /* values, of which there are no more than bits unless they take none */
-    bool is_late, is_missized; /* times or sizes contradict */
-    bool is_cut; /* there were more values than are looked at: the others are nowhere in `values` */
+    uint64_t seen; /* values decoded; limited, because values of zero bits could be endless */
+    /* times go back or exceed the packet's; sizes differ from stored ones */
+    bool is_late, is_missized;
+    bool is_cut; /* the limit was reached, so `values` is incomplete */
 };
 
-/* How well a sample and an alignment go together. */
+/* Plausibility of an alignment for a sample. */
 enum fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
-/* Compiles an event's layout, that of its context alone, or without either the header's. */
+/* Compiles the layout of an event, of the context alone, or (with neither) of the event header. */
 static const struct layout *compile(struct trial *trial, const struct ctf_event_class *event,
                                     bool is_context, ttr_error *error)
 {
@@ -156,7 +159,7 @@ static const struct layout *compile(struct trial *trial, const struct ctf_event_
     return layout_compile(&spec, error);
 }
 
-/* Takes notice of a value. */
+/* Adds a value to the hash and counts it if it is implausible. */
 static void see_value(struct trial *trial, const ttr_value *value, const struct type *type)
 {
     const bool is_text = value->type == TTR_TYPE_TEXT,
@@ -167,8 +170,7 @@ static void see_value(struct trial *trial, const ttr_value *value, const struct 
     trial->oddities += type && type->labels && !type_label_of(type->labels, value->v.u, 0);
 }
 
-/* Moves behind what a layout describes; without a look at its values where there were too many
- * already. */
+/* Advances over the fields of a layout and records their values, up to the limit. */
 static enum layout_end pass_values(struct trial *trial, const struct layout *layout,
                                    struct bits *bits)
 {
@@ -192,8 +194,8 @@ static enum layout_end pass_values(struct trial *trial, const struct layout *lay
     return end;
 }
 
-/* Whether the size that the event's context tells, which begins at `from`, is that of its payload,
- * which ends at `to`. */
+/* Compares the stored payload size with the decoded end `to`. `from`: start of the event context.
+ */
 static ttr_status check_size(struct trial *trial, const struct bits *from, uint64_t to,
                              ttr_error *error)
 {
@@ -208,7 +210,7 @@ static ttr_status check_size(struct trial *trial, const struct bits *from, uint6
     return TTR_OK;
 }
 
-/* Moves behind the event at bits->at. */
+/* Advances over the event at bits->at. */
 static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_error *error)
 {
     const struct ctf_stream_class *section = trial->sample->section;
@@ -252,7 +254,7 @@ static enum fit fit_of(struct trial *trial, ttr_error *error)
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
 }
 
-/* Decodes the sample with the i-th alignment. */
+/* Decodes the sample with alignment i. */
 static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, ttr_error *error)
 {
     struct trial trial = {.sample = sample};
@@ -270,7 +272,7 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
         *fit = fit_of(&trial, error);
         sample->values[i] = hash_pair(
             sample->values[i],
-            trial.is_cut ? i : trial.values); /* what was not seen is taken for different */
+            trial.is_cut ? i : trial.values); /* an incomplete hash must differ from all others */
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
@@ -279,8 +281,8 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     return status;
 }
 
-/* Leaves those alignments that the sample allows; one that allows none of them tells nothing: it is
- * damaged. */
+/* Removes the alignments that the sample excludes. A sample that excludes all is damaged and is
+ * ignored. */
 static ttr_status narrow(struct sample *sample, ttr_error *error)
 {
     unsigned allowed[FITS_WELL + 1] = {0};
@@ -345,8 +347,8 @@ static ttr_status probe_files(struct sample *sample, ttr_error *error)
     return status;
 }
 
-/* The place in `order` of what fits best of all that may be; *is_guess where others would give
- * other values. */
+/* Returns the index in `order` of the best possible alignment. Sets *is_guess if another one gives
+ * different values. */
 static size_t choose(const struct sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;

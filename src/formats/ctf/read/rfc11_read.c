@@ -1,5 +1,5 @@
-/* Packets of RFC v1.1 for the reader of streams (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25
- * to 27, 30). */
+/* RFC v1.1 packets for the stream reader (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27,
+ * 30). */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ void rfc11_join_section(struct ctf_reader *reader)
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* Where a file's name tells the cpu, people see it where packets of other versions have it. */
+/* The cpu of the file name, in the form of a packet context, as other versions store it. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -101,8 +101,7 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* A content that is smaller than the header, or larger than the packet, ends where its events do.
- */
+/* Marks impossible content sizes. The content then ends with its events. */
 static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->said_content = frame->packet.content;
@@ -155,8 +154,8 @@ static bool is_transformed(const struct rfc11_packet *rfc)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Bytes of a packet that say whether its content ends where it says: what lies behind is looked at
- * so far. */
+/* Returns the bytes needed to check the declared content end: the packet, limited to ROOM_MOST
+ * after that end. */
 static uint64_t room_of(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
@@ -171,13 +170,13 @@ uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_b
                                                                               : RFC11_HEADER;
 }
 
-/* Bytes of the content at hand, and where they begin. */
+/* Available bytes of the content. */
 struct content {
     const uint8_t *packet;
-    uint64_t offset; /* of the content in the file */
+    uint64_t offset; /* file offset of the content */
     size_t n;
-    size_t room; /* bytes at hand from there to the end of the packet */
-    bool is_cut; /* the file ends inside it */
+    size_t room; /* bytes from the start of the content to the end of the packet */
+    bool is_cut; /* the file ends inside the content */
 };
 
 static struct content content_of(const struct ctf_reader *reader)
@@ -205,7 +204,7 @@ static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint6
                         reader->frame.rfc.content_size, (unsigned long long)end, how);
 }
 
-/* The content ends elsewhere than the header says, by what it is itself. */
+/* Corrects a wrong content size by the checksum or the compressed data. */
 static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n,
                                   const char *how)
 {
@@ -230,7 +229,7 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
         return TTR_OK;
     }
     if (content->is_cut &&
-        content->room == content->n) /* of what is not there nothing can be said */
+        content->room == content->n) /* the checksum of missing bytes is unknown */
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                         &checksum)) {
@@ -254,14 +253,14 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
                         checksum, rfc->checksum);
 }
 
-/* The events of the packet are not to be had. */
+/* Makes the content empty if it cannot be decoded. */
 static void enter_without_events(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
-/* The packet's bits are those in the buffer. */
+/* Makes the buffer `unpacked` the content of the packet. */
 static void enter_unpacked(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
@@ -280,8 +279,8 @@ static ttr_status lose_content(struct ctf_reader *reader, const struct content *
                         (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Compressed content that ends later than the header says ends where its compressed data do: how
- * many bytes it has; 0: it does not. */
+/* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
+ * fails. */
 static size_t unpack_room(struct ctf_reader *reader, const struct content *content,
                           struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
 {
@@ -375,9 +374,9 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
                    "an event of %s is later than its packet's timestamp_end", reader->file);
 }
 
-/* --- Events that cannot be read --- */
+/* --- Unreadable events --- */
 
-/* Compiles the context of all events alone. */
+/* Compiles the event context alone, at first use. */
 static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind,
                                             ttr_error *error)
 {
