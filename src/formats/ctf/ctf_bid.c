@@ -30,14 +30,14 @@ unsigned ctf_bid(const struct peek *peek)
     return 8;
 }
 
-static bool holds(const struct folder_begin *begin, const void *word, size_t n)
+static bool prefix_contains(const struct folder_begin *begin, const void *word, size_t n)
 {
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
 /* Returns true if the packet header, a structure written in place, has a field "magic". For a named
  * structure, looks for that field in all structures. */
-static bool has_tsdl_magic(const struct folder_begin *metadata)
+static bool tsdl_declares_magic(const struct folder_begin *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
     const uint8_t *at = memmem(metadata->bytes, metadata->n, word, sizeof word - 1);
@@ -45,17 +45,17 @@ static bool has_tsdl_magic(const struct folder_begin *metadata)
     while (i < n && at[i] != '{' && at[i] != ';')
         i++;
     if (i == n || at[i] == ';') /* truncated, or a named structure */
-        return n > 0 && holds(metadata, magic, sizeof magic - 1);
+        return n > 0 && prefix_contains(metadata, magic, sizeof magic - 1);
     const size_t from = i;
     do
         depth = at[i] == '{' ? depth + 1 : at[i] == '}' ? depth - 1 : depth;
     while (++i < n && depth > 0);
-    return holds(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
+    return prefix_contains(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
 }
 
 /* Returns true if packets have the magic number. Returns false if the available part of the
  * metadata does not show it. */
-static bool has_magic(const struct folder_begin *metadata)
+static bool metadata_declares_magic(const struct folder_begin *metadata)
 {
     static const char role[] = "packet-magic-number";
     bool is_packetised = false;
@@ -63,9 +63,9 @@ static bool has_magic(const struct folder_begin *metadata)
     case CTF_RFC_1_1:
         return true;
     case CTF_1_8:
-        return has_tsdl_magic(metadata);
+        return tsdl_declares_magic(metadata);
     case CTF_2:
-        return holds(metadata, role, sizeof role - 1);
+        return prefix_contains(metadata, role, sizeof role - 1);
     default:
         return false;
     }
@@ -80,10 +80,10 @@ bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin 
                                          {0xc1, 0x1f, 0xfc, 0xc1},
                                          {0x83, 0x3f, 0xf8, 0x83},
                                          {0x83, 0xf8, 0x3f, 0x83}};
-    bool is_zero = true, is_part = !has_magic(metadata);
+    bool is_zero = true, is_part = !metadata_declares_magic(metadata);
     for (size_t i = 0; i < file->n && is_zero; i++)
         is_zero = file->bytes[i] == 0;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !is_part; i++)
-        is_part = holds(file, numbers[i], sizeof numbers[i]);
+        is_part = prefix_contains(file, numbers[i], sizeof numbers[i]);
     return is_part || is_zero;
 }

@@ -47,16 +47,17 @@
 
 /* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
 #define AHEAD 32u
-#define LOST_MOST 16u /* index entries without a packet before the rest of the index is ignored */
+#define LOST_ENTRIES_MAX \
+    16u /* index entries without a packet before the rest of the index is ignored */
 #define REST_BYTES ((size_t)64 << 10)
 
-struct scan {
+struct index_pass {
     struct ctf_reader *reader;
     struct ctf_lanes *lanes;
     struct ctf_look look;
     uint64_t at;
     uint64_t usual;               /* size of the previous packet in bytes; 0 = none yet */
-    uint64_t foretold;            /* file offset of the first header that was not prefetched yet */
+    uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */
     struct ctf_index_check check; /* comparison with the file's index */
 };
 
@@ -81,7 +82,7 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
 
 /* Returns the smallest index among the last packets with events of all queues: reading must start
  * there so that none of them is lost. */
-static uint64_t oldest_of(const struct ctf_lanes *lanes)
+static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
 {
     uint64_t oldest = lanes->packets;
     for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
@@ -89,9 +90,9 @@ static uint64_t oldest_of(const struct ctf_lanes *lanes)
     return oldest;
 }
 
-static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+static bool add_entry_point(struct index_pass *pass, const struct ctf_frame *frame, int64_t begin)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     if (lanes->packets % lanes->stride)
         return true;
     if (lanes->marks_n == CTF_MARKS) {
@@ -105,10 +106,10 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
     lanes->mark[lanes->marks_n++] =
-        (struct ctf_mark){.offset = scan->at,
-                          .oldest = oldest_of(lanes) & (UINT64_MAX >> 1),
+        (struct ctf_mark){.offset = pass->at,
+                          .oldest = oldest_needed_packet(lanes) & (UINT64_MAX >> 1),
                           .is_empty = ctf_is_empty(frame),
-                          .usual = scan->usual,
+                          .usual = pass->usual,
                           .before = before};
     return true;
 }
@@ -116,7 +117,7 @@ static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t b
 /* Returns true if `from` is later than the last packet's end by more than the average packet
  * length. No later packet confirms the end of the last one, so close events may still belong to it.
  */
-static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
+static bool is_far_after_file(const struct ctf_lanes *lanes, int64_t from)
 {
     const struct ctf_lane *lane = &lanes->lane[0];
     if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
@@ -151,13 +152,13 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     if (low == 0)
         return NULL;
     const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
-    if (is_far_behind(lanes, from))
+    if (is_far_after_file(lanes, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
 /* Returns the queues of the stream of `lane` as a bit set. */
-static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
+static uint32_t queues_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
 {
     const struct ctf_lane *own = &lanes->lane[lane];
     uint32_t set = 0;
@@ -176,7 +177,7 @@ const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t l
     uint64_t next = *i;
     if (!lanes->of || lanes->has_others || next >= lanes->packets)
         return NULL;
-    for (const uint32_t wanted = lanes_of_stream(lanes, lane);
+    for (const uint32_t wanted = queues_of_stream(lanes, lane);
          next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
         next++;
     const uint64_t mark = next / lanes->stride;
@@ -189,7 +190,7 @@ const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t l
 /* --- Assigning packets to queues --- */
 
 /* Converts the begin and end of a packet to ns. Returns false if it has no begin. */
-static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
+static bool packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
@@ -204,7 +205,7 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
 
 /* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
  * memory is out. */
-static bool reserve_lanes(struct ctf_lanes *lanes)
+static bool reserve_queues(struct ctf_lanes *lanes)
 {
     if (lanes->n < lanes->capacity)
         return true;
@@ -219,8 +220,8 @@ static bool reserve_lanes(struct ctf_lanes *lanes)
 
 /* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
  * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
-static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
-                       int64_t begin)
+static uint32_t choose_queue(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
+                             int64_t begin)
 {
     uint32_t any = CTF_LANES;
     if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
@@ -233,7 +234,7 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
             return i;
         any = any == CTF_LANES ? i : any;
     }
-    if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
+    if (lanes->n < CTF_LANES && !reserve_queues(lanes))
         return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
         lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
@@ -261,7 +262,7 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
 }
 
 /* Stores the queue of a packet. The array is only allocated when a second queue exists. */
-static bool record(struct ctf_lanes *lanes, uint32_t lane)
+static bool store_queue_of_packet(struct ctf_lanes *lanes, uint32_t lane)
 {
     size_t before = lanes->of_capacity;
     if (lane == 0 && !lanes->of)
@@ -275,7 +276,7 @@ static bool record(struct ctf_lanes *lanes, uint32_t lane)
     return true;
 }
 
-static struct ctf_identity identity_of(const struct ctf_packet *packet)
+static struct ctf_identity packet_identity(const struct ctf_packet *packet)
 {
     return (struct ctf_identity){
         .begin = packet->begin,
@@ -285,12 +286,12 @@ static struct ctf_identity identity_of(const struct ctf_packet *packet)
     };
 }
 
-static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
-                        const int64_t times[2])
+static void update_queue(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
+                         const int64_t times[2])
 {
     if (has_begin && !lane->has_begin) {
         lane->begin = times[0];
-        lane->first = identity_of(&frame->packet);
+        lane->first = packet_identity(&frame->packet);
     }
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
@@ -300,46 +301,47 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
 }
 
 /* Reports a packet that begins before an earlier packet of its stream. */
-static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+static void report_packet_order(const struct index_pass *pass, const struct ctf_frame *frame,
+                                int64_t begin)
 {
-    const struct ctf_lanes *lanes = scan->lanes;
+    const struct ctf_lanes *lanes = pass->lanes;
     bool is_earlier = false;
     for (uint32_t i = 0; i < lanes->n; i++)
         is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin &&
                       ctf_is_of_lane(&lanes->lane[i], frame);
     if (is_earlier)
-        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time",
+        input_note(pass->reader->in, TTR_NOTE_ODD, pass->at, "ctf.packet-time",
                    "a packet of %s begins before one of its stream that stands in front of it",
-                   scan->reader->file);
+                   pass->reader->file);
 }
 
-/* Adds the packet at scan->at to the index. */
-static bool deal(struct scan *scan, const struct ctf_frame *frame)
+/* Adds the packet at pass->at to the index. */
+static bool add_indexed_packet(struct index_pass *pass, const struct ctf_frame *frame)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     int64_t times[2] = {0, 0};
-    bool has_begin = times_of(frame, &times[0], &times[1]);
+    bool has_begin = packet_times(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
         lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
                                            .number = frame->number,
                                            .has_number = frame->has_number,
                                            .last_full = UINT64_MAX,
                                            .is_in_order = true};
-    if (!add_mark(scan, frame, times[0]))
+    if (!add_entry_point(pass, frame, times[0]))
         return false;
-    scan->reader->trace->has_foreign |= frame->is_foreign;
-    if (!scan->reader->trace->has_first) {
-        scan->reader->trace->first = frame->rfc;
-        scan->reader->trace->has_first = true;
+    pass->reader->trace->has_foreign |= frame->is_foreign;
+    if (!pass->reader->trace->has_first) {
+        pass->reader->trace->first = frame->rfc;
+        pass->reader->trace->has_first = true;
     }
     if (has_begin)
-        tell_order(scan, frame, times[0]);
+        report_packet_order(pass, frame, times[0]);
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
-    uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
-    if (chosen == UINT32_MAX || !record(lanes, chosen))
+    uint32_t chosen = choose_queue(lanes, frame, has_begin, times[0]);
+    if (chosen == UINT32_MAX || !store_queue_of_packet(lanes, chosen))
         return false;
-    settle_lane(&lanes->lane[chosen], frame, has_begin, times);
+    update_queue(&lanes->lane[chosen], frame, has_begin, times);
     if (!ctf_is_empty(frame))
         lanes->lane[chosen].last_full = lanes->packets;
     lanes->packets++;
@@ -350,118 +352,119 @@ static bool deal(struct scan *scan, const struct ctf_frame *frame)
 
 /* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
  * before the last one. */
-static void foretell(struct scan *scan, uint64_t before)
+static void prefetch_headers(struct index_pass *pass, uint64_t before)
 {
-    const struct source *source = scan->reader->in->source;
+    const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (scan->look.is_dense || scan->usual != before || scan->at >= size ||
-        scan->usual > (size - scan->at) / AHEAD)
+    if (pass->look.is_dense || pass->usual != before || pass->at >= size ||
+        pass->usual > (size - pass->at) / AHEAD)
         return;
-    const uint64_t far = scan->at + AHEAD * scan->usual;
-    if (scan->foretold < scan->at || scan->foretold > far)
-        scan->foretold = scan->at;
-    for (; scan->foretold < far; scan->foretold += scan->usual)
-        source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
+    const uint64_t far = pass->at + AHEAD * pass->usual;
+    if (pass->prefetched_to < pass->at || pass->prefetched_to > far)
+        pass->prefetched_to = pass->at;
+    for (; pass->prefetched_to < far; pass->prefetched_to += pass->usual)
+        source_foretell(source, pass->prefetched_to, CTF_LOOK_FIRST);
 }
 
-/* The packet at scan->at and the one after it, which confirms the first one's size. */
-struct hop {
+/* The packet at pass->at and the one after it, which confirms the first one's size. */
+struct packet_pair {
     struct ctf_frame frame[2];
     unsigned i; /* index of the current packet's frame */
     enum ctf_framing framing, next;
     bool has_next; /* the other frame contains the next packet */
 };
 
-static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
+static void peek_next_packet(struct index_pass *pass, struct packet_pair *pair, ttr_error *error)
 {
-    struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
-    hop->framing = hop->has_next ? hop->next : ctf_look_at(&scan->look, scan->at, frame, error);
-    hop->has_next = hop->framing == CTF_FRAMED &&
-                    frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
-    if (hop->has_next)
-        hop->next = ctf_look_at(&scan->look, scan->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {scan->at, scan->usual,
-                                    hop->has_next && hop->next == CTF_FRAMED ? next : NULL,
-                                    hop->framing};
-    hop->framing = ctf_correct_size(scan->reader, &sized, frame);
-    const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
-    hop->has_next &= !is_resized;
-    scan->lanes->has_corrected |= is_resized;
+    struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
+    pair->framing = pair->has_next ? pair->next : ctf_look_at(&pass->look, pass->at, frame, error);
+    pair->has_next = pair->framing == CTF_FRAMED &&
+                     frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
+    if (pair->has_next)
+        pair->next = ctf_look_at(&pass->look, pass->at + frame->packet.size / 8, next, error);
+    const struct ctf_sized sized = {pass->at, pass->usual,
+                                    pair->has_next && pair->next == CTF_FRAMED ? next : NULL,
+                                    pair->framing};
+    pair->framing = ctf_correct_size(pass->reader, &sized, frame);
+    const bool is_resized = pair->framing == CTF_FRAMED && frame->is_resized;
+    pair->has_next &= !is_resized;
+    pass->lanes->has_corrected |= is_resized;
 }
 
-static ttr_status hop(struct scan *scan, ttr_error *error)
+static ttr_status scan_packet_headers(struct index_pass *pass, ttr_error *error)
 {
-    struct hop hop;
-    for (hop.i = 0, hop.has_next = false;; hop.i = !hop.i) {
-        look_on(scan, &hop, error);
-        const struct ctf_frame *frame = &hop.frame[hop.i];
-        switch (hop.framing) {
+    struct packet_pair pair;
+    for (pair.i = 0, pair.has_next = false;; pair.i = !pair.i) {
+        peek_next_packet(pass, &pair, error);
+        const struct ctf_frame *frame = &pair.frame[pair.i];
+        switch (pair.framing) {
         case CTF_FRAMED:
-            if (!deal(scan, frame))
+            if (!add_indexed_packet(pass, frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
-            scan->lanes->has_others = true;
+            pass->lanes->has_others = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;
         case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
-            scan->lanes->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
+            pass->lanes->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
         default:
             return TTR_OK;
         }
-        ctf_index_check_packet(&scan->check, scan->at, frame);
-        scan->lanes->is_whole = frame->packet.size == UINT64_MAX;
-        if (scan->lanes->is_whole) {
-            scan->lanes->open_at = scan->at;
+        ctf_index_check_packet(&pass->check, pass->at, frame);
+        pass->lanes->is_whole = frame->packet.size == UINT64_MAX;
+        if (pass->lanes->is_whole) {
+            pass->lanes->open_at = pass->at;
             return TTR_OK;
         }
-        const uint64_t before = scan->usual;
-        scan->usual = frame->packet.size / 8;
-        scan->at += scan->usual;
-        foretell(scan, before);
-        scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
-        if (scan->lanes
+        const uint64_t before = pass->usual;
+        pass->usual = frame->packet.size / 8;
+        pass->at += pass->usual;
+        prefetch_headers(pass, before);
+        pass->lanes->is_whole = pass->at == source_disk_size(pass->reader->in->source);
+        if (pass->lanes
                 ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
             return TTR_OK;
     }
 }
 
 /* Compares the remaining index entries, those after damage, with the packets at their offsets.
- * Stops after LOST_MOST entries without a packet. */
-static void check_rest(struct scan *scan)
+ * Stops after LOST_ENTRIES_MAX entries without a packet. */
+static void check_index_rest(struct index_pass *pass)
 {
     unsigned lost = 0;
-    struct ctf_index_check *check = &scan->check;
-    const uint64_t size = source_disk_size(scan->reader->in->source);
+    struct ctf_index_check *check = &pass->check;
+    const uint64_t size = source_disk_size(pass->reader->in->source);
     struct ctf_index_entry entry;
     struct ctf_frame frame;
     ttr_error error;
-    while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
+    while (!pass->lanes->is_whole && lost < LOST_ENTRIES_MAX &&
+           ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_look_at(&scan->look, entry.offset, &frame, &error)
+                                       ? ctf_look_at(&pass->look, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
         if (framing == CTF_FRAMED)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_nothing(check);
         lost += framing != CTF_FRAMED;
-        ctf_look_shrink(&scan->look);
+        ctf_look_shrink(&pass->look);
     }
-    ctf_index_check_end(check, scan->lanes->is_whole);
+    ctf_index_check_end(check, pass->lanes->is_whole);
 }
 
 /* Builds the frame that an index entry describes. `like` is a real frame, for the members that
  * entries lack. Returns false if the stream class is unknown. */
-static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
-                    const struct ctf_frame *like, struct ctf_frame *frame)
+static bool frame_from_index_entry(struct index_pass *pass, const struct ctf_index_entry *entry,
+                                   const struct ctf_frame *like, struct ctf_frame *frame)
 {
     const struct ctf_stream_class *class =
-        ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
+        ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_kind_of(pass->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -476,7 +479,8 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
 /* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
  * order, so most wrong entries fail here. The exception is a too small end, which ctf_verify_entry
  * finds in the next header. */
-static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
+static bool is_entry_successor(const struct ctf_index_entry *entry,
+                               const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
            entry->begin >= before->begin && (entry->end == 0 || entry->end >= entry->begin) &&
@@ -485,7 +489,7 @@ static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_
 
 /* Adds all index entries. Returns false if one is implausible; the caller must then discard the
  * result. */
-static bool follow_index(struct scan *scan, struct ctf_index *index)
+static bool add_index_entries(struct index_pass *pass, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
     struct ctf_index_entry entry, before = {.end = 0};
@@ -493,26 +497,27 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
     while (ctf_index_next(index, &entry)) {
         bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n ||
                           entry.begin < before.end;
-        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 ||
-            entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
+        if (entry.offset != pass->at || entry.size == 0 || entry.size % 8 ||
+            entry.content > entry.size || (index->at > 1 && !is_entry_successor(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED ||
+        if (is_checked && (ctf_look_at(&pass->look, pass->at, &like, &error) != CTF_FRAMED ||
                            like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
-        if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
+        if (!frame_from_index_entry(pass, &entry, &like, &frame) ||
+            !add_indexed_packet(pass, &frame))
             return false;
-        scan->usual = entry.size / 8;
-        scan->at += scan->usual;
+        pass->usual = entry.size / 8;
+        pass->at += pass->usual;
     }
-    return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
+    return index->at == index->n && pass->at == source_disk_size(pass->reader->in->source);
 }
 
-static void reset(struct scan *scan)
+static void reset_index(struct index_pass *pass)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
     alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
     lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
@@ -524,30 +529,30 @@ static void reset(struct scan *scan)
                                 .stride = 1,
                                 .has_times = true,
                                 .open_at = UINT64_MAX};
-    scan->at = scan->usual = 0;
+    pass->at = pass->usual = 0;
 }
 
 /* Returns false if there is no usable index file. */
-static bool scan_by_index(struct scan *scan)
+static bool scan_by_index(struct index_pass *pass)
 {
     struct ctf_index index;
     bool is_odd,
-        is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
-    bool is_taken = is_there && follow_index(scan, &index);
+        is_there = ctf_index_open(&index, pass->reader->trace, pass->reader->file, &is_odd);
+    bool is_taken = is_there && add_index_entries(pass, &index);
     ctf_index_close(&index);
-    scan->lanes->is_indexed = scan->lanes->is_whole = is_taken;
+    pass->lanes->is_indexed = pass->lanes->is_whole = is_taken;
     if (is_there && !is_taken)
-        reset(scan);
+        reset_index(pass);
     return is_taken;
 }
 
-static ttr_status scan_by_headers(struct scan *scan, ttr_error *error)
+static ttr_status scan_by_headers(struct index_pass *pass, ttr_error *error)
 {
-    ctf_index_check_begin(&scan->check, scan->reader);
-    ttr_status status = hop(scan, error);
+    ctf_index_check_begin(&pass->check, pass->reader);
+    ttr_status status = scan_packet_headers(pass, error);
     if (status == TTR_OK)
-        check_rest(scan);
-    ctf_index_close(&scan->check.index);
+        check_index_rest(pass);
+    ctf_index_close(&pass->check.index);
     return status;
 }
 
@@ -565,16 +570,16 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     lanes->alloc = alloc;
     lanes->lane = lane;
     lanes->capacity = 1;
-    struct scan scan = {.reader = reader, .lanes = lanes};
-    reset(&scan);
+    struct index_pass pass = {.reader = reader, .lanes = lanes};
+    reset_index(&pass);
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
-    ttr_status status = ctf_look_begin(&scan.look, reader) ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK && !scan_by_index(&scan))
-        status = scan_by_headers(&scan, error);
-    ctf_look_end(&scan.look);
+    ttr_status status = ctf_look_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
+    if (status == TTR_OK && !scan_by_index(&pass))
+        status = scan_by_headers(&pass, error);
+    ctf_look_end(&pass.look);
     if (status == TTR_OK)
         return lanes;
     ctf_lanes_release(lanes);
@@ -582,8 +587,8 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
 }
 
 /* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
-static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
-                         struct ctf_frame *frame, int64_t *begin)
+static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_mark *mark,
+                             struct ctf_frame *frame, int64_t *begin)
 {
     struct ctf_look look;
     int64_t end;
@@ -591,7 +596,7 @@ static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
     if (!ctf_look_begin(&look, reader))
         return false;
     bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
-                    times_of(frame, begin, &end);
+                    packet_times(frame, begin, &end);
     ctf_look_end(&look);
     return is_there;
 }
@@ -608,9 +613,9 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
         return true;
     const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
-    if (!look_at_mark(reader, first, &frame, &begin) || begin >= from)
+    if (!peek_entry_point(reader, first, &frame, &begin) || begin >= from)
         return false;
-    bool is_before = *packet + 1 == *wanted && look_at_mark(reader, *mark, &frame, &begin);
+    bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
         *mark =
@@ -624,19 +629,19 @@ void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes,
                      unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
-    struct scan scan = {.reader = reader, .lanes = &unused};
-    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&scan.look, reader))
+    struct index_pass pass = {.reader = reader, .lanes = &unused};
+    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&pass.look, reader))
         return;
     lanes->is_checked = true;
-    ctf_index_check_begin(&scan.check, reader);
-    check_rest(&scan);
-    ctf_index_close(&scan.check.index);
-    ctf_look_end(&scan.look);
+    ctf_index_check_begin(&pass.check, reader);
+    check_index_rest(&pass);
+    ctf_index_close(&pass.check.index);
+    ctf_look_end(&pass.look);
 }
 
 /* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
  * after the queue's end. */
-static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
+static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     struct ctf_lane *lane = &reader->lanes->lane[0];
     struct ctf_frame frame;
@@ -646,18 +651,18 @@ static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t
     if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
         frame.is_foreign || !ctf_is_of_lane(lane, &frame))
         return;
-    if (times_of(&frame, &times[0], &times[1]) && times[0] >= lane->end)
-        settle_lane(lane, &frame, true, times);
+    if (packet_times(&frame, &times[0], &times[1]) && times[0] >= lane->end)
+        update_queue(lane, &frame, true, times);
 }
 
 /* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
  * the next call, since a header may be cut there. */
-static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
+static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
     const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
-        take_rest(reader, p++, end);
+        add_unsized_packet(reader, p++, end);
     return is_end ? n : n - CTF_CANDIDATE;
 }
 
@@ -674,28 +679,28 @@ bool ctf_scan_rest(struct ctf_reader *reader)
     int64_t n = REST_BYTES;
     for (uint64_t at = lanes->open_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
-        at += n > 0 ? search_rest(reader, bytes, (size_t)n) : 0;
+        at += n > 0 ? search_unsized_rest(reader, bytes, (size_t)n) : 0;
     }
     lanes->open_at = UINT64_MAX;
     alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
     return true;
 }
 
-static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
+static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identity *b)
 {
     return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence &&
            a->size == b->size;
 }
 
 /* Returns true if packets after one that begins at `begin` may begin at or before `other`. */
-static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
+static bool may_packets_precede(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
 {
     return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
 }
 
 /* Iterator over the packets of one queue of a file. */
-struct visit {
-    struct scan scan;
+struct packet_iter {
+    struct index_pass pass;
     uint64_t packet; /* index of the packet at scan.at */
     uint32_t lane;
     struct ctf_frame frame; /* the packet found */
@@ -704,39 +709,39 @@ struct visit {
 };
 
 /* Starts at the last entry point before `begin`. Sets is_over if memory is out. */
-static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
+static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
 {
     uint64_t wanted, packet = 0;
     const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct visit visit = {
-        .scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
+    struct packet_iter iter = {
+        .pass = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
         .packet = packet,
         .lane = lane};
-    visit.is_over = !ctf_look_begin(&visit.scan.look, reader);
-    return visit;
+    iter.is_over = !ctf_look_begin(&iter.pass.look, reader);
+    return iter;
 }
 
 /* Advances to the next packet of the queue that has a begin time. Returns false at the end of the
  * readable packets. */
-static bool visit_next(struct visit *visit)
+static bool visit_next_packet(struct packet_iter *iter)
 {
     ttr_error error;
     int64_t end;
-    for (bool is_found = false; !visit->is_over && !is_found;) {
-        const struct ctf_frame *frame = &visit->frame;
+    for (bool is_found = false; !iter->is_over && !is_found;) {
+        const struct ctf_frame *frame = &iter->frame;
         enum ctf_framing framing =
-            ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
+            ctf_look_at(&iter->pass.look, iter->pass.at, &iter->frame, &error);
         framing = ctf_correct_size(
-            visit->scan.reader,
-            &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
+            iter->pass.reader, &(struct ctf_sized){iter->pass.at, iter->pass.usual, NULL, framing},
+            &iter->frame);
         is_found = framing == CTF_FRAMED &&
-                   ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane &&
-                   times_of(frame, &visit->begin, &end);
-        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
-                         frame->packet.size == UINT64_MAX;
-        visit->packet += framing == CTF_FRAMED;
-        visit->scan.usual = visit->is_over ? 0 : frame->packet.size / 8;
-        visit->scan.at += visit->scan.usual;
+                   ctf_lane_of(iter->pass.reader->lanes, iter->packet) == iter->lane &&
+                   packet_times(frame, &iter->begin, &end);
+        iter->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
+                        frame->packet.size == UINT64_MAX;
+        iter->packet += framing == CTF_FRAMED;
+        iter->pass.usual = iter->is_over ? 0 : frame->packet.size / 8;
+        iter->pass.at += iter->pass.usual;
         if (is_found)
             return true;
     }
@@ -745,27 +750,27 @@ static bool visit_next(struct visit *visit)
 
 bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
 {
-    struct visit visit = visit_from(reader, i, lane->begin);
+    struct packet_iter iter = visit_queue_from(reader, i, lane->begin);
     bool is_found = false, goes_on = true;
-    while (goes_on && !is_found && visit_next(&visit)) {
-        const struct ctf_identity found = identity_of(&visit.frame.packet);
-        is_found = is_same(&found, &lane->first);
-        goes_on = may_follow(reader->lanes, visit.begin, lane->begin);
+    while (goes_on && !is_found && visit_next_packet(&iter)) {
+        const struct ctf_identity found = packet_identity(&iter.frame.packet);
+        is_found = is_same_packet(&found, &lane->first);
+        goes_on = may_packets_precede(reader->lanes, iter.begin, lane->begin);
     }
-    ctf_look_end(&visit.scan.look);
+    ctf_look_end(&iter.pass.look);
     return is_found;
 }
 
 /* Computes a 128-bit key that is equal only for copies of one packet. */
-static void key_of(const struct ctf_packet *packet, uint64_t key[2])
+static void packet_key(const struct ctf_packet *packet, uint64_t key[2])
 {
-    const struct ctf_identity identity = identity_of(packet);
+    const struct ctf_identity identity = packet_identity(packet);
     key[0] = hash_pair(identity.begin, identity.end);
     key[1] = hash_pair(identity.sequence, identity.size);
 }
 
 /* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
-static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
+static struct pairmap *duplicates_of_queue(struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_lane *lane = &lanes->lane[i];
     if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
@@ -773,51 +778,53 @@ static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
     return lane->had;
 }
 
-static struct ctf_twin twin_of(const struct visit *visit)
+static struct ctf_twin location_of_packet(const struct packet_iter *iter)
 {
-    const uint64_t size = visit->is_over ? 0 : visit->frame.packet.size / 8;
-    return (struct ctf_twin){visit->scan.reader, visit->scan.at - size};
+    const uint64_t size = iter->is_over ? 0 : iter->frame.packet.size / 8;
+    return (struct ctf_twin){iter->pass.reader, iter->pass.at - size};
 }
 
 /* Advances `here` to the begin time of `first`, and returns true if both are at the same packet.
  * Both iterate in time order (merge join). */
-static bool find_twin(const struct visit *first, struct visit *here, bool *has_other)
+static bool advance_to_duplicate(const struct packet_iter *first, struct packet_iter *here,
+                                 bool *has_other)
 {
     while (*has_other && here->begin < first->begin)
-        *has_other = visit_next(here);
-    const struct ctf_identity a = identity_of(&first->frame.packet),
-                              b = identity_of(&here->frame.packet);
-    return *has_other && is_same(&a, &b);
+        *has_other = visit_next_packet(here);
+    const struct ctf_identity a = packet_identity(&first->frame.packet),
+                              b = packet_identity(&here->frame.packet);
+    return *has_other && is_same_packet(&a, &b);
 }
 
 /* Moves a packet from the first file to the second: marks it as duplicate in the first and as
  * replacement in the second. */
-static bool take_from(const struct visit *first, const struct visit *here,
-                      const struct ctf_before *before)
+static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
+                                   const struct ctf_before *before)
 {
-    struct ctf_lanes *lanes = here->scan.reader->lanes;
+    struct ctf_lanes *lanes = here->pass.reader->lanes;
     struct ctf_lane *lane = &lanes->lane[here->lane];
-    struct pairmap *given = had_of(first->scan.reader->lanes, first->lane);
+    struct pairmap *given = duplicates_of_queue(first->pass.reader->lanes, first->lane);
     uint64_t key[2];
-    key_of(&first->frame.packet, key);
+    packet_key(&first->frame.packet, key);
     if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
         !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
                        lane->taken_n + 1, sizeof *lane->taken) ||
         !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
         return false;
     lane->taken[lane->taken_n++] = *before;
-    input_note(first->scan.reader->in, TTR_NOTE_ODD, twin_of(first).offset, "ctf.damaged-twin",
+    input_note(first->pass.reader->in, TTR_NOTE_ODD, location_of_packet(first).offset,
+               "ctf.damaged-twin",
                "a packet of %s is damaged: it is read from %s, which has it whole",
-               first->scan.reader->file, here->scan.reader->file);
+               first->pass.reader->file, here->pass.reader->file);
     return true;
 }
 
 /* Returns true if the second file's copy of the packet is undamaged and the first file's is
  * damaged. */
-static bool is_better(const struct visit *first, const struct visit *here)
+static bool is_better_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
-    const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
-    const struct ctf_twin a = twin_of(first), b = twin_of(here);
+    const struct ctf_lane *lane = &first->pass.reader->lanes->lane[first->lane];
+    const struct ctf_twin a = location_of_packet(first), b = location_of_packet(here);
     return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
            !first->is_over && !here->is_over &&
            ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
@@ -825,13 +832,13 @@ static bool is_better(const struct visit *first, const struct visit *here)
 
 /* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
  * the second file's copy. */
-static bool leave_out(const struct visit *first, const struct visit *here)
+static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
 {
     const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane],
-                          *lane = &here->scan.reader->lanes->lane[here->lane];
+    const struct ctf_lane *before = &first->pass.reader->lanes->lane[first->lane],
+                          *lane = &here->pass.reader->lanes->lane[here->lane];
     uint64_t key[2];
-    key_of(packet, key);
+    packet_key(packet, key);
     if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
         return true;
     return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
@@ -840,24 +847,25 @@ static bool leave_out(const struct visit *first, const struct visit *here)
 bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
 {
     const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    if (!had_of(here->reader->lanes, here->lane))
+    if (!duplicates_of_queue(here->reader->lanes, here->lane))
         return false;
-    struct visit visit = visit_from(first->reader, first->lane, lane->begin),
-                 other = visit_from(here->reader, here->lane, lane->begin);
+    struct packet_iter iter = visit_queue_from(first->reader, first->lane, lane->begin),
+                       other = visit_queue_from(here->reader, here->lane, lane->begin);
     struct ctf_before before = {.is_there = false};
-    if (visit.packet == 0)
+    if (iter.packet == 0)
         before = first->reader->lanes->lane[first->lane].initial;
-    bool is_fine = true, has_other = visit_next(&other);
-    for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
-        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other)
-                      ? take_from(&visit, &other, &before)
-                      : leave_out(&visit, &other);
-        ctf_settle_before(&before, &visit.frame.packet);
-        goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
+    bool is_fine = true, has_other = visit_next_packet(&other);
+    for (bool goes_on = true; goes_on && is_fine && visit_next_packet(&iter);) {
+        is_fine =
+            advance_to_duplicate(&iter, &other, &has_other) && is_better_duplicate(&iter, &other)
+                ? replace_damaged_packet(&iter, &other, &before)
+                : mark_duplicate(&iter, &other);
+        ctf_settle_before(&before, &iter.frame.packet);
+        goes_on = may_packets_precede(first->reader->lanes, iter.begin, lane->end);
     }
-    is_fine = is_fine && visit.scan.look.bytes && other.scan.look.bytes;
-    ctf_look_end(&visit.scan.look);
-    ctf_look_end(&other.scan.look);
+    is_fine = is_fine && iter.pass.look.bytes && other.pass.look.bytes;
+    ctf_look_end(&iter.pass.look);
+    ctf_look_end(&other.pass.look);
     return is_fine;
 }
 
@@ -866,7 +874,7 @@ uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *pack
     uint64_t key[2];
     if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
         return 0;
-    key_of(packet, key);
+    packet_key(packet, key);
     const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
     return value ? *value : 0;
 }

@@ -7,12 +7,12 @@
  * only known if the packet is the stream's first. */
 #include "formats/ctf/read/ctf_resync.h"
 
-static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
+static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width)
 {
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
 
-static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
+static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
@@ -50,7 +50,7 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     reader->time = event->time;
 }
 
-static void give_events_gap(struct ctf_reader *reader)
+static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
@@ -59,7 +59,7 @@ static void give_events_gap(struct ctf_reader *reader)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
-        const uint64_t lost = difference(packet->discarded, before->discarded, width);
+        const uint64_t lost = counter_difference(packet->discarded, before->discarded, width);
         if (packet->discarded < before->discarded &&
             /* more than half of the range: the counter went back instead of wrapping */
             lost >> (width - 1))
@@ -69,21 +69,22 @@ static void give_events_gap(struct ctf_reader *reader)
                        reader->file, (unsigned long long)before->discarded,
                        (unsigned long long)packet->discarded);
         else if (lost)
-            give_gap(reader, TTR_GAP_EVENTS, lost);
+            emit_gap(reader, TTR_GAP_EVENTS, lost);
         return;
     }
     bool is_first = packet->has_sequence && packet->sequence == 0;
     if (packet->discarded && !reader->stream->is_entered_late)
-        give_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
+        emit_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
 }
 
-static void give_packets_gap(struct ctf_reader *reader)
+static void emit_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
-    uint64_t step = difference(packet->sequence, before->sequence, reader->frame.sequence_width);
+    uint64_t step =
+        counter_difference(packet->sequence, before->sequence, reader->frame.sequence_width);
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {
@@ -92,7 +93,7 @@ static void give_packets_gap(struct ctf_reader *reader)
                    reader->file, (unsigned long long)before->sequence);
         return;
     }
-    give_gap(reader, TTR_GAP_PACKETS, step - 1);
+    emit_gap(reader, TTR_GAP_PACKETS, step - 1);
     input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost",
                "%llu packets are missing before packet %llu of %s", (unsigned long long)step - 1,
                (unsigned long long)packet->sequence, reader->file);
@@ -111,6 +112,6 @@ void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packe
 
 void ctf_give_gaps(struct ctf_reader *reader)
 {
-    give_events_gap(reader);
-    give_packets_gap(reader);
+    emit_discarded_gap(reader);
+    emit_packets_gap(reader);
 }

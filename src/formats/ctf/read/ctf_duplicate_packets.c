@@ -11,14 +11,15 @@
 #define PART ((size_t)64 << 10)
 
 /* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
-static size_t peek(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
+static size_t peek_packet_bytes(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
 {
     ttr_error error;
     int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+static bool have_equal_bytes(const struct ctf_twin *first, const struct ctf_twin *second,
+                             uint64_t size)
 {
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
@@ -27,8 +28,9 @@ static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
-        size_t got = peek(first, at, bytes, n);
-        is_same = got == peek(second, at, bytes + PART, n) && memcmp(bytes, bytes + PART, got) == 0;
+        size_t got = peek_packet_bytes(first, at, bytes, n);
+        is_same = got == peek_packet_bytes(second, at, bytes + PART, n) &&
+                  memcmp(bytes, bytes + PART, got) == 0;
         at = got == n ? at + n : size;
     }
     alloc_free(alloc, bytes, 2, PART);
@@ -36,7 +38,7 @@ static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second
 }
 
 /* Decodes bytes as a stream file. Returns false if there is damage, or if the test itself fails. */
-static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
+static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
 {
     ttr *t = like->trace->t;
     ttr_error error;
@@ -57,24 +59,25 @@ static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t
     return is_fine;
 }
 
-static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
+static bool is_packet_undamaged(const struct ctf_twin *twin, uint64_t size)
 {
     const struct alloc *alloc = &twin->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
     if (!bytes)
         return false;
-    const size_t n = peek(twin, 0, bytes, (size_t)size);
-    const bool is_fine = n == size && is_whole(twin->reader, bytes, n);
+    const size_t n = peek_packet_bytes(twin, 0, bytes, (size_t)size);
+    const bool is_fine = n == size && decodes_without_damage(twin->reader, bytes, n);
     alloc_free(alloc, bytes, (size_t)size, 1);
     return is_fine;
 }
 
 /* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
  * is valid. */
-static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+static void report_undecoded_pair(const struct ctf_twin *first, const struct ctf_twin *second,
+                                  uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (trace->has_unread_twins || are_same(first, second, size))
+    if (trace->has_unread_twins || have_equal_bytes(first, second, size))
         return;
     trace->has_unread_twins = true;
     input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
@@ -89,15 +92,15 @@ bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *sec
 {
     struct ctf_trace *trace = first->reader->trace;
     if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {
-        tell_unread(first, second, size_bytes);
+        report_undecoded_pair(first, second, size_bytes);
         return false;
     }
-    if (are_same(first, second, size_bytes))
+    if (have_equal_bytes(first, second, size_bytes))
         return false;
     trace->twins++;
-    if (is_twin_whole(first, size_bytes))
+    if (is_packet_undamaged(first, size_bytes))
         return false;
-    const bool is_better = is_twin_whole(second, size_bytes);
+    const bool is_better = is_packet_undamaged(second, size_bytes);
     trace->has_damaged_twins |= !is_better;
     return is_better;
 }

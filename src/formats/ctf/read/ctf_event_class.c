@@ -12,7 +12,7 @@
 #define DENSE_IDS 65536u /* smaller ids use an array by id; larger ones are found by index only */
 
 /* Maps LTTng log levels: 0 to 7 are those of syslog, 8 to 14 are debug levels of rising detail. */
-static uint8_t level_of(const struct ctf_event_class *event)
+static uint8_t ttr_level_of_lttng(const struct ctf_event_class *event)
 {
     static const uint8_t levels[] = {TTR_LEVEL_FATAL, TTR_LEVEL_FATAL,   TTR_LEVEL_FATAL,
                                      TTR_LEVEL_ERROR, TTR_LEVEL_WARNING, TTR_LEVEL_INFO,
@@ -26,22 +26,22 @@ static uint8_t level_of(const struct ctf_event_class *event)
 
 /* Keys of the hash table of streams. A key is an address plus one of these numbers, which are
  * smaller than the structures, so keys of different kinds never collide. */
-enum way {
+enum stream_key {
     /* its decoder plus the packet's stream number; 1 more if packets have no number */
-    WAY_PACKET = 0,
-    WAY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
-    WAY_TRACK = 4, /* its class plus the track of its events */
-    WAY_CLASS = 5  /* its class; the stream met first */
+    KEY_PACKET = 0,
+    KEY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
+    KEY_TRACK = 4, /* its class plus the track of its events */
+    KEY_CLASS = 5  /* its class; the stream met first */
 };
 
-static struct ctf_stream *find_stream(const struct ctf_reader *reader, const void *of, unsigned way,
-                                      uint64_t number)
+static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,
+                                        unsigned key, uint64_t number)
 {
-    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + way, number);
+    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + key, number);
     return found ? reader->streams[*found] : NULL;
 }
 
-static bool put_first(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+static bool put_if_absent(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
 {
     return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
 }
@@ -53,16 +53,16 @@ static bool index_stream(struct ctf_reader *reader, uint32_t i)
     const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
                     first = stream->kind ? (uintptr_t)stream->kind->first : 0;
     struct pairmap *map = &reader->stream_of;
-    return pairmap_put(map, kind + WAY_PACKET + stream->has_number,
+    return pairmap_put(map, kind + KEY_PACKET + stream->has_number,
                        stream->has_number ? stream->number : 0, i) &&
-           put_first(map, first + WAY_FIRST + stream->has_number, stream->number, i) &&
-           pairmap_put(map, class + WAY_TRACK, stream->track, i) &&
-           put_first(map, class + WAY_CLASS, 0, i);
+           put_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
+           pairmap_put(map, class + KEY_TRACK, stream->track, i) &&
+           put_if_absent(map, class + KEY_CLASS, 0, i);
 }
 
 /* Adds the last stream to the hash table. The table is built when a file has more than
  * CTF_LINEAR_SEARCH_MAX streams. */
-static bool index_last(struct ctf_reader *reader)
+static bool index_last_stream(struct ctf_reader *reader)
 {
     bool is_fine = true;
     const size_t n = reader->streams_n;
@@ -81,8 +81,8 @@ static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
     if (found && found->class == class && found->track == track)
         return found;
     if (reader->streams_n > CTF_FEW_STREAMS) {
-        found = find_stream(reader, class, WAY_TRACK, track);
-        return found ? found : find_stream(reader, class, WAY_CLASS, 0);
+        found = lookup_stream(reader, class, KEY_TRACK, track);
+        return found ? found : lookup_stream(reader, class, KEY_CLASS, 0);
     }
     found = NULL;
     for (size_t i = 0; i < reader->streams_n; i++) {
@@ -96,7 +96,7 @@ static struct ctf_stream *stream_of_event(const struct ctf_reader *reader,
 /* --- Fields --- */
 
 /* Position of one event for reading its fields. */
-struct view {
+struct event_view {
     const struct ctf_reader *reader;
     const struct ctf_packet *packet;
     const struct ctf_kind *kind;
@@ -105,8 +105,8 @@ struct view {
 
 /* Returns the layout of a root before the event body, and its position in *bits. Returns NULL if
  * there is none. */
-static const struct layout *stand_before(const struct view *view, enum type_root root,
-                                         struct bits *bits)
+static const struct layout *find_earlier_root(const struct event_view *view, enum type_root root,
+                                              struct bits *bits)
 {
     const struct ctf_packet *packet = view->packet;
     *bits = bits_over(view->reader->heads.bytes + packet->head_at, 0, (uint64_t)packet->head_n * 8);
@@ -122,14 +122,14 @@ static const struct layout *stand_before(const struct view *view, enum type_root
 
 /* Fills the import slots of a layout with values from earlier roots. Recursive, because those roots
  * may have imports of even earlier ones. */
-static void fill_imports(const struct view *view, const struct layout *layout,
+static void fill_imports(const struct event_view *view, const struct layout *layout,
                          struct layout_run *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(layout, &n);
     for (uint32_t i = 0; i < n; i++) {
         struct layout_run outer = {.value = 0};
-        const struct layout *before = stand_before(view, import[i].from.root, &outer.bits);
+        const struct layout *before = find_earlier_root(view, import[i].from.root, &outer.bits);
         uint64_t value = 0;
         run->slots[import[i].slot] = 0;
         if (!before || before == layout)
@@ -143,7 +143,8 @@ static void fill_imports(const struct view *view, const struct layout *layout,
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
                 struct layout_run *run)
 {
-    struct view view = {reader, &reader->packets[reader->slot], reader->stream->kind, *header};
+    struct event_view view = {reader, &reader->packets[reader->slot], reader->stream->kind,
+                              *header};
     fill_imports(&view, layout, run);
 }
 
@@ -163,28 +164,29 @@ struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event
 
 /* Returns the start of an event, in bytes from its packet's base. Uses file offsets, since the
  * payload may be a copy; but v1.1 uses addresses, since unpacked content has no file offsets. */
-static uint64_t place_of(const struct ctf_reader *reader, const struct ctf_packet *packet,
-                         const ttr_event *event)
+static uint64_t event_offset_in_packet(const struct ctf_reader *reader,
+                                       const struct ctf_packet *packet, const ttr_event *event)
 {
     if (reader->trace->class->description.version == CTF_RFC_1_1)
         return (uint64_t)(event->payload - packet->base);
     return event->offset - packet->offset - packet->base_bit / 8;
 }
 
-static struct view view_of(const struct ctf_origin *origin, const ttr_event *event, uint64_t *from)
+static struct event_view view_of_event(const struct ctf_origin *origin, const ttr_event *event,
+                                       uint64_t *from)
 {
     const struct ctf_reader *reader = origin->reader;
     const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
-    *from = place_of(reader, packet, event) * 8;
+    *from = event_offset_in_packet(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
     struct bits header = bits_over(packet->base, *from + ctf_header_bit(event),
                                    end < packet->content_end ? end : packet->content_end);
-    return (struct view){reader, packet, origin->stream->kind, header};
+    return (struct event_view){reader, packet, origin->stream->kind, header};
 }
 
 /* Implements layout_schema.place: finds the body of an event. */
-static void place_body(const struct layout_schema *base, const ttr_event *event,
-                       struct layout_run *run)
+static void place_event_body(const struct layout_schema *base, const ttr_event *event,
+                             struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     const struct ctf_origin origin = ctf_origin_of(schema, event);
@@ -194,7 +196,7 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
     }
     const struct ctf_packet *packet =
         &origin.reader->packets[event->part % origin.reader->slots_most];
-    uint64_t from = place_of(origin.reader, packet, event) * 8,
+    uint64_t from = event_offset_in_packet(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
     /* Assigned member by member: a struct assignment would be compiled to vector copies of freshly
      * written parts, which stall on store forwarding. */
@@ -204,14 +206,16 @@ static void place_body(const struct layout_schema *base, const ttr_event *event,
     run->bits.failed = from > packet->content_end; /* the event is not from this packet */
     if (!schema->has_imports || run->bits.failed)
         return;
-    struct view view = view_of(&origin, event, &from);
+    struct event_view view = view_of_event(&origin, event, &from);
     fill_imports(&view, base->layout, run);
 }
 
-/* Implements layout_schema.place_group: finds the packet context or the event header of an event.
+/* Implements layout_schema.place_group: finds the packet context or the event header of an
+ * event.
  */
-static const struct layout *place_group(const struct layout_schema *base, const ttr_event *event,
-                                        ttr_group group, struct layout_run *run)
+static const struct layout *place_event_group(const struct layout_schema *base,
+                                              const ttr_event *event, ttr_group group,
+                                              struct layout_run *run)
 {
     const struct ctf_schema *schema = (const struct ctf_schema *)base;
     uint64_t from;
@@ -225,10 +229,10 @@ static const struct layout *place_group(const struct layout_schema *base, const 
         run->bits = (struct bits){.base = origin.reader->cpu_bytes, .end = 32};
         return schema->trace->cpu;
     }
-    struct view view = view_of(&origin, event, &from);
+    struct event_view view = view_of_event(&origin, event, &from);
     if (from > view.packet->content_end)
         return NULL;
-    const struct layout *layout = stand_before(
+    const struct layout *layout = find_earlier_root(
         &view, group == TTR_GROUP_PACKET ? ROOT_PACKET_CONTEXT : ROOT_EVENT_HEADER, &run->bits);
     if (layout && group == TTR_GROUP_PACKET)
         layout = origin.stream->kind->context_shown;
@@ -238,7 +242,7 @@ static const struct layout *place_group(const struct layout_schema *base, const 
 }
 
 /* Returns a nonzero number that is unique per packet of a file: its offset + 1. */
-static uint64_t packet_number(const struct layout_schema *base, const ttr_event *event)
+static uint64_t packet_number_of_event(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
     return reader && event->part < reader->slots_most && reader->packets
@@ -251,7 +255,7 @@ enum { ENDS_NOWHERE = 1u, ENDS_AT_BYTE = 2u, ENDS_INSIDE = 4u };
 
 /* Returns the possible ends of a type as a set. In a sequence of types the last one counts; if it
  * may be empty, the one before it counts too. */
-static unsigned ends_of(const struct type *type)
+static unsigned possible_ends(const struct type *type)
 {
     unsigned ends = ENDS_NOWHERE;
     switch (type->kind) {
@@ -265,18 +269,18 @@ static unsigned ends_of(const struct type *type)
         return type->bits % 8 || type->align < 3 ? ENDS_INSIDE : ENDS_AT_BYTE;
     case TYPE_STRUCT:
         for (uint32_t i = type->members_n; i > 0 && (ends & ENDS_NOWHERE); i--)
-            ends = (ends & ~(unsigned)ENDS_NOWHERE) | ends_of(type->members[i - 1].type);
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | possible_ends(type->members[i - 1].type);
         return ends;
     case TYPE_ARRAY:
-        return type->count ? ends_of(type->element) : ends;
+        return type->count ? possible_ends(type->element) : ends;
     case TYPE_SEQUENCE:
-        return (type->has_inline_length ? ends_of(type->length_type) : ends) |
-               ends_of(type->element);
+        return (type->has_inline_length ? possible_ends(type->length_type) : ends) |
+               possible_ends(type->element);
     case TYPE_OPTIONAL:
-        return ends | ends_of(type->element);
+        return ends | possible_ends(type->element);
     case TYPE_VARIANT:
         for (uint32_t i = 0; i < type->members_n; i++)
-            ends |= ends_of(type->members[i].type);
+            ends |= possible_ends(type->members[i].type);
         return ends;
     default:
         return ENDS_AT_BYTE;
@@ -292,7 +296,7 @@ static bool may_end_inside(const struct ctf_stream_class *stream,
     unsigned ends = ENDS_NOWHERE;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && (ends & ENDS_NOWHERE); i++)
         if (parts[i])
-            ends = (ends & ~(unsigned)ENDS_NOWHERE) | ends_of(parts[i]);
+            ends = (ends & ~(unsigned)ENDS_NOWHERE) | possible_ends(parts[i]);
     return ends & ENDS_INSIDE;
 }
 
@@ -300,13 +304,13 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
                     uint64_t *to)
 {
     const struct ctf_packet *packet = &schema->reader->packets[event->part];
-    uint64_t first = packet->base_bit + place_of(schema->reader, packet, event) * 8;
+    uint64_t first = packet->base_bit + event_offset_in_packet(schema->reader, packet, event) * 8;
     struct layout_run run = {.has_cut_text = false};
     *from = first + ctf_header_bit(event);
     *to = first + (uint64_t)event->payload_size * 8;
     if (!schema->ends_inside)
         return;
-    place_body(&schema->base, event, &run);
+    place_event_body(&schema->base, event, &run);
     if (!schema->base.layout)
         *to = first + ctf_body_bit(event);
     else if (layout_measure(schema->base.layout, &run) == LAYOUT_FINE)
@@ -316,7 +320,7 @@ void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uin
 /* --- Threads --- */
 
 /* Decodes a LEB128 number. It is terminated, because the body was measured before. */
-static uint64_t load_leb(const uint8_t *p, bool is_signed)
+static uint64_t load_leb128(const uint8_t *p, bool is_signed)
 {
     uint64_t value = 0;
     unsigned shift = 0;
@@ -330,14 +334,14 @@ static uint64_t load_leb(const uint8_t *p, bool is_signed)
     return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
 }
 
-static uint64_t load_spot(const struct ctf_spot *spot, const uint8_t *body)
+static uint64_t load_context_field(const struct ctf_spot *spot, const uint8_t *body)
 {
     const uint8_t *p = body + spot->at;
     for (unsigned i = 0; i < spot->skipped; i++)
         while (*p++ & 0x80)
             continue;
     if (spot->is_leb)
-        return load_leb(p, spot->is_signed);
+        return load_leb128(p, spot->is_signed);
     if (spot->bytes == 8)
         return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
     uint32_t value = spot->is_big_endian ? load_u32be(p) : load_u32le(p);
@@ -365,8 +369,8 @@ static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class
 bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
                         const uint8_t *body)
 {
-    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0,
-             tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
+    uint64_t pid = class->pid.bytes ? load_context_field(&class->pid, body) : 0,
+             tid = class->tid.bytes ? load_context_field(&class->tid, body) : 0;
     return reader->last_thread && pid == reader->last_pid && tid == reader->last_tid;
 }
 
@@ -375,8 +379,8 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
 {
     ttr *t = reader->trace->t;
     uint16_t source = reader->trace->thread_source;
-    uint64_t pid = class->pid.bytes ? load_spot(&class->pid, body) : 0,
-             tid = class->tid.bytes ? load_spot(&class->tid, body) : 0;
+    uint64_t pid = class->pid.bytes ? load_context_field(&class->pid, body) : 0,
+             tid = class->tid.bytes ? load_context_field(&class->tid, body) : 0;
     if (reader->last_thread && pid == reader->last_pid && tid == reader->last_tid)
         return reader->last_thread;
     ttr_id id;
@@ -393,15 +397,15 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
     return id;
 }
 
-static bool is_leb(const struct type *type)
+static bool is_leb128_type(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
 }
 
 /* Finds the start of a member of the common context: a fixed byte offset, or LEB128 numbers after
  * one. Returns its type, or NULL. */
-static const struct type *find_begin(const struct layout *layout, const struct type *context,
-                                     ttr_text name, struct ctf_spot *spot)
+static const struct type *find_member_start(const struct layout *layout, const struct type *context,
+                                            ttr_text name, struct ctf_spot *spot)
 {
     struct layout_spot found;
     const struct type_member *member =
@@ -409,8 +413,8 @@ static const struct type *find_begin(const struct layout *layout, const struct t
     const struct type *type = member ? member->type : NULL;
     if (!type)
         return NULL;
-    while (member > context->members && is_leb(member[-1].type) && member->type->align <= 3 &&
-           !member->type->unit && spot->skipped < UINT8_MAX) {
+    while (member > context->members && is_leb128_type(member[-1].type) &&
+           member->type->align <= 3 && !member->type->unit && spot->skipped < UINT8_MAX) {
         spot->skipped++;
         member--;
     }
@@ -423,18 +427,18 @@ static const struct type *find_begin(const struct layout *layout, const struct t
 
 /* Returns the position of the first member with one of the names that is a supported number or
  * text; all zero if there is none. */
-static struct ctf_spot find_spot(const struct layout *layout, const struct type *context,
-                                 const char *const *names)
+static struct ctf_spot find_context_field(const struct layout *layout, const struct type *context,
+                                          const char *const *names)
 {
     for (; *names; names++) {
         struct ctf_spot spot = {0};
         const struct type *type =
-            find_begin(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
+            find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
         if (!type)
             continue;
         spot.is_big_endian = type->is_big_endian;
         spot.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
-        spot.is_leb = is_leb(type);
+        spot.is_leb = is_leb128_type(type);
         if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) &&
             (type->bits == 32 || type->bits == 64) && !type->is_reversed)
             spot.bytes = (uint8_t)(type->bits / 8);
@@ -450,7 +454,8 @@ static struct ctf_spot find_spot(const struct layout *layout, const struct type 
 
 /* Finds the pid, tid and name fields of an event class. The result is cached in the class. Returns
  * NULL if memory is out. */
-static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_event_class *event)
+static const struct ctf_spots *find_thread_fields(struct ctf_trace *trace,
+                                                  struct ctf_event_class *event)
 {
     static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
                                        "_perf_pid", "perf_pid", NULL};
@@ -462,9 +467,9 @@ static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_
     if (!spots)
         return event->spots;
     const struct type *context = event->stream->event_context;
-    *spots = (struct ctf_spots){find_spot(event->layout, context, pids),
-                                find_spot(event->layout, context, tids),
-                                find_spot(event->layout, context, names)};
+    *spots = (struct ctf_spots){find_context_field(event->layout, context, pids),
+                                find_context_field(event->layout, context, tids),
+                                find_context_field(event->layout, context, names)};
     if (spots->name.is_leb)
         spots->name.bytes = 0;
     if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
@@ -477,7 +482,8 @@ static const struct ctf_spots *find_threads(struct ctf_trace *trace, struct ctf_
 /* --- Event classes --- */
 
 /* Compiles the layout of contexts and payload, cached in the class. */
-static bool compile_body(struct ctf_trace *trace, struct ctf_event_class *event, ttr_error *error)
+static bool compile_event_body(struct ctf_trace *trace, struct ctf_event_class *event,
+                               ttr_error *error)
 {
     const struct ctf_stream_class *stream = event->stream;
     struct layout_spec spec = {
@@ -521,7 +527,7 @@ static bool intern_names(struct ctf_trace *trace, struct ctf_event_class *event,
 
 /* Returns the packet context if it has fields worth printing, or no fields at all. A context of
  * only sizes and times is not printed, not even as an empty group. */
-static const struct type *shown_context(const struct type *context)
+static const struct type *printed_packet_context(const struct type *context)
 {
     if (context && context->members_n == 0)
         return context;
@@ -542,9 +548,10 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
         .id = event->id,
         .stream_id = stream->id,
         .stream_name = stream->name.p ? stream->name : (ttr_text){"", 0},
-        .level = level_of(event),
-        .root = {trace->class->description.packet_header, shown_context(stream->packet_context),
-                 stream->event_header, stream->event_context, event->context, event->payload},
+        .level = ttr_level_of_lttng(event),
+        .root = {trace->class->description.packet_header,
+                 printed_packet_context(stream->packet_context), stream->event_header,
+                 stream->event_context, event->context, event->payload},
         .has_log_level = event->has_log_level,
         .has_clock = stream->clock != NULL,
         .log_level = event->log_level,
@@ -552,8 +559,8 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
     };
 }
 
-static const struct event_class *describe(struct ctf_reader *reader,
-                                          const struct ctf_event_class *event)
+static const struct event_class *new_class_description(struct ctf_reader *reader,
+                                                       const struct ctf_event_class *event)
 {
     struct event_class *about = arena_take(&reader->trace->met, sizeof *about);
     if (about)
@@ -563,8 +570,8 @@ static const struct event_class *describe(struct ctf_reader *reader,
     return about;
 }
 
-static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
-                       const struct event_class *about)
+static bool register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
+                            const struct event_class *about)
 {
     const void *start = schema->base.layout ? layout_start(schema->base.layout) : NULL;
     bool is_listed =
@@ -581,8 +588,8 @@ static bool add_schema(struct ctf_reader *reader, struct ctf_schema *schema,
 }
 
 /* Adds the attributes that our own dialect declares for an event class. */
-static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
-                         struct ctf_class *class, ttr_error *error)
+static bool apply_dialect(struct ctf_reader *reader, const struct ctf_event_class *event,
+                          struct ctf_class *class, ttr_error *error)
 {
     const struct ctf_trace *trace = reader->trace;
     struct ctf_said *said =
@@ -608,15 +615,15 @@ static bool take_dialect(struct ctf_reader *reader, const struct ctf_event_class
 }
 
 /* Returns true if all streams use one schema per event class. */
-static bool shares_schemas(const struct ctf_reader *reader)
+static bool has_shared_schemas(const struct ctf_reader *reader)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 && !reader->has_cpu &&
            !(reader->in->flags & TTR_READ_DEFINITIONS);
 }
 
 /* Returns the slot of a shared schema. Returns NULL if memory is out. */
-static struct ctf_schema **shared_place(struct ctf_trace *trace,
-                                        const struct ctf_event_class *event)
+static struct ctf_schema **shared_schema_slot(struct ctf_trace *trace,
+                                              const struct ctf_event_class *event)
 {
     const size_t had = trace->schemas_n;
     if (!alloc_reserve(&trace->t->counted, (void **)&trace->schemas, &trace->schemas_n,
@@ -628,21 +635,21 @@ static struct ctf_schema **shared_place(struct ctf_trace *trace,
 }
 
 /* Returns the schema of an event class in the current stream. Returns NULL if memory is out. */
-static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_class *event)
+static struct ctf_schema *get_event_schema(struct ctf_reader *reader, struct ctf_event_class *event)
 {
-    const bool is_shared = shares_schemas(reader);
-    struct ctf_schema **place = is_shared ? shared_place(reader->trace, event) : NULL;
+    const bool is_shared = has_shared_schemas(reader);
+    struct ctf_schema **place = is_shared ? shared_schema_slot(reader->trace, event) : NULL;
     if (is_shared && (!place || *place))
         return place ? *place : NULL;
     struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
-    const struct event_class *about = describe(reader, event);
+    const struct event_class *about = new_class_description(reader, event);
     if (!schema || !about)
         return NULL;
     *schema = (struct ctf_schema){.base = {.layout = event->layout,
                                            .scratch = &reader->trace->scratch,
-                                           .place = place_body,
-                                           .place_group = place_group,
-                                           .packet = packet_number},
+                                           .place = place_event_body,
+                                           .place_group = place_event_group,
+                                           .packet = packet_number_of_event},
                                   .trace = reader->trace,
                                   .event = event,
                                   .ends_inside = may_end_inside(reader->stream->kind->class, event),
@@ -655,23 +662,24 @@ static struct ctf_schema *schema_of(struct ctf_reader *reader, struct ctf_event_
         schema->base.is_in_payload = !imports && layout_is_at_any_byte(event->layout);
         schema->base.body_mask = CTF_BODY_MASK;
     }
-    if (!add_schema(reader, schema, about))
+    if (!register_schema(reader, schema, about))
         return NULL;
     if (is_shared)
         *place = schema;
     return schema;
 }
 
-static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_class *event,
-                                    ttr_error *error)
+static struct ctf_class *make_event_decoder(struct ctf_reader *reader,
+                                            struct ctf_event_class *event, ttr_error *error)
 {
     struct ctf_stream *stream = reader->stream;
-    if (!compile_body(reader->trace, event, error) || !intern_names(reader->trace, event, error))
+    if (!compile_event_body(reader->trace, event, error) ||
+        !intern_names(reader->trace, event, error))
         return NULL;
     struct ctf_class *class = arena_take(&reader->trace->met, sizeof *class);
-    const struct ctf_spots *spots = event->layout ? find_threads(reader->trace, event) : NULL;
+    const struct ctf_spots *spots = event->layout ? find_thread_fields(reader->trace, event) : NULL;
     struct ctf_schema *schema =
-        class && (spots || !event->layout) ? schema_of(reader, event) : NULL;
+        class && (spots || !event->layout) ? get_event_schema(reader, event) : NULL;
     if (!schema) {
         (void)fail_memory(error);
         return NULL;
@@ -695,17 +703,17 @@ static struct ctf_class *make_class(struct ctf_reader *reader, struct ctf_event_
         .name = event->name_id,
         .provider = event->provider_id,
         .track = stream->track,
-        .level = level_of(event),
+        .level = ttr_level_of_lttng(event),
         .flags = reader->in->flags & TTR_READ_DEFINITIONS ? TTR_EVENT_RAW : 0,
     };
-    if (!take_dialect(reader, event, class, error))
+    if (!apply_dialect(reader, event, class, error))
         return NULL;
     class->is_usual = !class->has_imports && !class->said && !class->times;
     return class;
 }
 
 /* Grows the table by class index, with zeroed elements. */
-static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
+static bool reserve_class_index(const struct alloc *alloc, struct ctf_stream *stream, size_t need)
 {
     size_t before = stream->by_index_n;
     if (!alloc_reserve(alloc, (void **)&stream->by_index, &stream->by_index_n, need,
@@ -717,7 +725,7 @@ static bool reserve_index(const struct alloc *alloc, struct ctf_stream *stream, 
     return true;
 }
 
-static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_t need)
+static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream, size_t need)
 {
     const struct alloc *alloc = &trace->t->counted;
     const size_t had = stream->by_id_n, doubled = 2 * had > FIRST_IDS ? 2 * had : FIRST_IDS,
@@ -742,7 +750,8 @@ static bool reserve_id(struct ctf_trace *trace, struct ctf_stream *stream, size_
 }
 
 /* Returns the size rule of complete events, for classes whose headers have a fixed size. */
-static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struct ctf_class *class)
+static struct layout_bytes event_size_rule(const struct ctf_stream *stream,
+                                           const struct ctf_class *class)
 {
     struct layout_shape shape = class->shape;
     shape.first += stream->kind->plan.loads.bits;
@@ -750,7 +759,7 @@ static struct layout_bytes bytes_of(const struct ctf_stream *stream, const struc
 }
 
 /* Stores the decoder of an id, and copies the hot members to its entry. */
-static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
+static void set_class_entry(struct ctf_stream *stream, size_t id, struct ctf_class *class)
 {
     struct ctf_entry *entry = &stream->by_id[id];
     entry->class = class;
@@ -767,7 +776,7 @@ static void enter(struct ctf_stream *stream, size_t id, struct ctf_class *class)
     entry->opcode = model->opcode;
     entry->flags = model->flags;
     if (class->is_usual && !class->has_thread)
-        entry->bytes = bytes_of(stream, class);
+        entry->bytes = event_size_rule(stream, class);
     stream->has_extended |= id >= stream->kind->plan.escape;
 }
 
@@ -779,15 +788,15 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
     if (!found)
         return NULL;
     uint32_t index = *found;
-    if (!reserve_index(alloc, stream, (size_t)index + 1) ||
-        (id < DENSE_IDS && !reserve_id(reader->trace, stream, (size_t)id + 1))) {
+    if (!reserve_class_index(alloc, stream, (size_t)index + 1) ||
+        (id < DENSE_IDS && !reserve_class_id(reader->trace, stream, (size_t)id + 1))) {
         (void)fail_memory(error);
         return NULL;
     }
     if (!stream->by_index[index])
-        stream->by_index[index] = make_class(reader, stream->class->events[index], error);
+        stream->by_index[index] = make_event_decoder(reader, stream->class->events[index], error);
     if (id < DENSE_IDS)
-        enter(stream, id, stream->by_index[index]);
+        set_class_entry(stream, id, stream->by_index[index]);
     return stream->by_index[index];
 }
 
@@ -795,11 +804,12 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 
 /* Returns the stream that has the same number in the other byte order (RFC v1.1), or the stream
  * itself. */
-static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_stream *stream)
+static struct ctf_stream *find_first_stream(const struct ctf_reader *reader,
+                                            struct ctf_stream *stream)
 {
     if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
-        const struct ctf_stream *other = find_stream(
-            reader, stream->kind->first, WAY_FIRST + stream->has_number, stream->number);
+        const struct ctf_stream *other = lookup_stream(
+            reader, stream->kind->first, KEY_FIRST + stream->has_number, stream->number);
         return other ? other->first : stream;
     }
     for (size_t i = 0; i < reader->streams_n && stream->kind; i++) {
@@ -813,7 +823,7 @@ static struct ctf_stream *first_of(const struct ctf_reader *reader, struct ctf_s
 
 /* Returns the file name for uncompressed copies: without the suffix of the compression, unless
  * another file already has that name. Returns NULL if memory is out. */
-static const char *written_name(const struct ctf_reader *reader)
+static const char *uncompressed_file_name(const struct ctf_reader *reader)
 {
     static const char *const suffixes[] = {".gz", ".zst", ".lz4", ".bz2", ".xz"};
     const size_t n = strlen(reader->file);
@@ -837,7 +847,7 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
     struct ctf_stream *stream = arena_take(&reader->trace->met, sizeof *stream);
     struct ctf_schema *schema = arena_take(&reader->trace->met, sizeof *schema);
     uint32_t name = intern_add(&t->strings, reader->file, strlen(reader->file));
-    const char *file = written_name(reader);
+    const char *file = uncompressed_file_name(reader);
     if (!stream || !schema || !file || name == UINT32_MAX)
         return NULL;
     *stream = (struct ctf_stream){.trace = reader->trace,
@@ -849,29 +859,32 @@ static struct ctf_stream *make_stream(struct ctf_reader *reader, const struct ct
                                   .schema = schema,
                                   .is_entered_late = reader->is_entered_late,
                                   .time = INT64_MIN};
-    *schema = (struct ctf_schema){
-        .base = {.place = place_body}, .trace = reader->trace, .stream = stream, .reader = reader};
+    *schema = (struct ctf_schema){.base = {.place = place_event_body},
+                                  .trace = reader->trace,
+                                  .stream = stream,
+                                  .reader = reader};
     const struct ctf_lane *lane =
         reader->lanes && frame->kind ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
     if (lane)
         stream->before = lane->initial;
-    stream->first = first_of(reader, stream);
+    stream->first = find_first_stream(reader, stream);
     stream->track = stream->first->track;
     if (stream->first == stream)
         stream->track = context_add_track(
             t, &(ttr_track){.number = stream->number, .name = name, .source = reader->in->id});
     return stream->track && ctf_trace_know(reader->trace, reader) &&
-                   add_schema(reader, schema, NULL)
+                   register_schema(reader, schema, NULL)
                ? stream
                : NULL;
 }
 
 /* Returns the existing stream of a packet, or NULL. */
-static struct ctf_stream *stream_met(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static struct ctf_stream *find_known_stream(const struct ctf_reader *reader,
+                                            const struct ctf_frame *frame)
 {
     const uint64_t number = frame->has_number ? frame->number : 0;
     if (reader->streams_n > CTF_FEW_STREAMS)
-        return find_stream(reader, frame->kind, WAY_PACKET + frame->has_number, number);
+        return lookup_stream(reader, frame->kind, KEY_PACKET + frame->has_number, number);
     for (size_t i = 0; i < reader->streams_n; i++) {
         struct ctf_stream *stream = reader->streams[i];
         if (stream->kind == frame->kind && stream->has_number == frame->has_number &&
@@ -883,7 +896,7 @@ static struct ctf_stream *stream_met(const struct ctf_reader *reader, const stru
 
 struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
-    struct ctf_stream *stream = stream_met(reader, frame);
+    struct ctf_stream *stream = find_known_stream(reader, frame);
     if (stream)
         return stream;
     if (!alloc_reserve(&reader->trace->t->counted, (void **)&reader->streams,
@@ -894,7 +907,7 @@ struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_fra
     if (!stream)
         return NULL;
     reader->streams[reader->streams_n++] = stream;
-    return index_last(reader) ? stream : NULL;
+    return index_last_stream(reader) ? stream : NULL;
 }
 
 void ctf_drop_streams(struct ctf_reader *reader)

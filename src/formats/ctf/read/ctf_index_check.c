@@ -27,7 +27,7 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
 }
 
 /* Reads the next entry, unless the previous one is still unused. */
-static bool take_entry(struct ctf_index_check *check)
+static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
         check->is_taken = ctf_index_next(&check->index, &check->entry);
@@ -36,40 +36,42 @@ static bool take_entry(struct ctf_index_check *check)
 
 bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry *entry)
 {
-    bool is_there = take_entry(check);
+    bool is_there = peek_index_entry(check);
     *entry = check->entry;
     return is_there;
 }
 
 /* Returns the offset of the last entry in the index file, bytes. */
-static uint64_t place_of(const struct ctf_index *index)
+static uint64_t offset_of_entry(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
 
-static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found, uint64_t expected,
-                 uint64_t offset)
+static void report_index_entry(const struct ctf_index_check *check, unsigned i, uint64_t found,
+                               uint64_t expected, uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
     input_note(reader->in, TTR_NOTE_ODD, offset, "ctf.bad-index",
                "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64
                " as the packet at byte %" PRIu64
                " says; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), number_names[i], found, expected, offset);
+               reader->file, offset_of_entry(&check->index), number_names[i], found, expected,
+               offset);
 }
 
 /* The numbers of an entry and of its packet. */
-struct both {
+struct entry_numbers {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
 /* Returns the index of the first wrong number, or NUMBERS if all are equal. */
-static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry,
-                        uint64_t offset, const struct ctf_frame *frame, struct both *both)
+static unsigned compare_index_entry(const struct ctf_index *index,
+                                    const struct ctf_index_entry *entry, uint64_t offset,
+                                    const struct ctf_frame *frame, struct entry_numbers *both)
 {
     const struct ctf_packet *packet = &frame->packet;
     const bool has_size = packet->size != UINT64_MAX, has_instance = index->has_instance;
-    *both = (struct both){
+    *both = (struct entry_numbers){
         .found = {entry->offset, entry->size, entry->content, entry->begin, entry->end,
                   entry->discarded, entry->stream_id, entry->instance, entry->sequence},
         .expected = {offset, packet->size, packet->content, packet->has_begin ? packet->begin : 0,
@@ -94,21 +96,21 @@ static unsigned compare(const struct ctf_index *index, const struct ctf_index_en
 bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry,
                     uint64_t offset, const struct ctf_frame *frame)
 {
-    struct both both;
-    return compare(index, entry, offset, frame, &both) == NUMBERS;
+    struct entry_numbers both;
+    return compare_index_entry(index, entry, offset, frame, &both) == NUMBERS;
 }
 
 void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
                             const struct ctf_frame *frame)
 {
-    struct both both;
+    struct entry_numbers both;
     check->packets++;
-    if (!take_entry(check))
+    if (!peek_index_entry(check))
         return;
     check->is_taken = false;
-    const unsigned i = compare(&check->index, &check->entry, offset, frame, &both);
+    const unsigned i = compare_index_entry(&check->index, &check->entry, offset, frame, &both);
     if (i < NUMBERS)
-        tell(check, i, both.found[i], both.expected[i], offset);
+        report_index_entry(check, i, both.found[i], both.expected[i], offset);
 }
 
 void ctf_index_check_nothing(struct ctf_index_check *check)
@@ -118,7 +120,7 @@ void ctf_index_check_nothing(struct ctf_index_check *check)
     input_note(reader->in, TTR_NOTE_ODD, check->entry.offset, "ctf.bad-index",
                "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
                "; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), check->entry.offset);
+               reader->file, offset_of_entry(&check->index), check->entry.offset);
 }
 
 void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-static void end_stream(struct ctf_intersection *at)
+static void add_finished_stream(struct ctf_intersection *at)
 {
     const struct ctf_lane *stream = &at->stream;
     if (!stream->kind)
@@ -29,7 +29,7 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
         stream->end = lane->end > stream->end ? lane->end : stream->end;
         return;
     }
-    end_stream(at);
+    add_finished_stream(at);
     *stream = *lane;
 }
 
@@ -61,7 +61,7 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
 
 ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
 {
-    end_stream(at);
+    add_finished_stream(at);
     if (at->timeless)
         return fail(
             error, TTR_E_UNSUPPORTED, NO_OFFSET,

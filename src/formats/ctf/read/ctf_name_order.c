@@ -12,7 +12,7 @@ static bool is_digit(char c)
 
 /* Skips leading zeros of a number and returns its number of digits. Sets *behind to the first
  * character after it. */
-static size_t number_at(const char **name, const char **behind)
+static size_t skip_name_digits(const char **name, const char **behind)
 {
     while (**name == '0' && is_digit((*name)[1]))
         ++*name;
@@ -30,7 +30,7 @@ int ctf_compare_names(const char *a, const char *b)
         const char *x_behind = x + 1, *y_behind = y + 1;
         int order = (unsigned char)*x - (unsigned char)*y;
         if (is_digit(*x) && is_digit(*y)) {
-            const size_t n = number_at(&x, &x_behind), m = number_at(&y, &y_behind);
+            const size_t n = skip_name_digits(&x, &x_behind), m = skip_name_digits(&y, &y_behind);
             order = n != m ? (n < m ? -1 : 1) : memcmp(x, y, n);
         }
         if (order)

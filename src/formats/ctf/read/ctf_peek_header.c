@@ -18,7 +18,7 @@ bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
 }
 
 /* Grows the buffer and keeps its bytes. Returns false if memory is out. */
-static bool widen(struct ctf_look *look, size_t room)
+static bool grow_peek_buffer(struct ctf_look *look, size_t room)
 {
     uint8_t *larger = alloc_resize(look->alloc, look->bytes, look->room, room, 1);
     if (!larger)
@@ -37,8 +37,8 @@ struct at_hand {
 
 /* Makes at least CTF_LOOK_FIRST bytes at `offset` available, or all that the file has. With
  * `wants_all`, fills the buffer. Returns false on a read error. */
-static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to,
-                         ttr_error *error)
+static bool load_header_bytes(struct ctf_look *look, uint64_t offset, bool wants_all,
+                              struct at_hand *to, ttr_error *error)
 {
     const uint64_t behind = look->from + look->n;
     size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_LOOK_FIRST;
@@ -46,7 +46,7 @@ static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all,
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
         if (look->is_dense && (look->room >= PEEK_DENSE ||
                                /* without the larger buffer it is only slower */
-                               widen(look, PEEK_DENSE)))
+                               grow_peek_buffer(look, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;
         const int64_t n =
@@ -68,7 +68,7 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
 {
     for (bool wants_all = false;; wants_all = true) {
         struct at_hand at;
-        if (!take_at_hand(look, offset, wants_all, &at, error))
+        if (!load_header_bytes(look, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
         enum ctf_framing framing =
             at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
@@ -77,7 +77,7 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
         look->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
             return framing;
-        if (at.is_all && !widen(look, look->room * 4)) {
+        if (at.is_all && !grow_peek_buffer(look, look->room * 4)) {
             (void)fail_memory(error);
             return CTF_FRAME_FAILED;
         }
@@ -88,10 +88,10 @@ struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t want
 {
     struct at_hand at;
     ttr_error error;
-    bool is_there = take_at_hand(look, offset, false, &at, &error);
+    bool is_there = load_header_bytes(look, offset, false, &at, &error);
     if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX &&
-        (look->room >= wanted || widen(look, (size_t)wanted)))
-        is_there = take_at_hand(look, offset, true, &at, &error);
+        (look->room >= wanted || grow_peek_buffer(look, (size_t)wanted)))
+        is_there = load_header_bytes(look, offset, true, &at, &error);
     return is_there ? at.bits : bits_over(look->bytes, 0, 0);
 }
 

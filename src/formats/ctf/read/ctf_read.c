@@ -2,9 +2,9 @@
  *
  * ctf_next fills one batch. It alternates between two states:
  *
- * |  read_packet_header --header ok--> enter_packet --> read_packet_events
+ * |  read_between_packets --header ok--> enter_packet --> read_packet_events
  * |        ^  |                                            |
- * |        |  +--damage--> lose_packet (ctf_resync.c)      | end of content, or damage
+ * |        |  +--damage--> search_next_packet (ctf_resync.c)      | end of content, or damage
  * |        +------------------- leave_packet <-------------+
  *
  * Each function returns an enum step. Invariant: events in the batch point into the window, so the
@@ -37,14 +37,14 @@
 #define CONTENT_AHEAD ((uint64_t)256) /* bytes after the content that event decoding may load */
 #define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
 
-enum step {
+enum read_step {
     STEP_GO,
     STEP_HOLD, /* the window must move, but events are pending */
     STEP_END,
     STEP_FAILED /* see reader->status */
 };
 
-static enum step failed(struct ctf_reader *reader, ttr_status status)
+static enum read_step step_from_status(struct ctf_reader *reader, ttr_status status)
 {
     reader->status = status;
     return status == TTR_OK ? STEP_GO : STEP_FAILED;
@@ -62,7 +62,7 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 }
 
 /* Makes `need` bytes from `offset` on available in the window, or fewer at the end of the input. */
-static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
+static enum read_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
     if (is_in_window(reader, offset) &&
@@ -70,7 +70,7 @@ static enum step see(struct ctf_reader *reader, uint64_t offset, uint64_t need)
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
-    return failed(reader, input_fill(in, offset, (size_t)need, reader->error));
+    return step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
 }
 
 static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
@@ -86,7 +86,7 @@ static struct bits packet_bits(const struct ctf_reader *reader)
 
 /* --- Definitions for copies --- */
 
-static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream,
+static void emit_definition(struct ctf_reader *reader, struct ctf_stream *stream,
                             enum ctf_definition tag)
 {
     ttr_event *event = input_event(reader->in);
@@ -101,13 +101,13 @@ static void give_definition(struct ctf_reader *reader, struct ctf_stream *stream
     event->part = reader->slot;
 }
 
-static enum step give_packet(struct ctf_reader *reader)
+static enum read_step emit_packet_definition(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->in->n == reader->in->batch)
         return STEP_HOLD;
     reader->is_copied = false;
-    give_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
+    emit_definition(reader, reader->stream, CTF_DEFINITION_PACKET);
     ttr_event *event = &reader->in->events[reader->in->n - 1];
     event->offset = packet->offset;
     event->payload = reader->is_encoded ? NULL : window_at(reader, packet->offset);
@@ -120,7 +120,7 @@ static enum step give_packet(struct ctf_reader *reader)
 
 /* Finishes the input: reports a truncated last packet, and emits the stream definition of a file
  * without packets. */
-static enum step at_end(struct ctf_reader *reader)
+static enum read_step finish_stream_file(struct ctf_reader *reader)
 {
     const uint64_t end = source_end(reader->in->source);
     if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
@@ -129,20 +129,20 @@ static enum step at_end(struct ctf_reader *reader)
                                          "%s ends inside a packet: %llu bytes of it are missing",
                                          reader->file, (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
-            return failed(reader, status);
+            return step_from_status(reader, status);
     }
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
         return STEP_END;
     struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
     if (!stream)
-        return failed(reader, fail_memory(reader->error));
+        return step_from_status(reader, fail_memory(reader->error));
     reader->is_told = true;
-    give_definition(reader, stream, CTF_DEFINITION_STREAM);
+    emit_definition(reader, stream, CTF_DEFINITION_STREAM);
     return STEP_GO;
 }
 
 /* Skips a tail that is shorter than a packet's header and context. */
-static enum step meet_tail(struct ctf_reader *reader)
+static enum read_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
@@ -155,14 +155,14 @@ static enum step meet_tail(struct ctf_reader *reader)
                    (unsigned long long)n, reader->file);
         return STEP_GO;
     }
-    return failed(reader,
-                  input_damage(in, from, n, "ctf.cut-header", reader->error,
-                               "%s ends inside the header of a packet, with %llu byte%s of it",
-                               reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
+    return step_from_status(
+        reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
+                             "%s ends inside the header of a packet, with %llu byte%s of it",
+                             reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Searches for the next packet after a bad header, whose sizes cannot be trusted. */
-static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
+static enum read_step search_next_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     uint64_t from = reader->next;
     bool is_zero;
@@ -172,7 +172,7 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
                                    /* after a bad event, a packet may start at this very byte */
                                    &is_zero);
     if (status != TTR_OK)
-        return failed(reader, status);
+        return step_from_status(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
     if (reader->lane) /* only the input of the first queue reports what is outside of packets */
@@ -189,13 +189,14 @@ static enum step lose_packet(struct ctf_reader *reader, const struct ctf_frame *
                    "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
         return STEP_GO;
     }
-    return failed(reader, input_damage(reader->in, from, n, frame->code, reader->error,
-                                       "%s: %s; %llu byte%s skipped", reader->file, frame->text,
-                                       (unsigned long long)n, n == 1 ? "" : "s"));
+    return step_from_status(reader,
+                            input_damage(reader->in, from, n, frame->code, reader->error,
+                                         "%s: %s; %llu byte%s skipped", reader->file, frame->text,
+                                         (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Stores header and context, whose fields may be asked for after the window has moved. */
-static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
+static bool store_packet_head(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
     packet->head_at = (uint32_t)reader->heads.n;
@@ -205,7 +206,7 @@ static bool keep_head(struct ctf_reader *reader, struct ctf_packet *packet)
     return !reader->heads.failed && buffer_room(&reader->heads, 0);
 }
 
-static void tell_oddities(struct ctf_reader *reader, const struct ctf_packet *packet)
+static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct ctf_frame *frame = &reader->frame;
     const bool tells_content =
@@ -258,7 +259,7 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
 
 /* Switches to a packet of another stream in the same input. Backward times are detected per stream,
  * so the last time becomes that of the new packet's stream. */
-static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
+static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
     const struct ctf_stream *own = reader->stream->first;
@@ -274,7 +275,7 @@ static void change_stream(struct ctf_reader *reader, struct ctf_stream *last,
 
 /* Marks padding after the content as not needed, so that the source does not read it. Keeps
  * CONTENT_AHEAD bytes, because decoding may load past the end of an event. */
-static void pass_padding(const struct ctf_reader *reader, const struct ctf_packet *packet)
+static void skip_padding_reads(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
     if (packet->size != UINT64_MAX && content < size)
@@ -283,7 +284,7 @@ static void pass_padding(const struct ctf_reader *reader, const struct ctf_packe
 
 /* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
  * it (ctf_is_behind_range). */
-static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packet)
+static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const struct bits bits = packet_bits(reader);
     uint64_t ticks;
@@ -296,19 +297,19 @@ static void tell_early(struct ctf_reader *reader, const struct ctf_packet *packe
                    "an event of %s is earlier than its packet's begin", reader->file);
 }
 
-static enum step enter_packet(struct ctf_reader *reader)
+static enum read_step enter_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
     struct ctf_stream *const last = reader->stream;
     reader->stream = ctf_stream_of(reader, frame);
     if (!reader->stream)
-        return failed(reader, fail_memory(reader->error));
+        return step_from_status(reader, fail_memory(reader->error));
     if (!reader->packets)
         reader->packets =
             alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
     if (!reader->packets)
-        return failed(reader, fail_memory(reader->error));
+        return step_from_status(reader, fail_memory(reader->error));
     reader->slot = reader->slots_n++;
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
@@ -316,10 +317,10 @@ static enum step enter_packet(struct ctf_reader *reader)
     packet->base = window_at(reader, reader->next);
     packet->content_end = packet->content;
     packet->first_bit = frame->head;
-    if (!keep_head(reader, packet))
-        return failed(reader, fail_memory(reader->error));
+    if (!store_packet_head(reader, packet))
+        return step_from_status(reader, fail_memory(reader->error));
     in->packets++;
-    pass_padding(reader, packet);
+    skip_padding_reads(reader, packet);
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged =
@@ -335,21 +336,21 @@ static enum step enter_packet(struct ctf_reader *reader)
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
     if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
-        give_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
+        emit_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
     reader->is_told = true;
-    tell_oddities(reader, packet);
-    tell_early(reader, packet);
-    change_stream(reader, last, packet);
+    report_odd_packet(reader, packet);
+    report_early_event(reader, packet);
+    switch_stream(reader, last, packet);
     if (ctf_meets_range(reader, packet))
         ctf_give_gaps(reader);
     if (!has_time) /* gaps are emitted first and use the previous time */
         reader->time = time_without_clock(reader, packet);
-    return is_rfc(reader) ? failed(reader, rfc11_enter_packet(reader)) : STEP_GO;
+    return is_rfc(reader) ? step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
 /* Records the end time of a packet of this input, with or without reading it. */
-static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
-                       const struct ctf_packet *packet)
+static void record_packet_end(struct ctf_reader *reader, const struct ctf_kind *kind,
+                              const struct ctf_packet *packet)
 {
     bool is_clamped = false;
     if (packet->has_begin)
@@ -359,7 +360,7 @@ static void settle_end(struct ctf_reader *reader, const struct ctf_kind *kind,
 
 /* Makes the bytes available that entering the packet needs: all of it for copies, else its first
  * event. */
-static enum step see_content(struct ctf_reader *reader)
+static enum read_step fill_packet_window(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded &&
@@ -372,19 +373,20 @@ static enum step see_content(struct ctf_reader *reader)
         need = frame->packet.size / 8;
     if (need < ctf_first_event_room(frame))
         need = ctf_first_event_room(frame);
-    return need ? see(reader, reader->next, need) : STEP_GO;
+    return need ? fill_window_to(reader, reader->next, need) : STEP_GO;
 }
 
 /* Returns true if the packet belongs to the stream of the reader's queue. */
-static bool is_of_lane(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
 /* Advances to the next packet. `offset` is the start of the current one and `from` the first byte
  * of it that was not read. Only the input that owns the packet (`is_mine`) reports a wrong size. */
-static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packet, uint64_t offset,
-                       uint64_t from, bool is_mine)
+static enum read_step advance_to_next_packet(struct ctf_reader *reader,
+                                             const struct ctf_packet *packet, uint64_t offset,
+                                             uint64_t from, bool is_mine)
 {
     const bool is_resized = reader->frame.is_resized;
     const uint64_t said = is_resized ? reader->frame.said_size : packet->size,
@@ -398,36 +400,37 @@ static enum step go_on(struct ctf_reader *reader, const struct ctf_packet *packe
     if (reader->is_size_told || !is_mine)
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
-    return failed(reader,
-                  input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                               "%s: the packet at byte %llu says that it has %llu %s, but %s "
-                               "behind %llu bytes: read on there",
-                               reader->file, (unsigned long long)offset,
-                               (unsigned long long)(said % 8 ? said : said / 8),
-                               said % 8 ? "bits" : "bytes",
-                               reader->next < source_end(reader->in->source) ? "another one begins"
-                                                                             : "the file ends",
-                               (unsigned long long)reader->usual));
+    return step_from_status(
+        reader,
+        input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
+                     "%s: the packet at byte %llu says that it has %llu %s, but %s "
+                     "behind %llu bytes: read on there",
+                     reader->file, (unsigned long long)offset,
+                     (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
+                     reader->next < source_end(reader->in->source) ? "another one begins"
+                                                                   : "the file ends",
+                     (unsigned long long)reader->usual));
 }
 
 /* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
  */
-static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
+static enum read_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
-    if (is_mine || is_of_lane(reader, frame)) {
+    if (is_mine || is_of_reader_queue(reader, frame)) {
         struct ctf_stream *stream = ctf_stream_of(reader, frame);
         if (!stream)
-            return failed(reader, fail_memory(reader->error));
+            return step_from_status(reader, fail_memory(reader->error));
         ctf_settle_before(ctf_before_of(stream), &frame->packet);
     }
     if (is_mine && !ctf_is_empty(frame))
-        settle_end(reader, frame->kind, &frame->packet);
+        record_packet_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->is_size_told = false;
-    enum step step = go_on(reader, &frame->packet, reader->next,
-                           reader->next + (frame->packet.content + 7) / 8, is_mine);
+    enum read_step step =
+        advance_to_next_packet(reader, &frame->packet, reader->next,
+                               reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
     const struct ctf_mark *mark =
         !is_mine && reader->lanes && step == STEP_GO
@@ -443,7 +446,7 @@ static enum step pass_packet(struct ctf_reader *reader, bool is_mine)
 /* Returns true if another file of the stream provides this packet, as with overlapping snapshots.
  * If this file replaces a damaged copy of the packet, the counters continue from the packet before
  * that copy. */
-static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     const struct ctf_lane *lane =
         reader->lanes ? ctf_find_lane(reader->lanes, reader->packet_i, frame) : NULL;
@@ -456,15 +459,15 @@ static bool was_had(struct ctf_reader *reader, const struct ctf_frame *frame)
 
 /* Decides what to do with a packet whose header and context are complete: read, skip, or stop at
  * the end of the range. */
-static enum step take_packet(struct ctf_reader *reader)
+static enum read_step accept_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes ||
                    ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    enum step step = is_mine && reader->to != INT64_MAX
-                         ? see(reader, reader->next, ctf_first_event_room(frame))
-                         : STEP_GO;
+    enum read_step step = is_mine && reader->to != INT64_MAX
+                              ? fill_window_to(reader, reader->next, ctf_first_event_room(frame))
+                              : STEP_GO;
     if (step != STEP_GO)
         return step;
     const struct bits bits = packet_bits(reader);
@@ -474,25 +477,25 @@ static enum step take_packet(struct ctf_reader *reader)
         ctf_is_behind_range(reader, frame, &bits))
         return (!reader->lanes || reader->lanes->is_whole) && !ctf_is_empty(frame)
                    ? STEP_END
-                   : pass_packet(reader, is_mine);
-    if (is_mine && was_had(reader, frame)) {
+                   : skip_packet(reader, is_mine);
+    if (is_mine && is_duplicate_packet(reader, frame)) {
         reader->in->duplicates++;
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
                    "a packet of %s stands in another file of its stream too: left out here",
                    reader->file);
-        return pass_packet(reader, is_mine);
+        return skip_packet(reader, is_mine);
     }
     if (!is_mine || reader->packet_i < reader->wanted)
-        return pass_packet(reader, is_mine);
+        return skip_packet(reader, is_mine);
     if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_most)
         return STEP_HOLD;
-    step = see_content(reader);
+    step = fill_packet_window(reader);
     return step == STEP_GO ? enter_packet(reader) : step;
 }
 
 /* Returns true if the file ends at `next`. For reads up to a time limit: the end must be known
  * while events are pending, before the window can move. */
-static bool ends_here(struct ctf_reader *reader)
+static bool is_end_of_file(struct ctf_reader *reader)
 {
     const struct input *in = reader->in;
     const bool is_seen = in->window.at_end && reader->next == in->window.offset + in->window.n;
@@ -507,55 +510,56 @@ static bool ends_here(struct ctf_reader *reader)
 
 /* Returns true if the index pass saw the packet after this one at the expected offset, so the size
  * needs no check. */
-static bool is_known(const struct ctf_reader *reader)
+static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_lanes *lanes = reader->lanes;
     return lanes && !lanes->is_indexed && !lanes->has_corrected &&
            reader->packet_i + 1 < lanes->packets;
 }
 
-static enum step between(struct ctf_reader *reader)
+static enum read_step read_between_packets(struct ctf_reader *reader)
 {
     size_t need = HEAD_BYTES;
     if (reader->is_lost)
-        return lose_packet(reader, &reader->frame);
-    if (ends_here(reader))
-        return at_end(reader);
+        return search_next_packet(reader, &reader->frame);
+    if (is_end_of_file(reader))
+        return finish_stream_file(reader);
     for (;; need *= 4) {
-        enum step step = see(reader, reader->next, need);
+        enum read_step step = fill_window_to(reader, reader->next, need);
         if (step != STEP_GO)
             return step;
         uint64_t n = ctf_bytes_from(reader, reader->next);
         if (n == 0)
-            return at_end(reader);
+            return finish_stream_file(reader);
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
         const struct ctf_sized sized = {reader->next, reader->usual, NULL, framing};
-        switch (framing == CTF_FRAMED && is_known(reader)
+        switch (framing == CTF_FRAMED && is_size_verified(reader)
                     ? framing
                     : ctf_correct_size(reader, &sized, &reader->frame)) {
         case CTF_FRAMED:
-            return take_packet(reader);
+            return accept_packet(reader);
         case CTF_FRAME_FAILED:
-            return failed(reader, reader->error->status);
+            return step_from_status(reader, reader->error->status);
         case CTF_FRAME_BAD:
-            return lose_packet(reader, &reader->frame);
+            return search_next_packet(reader, &reader->frame);
         case CTF_FRAME_FOREIGN:
-            return ctf_pass_foreign(reader) == TTR_OK ? STEP_GO
-                                                      : failed(reader, reader->error->status);
+            return ctf_pass_foreign(reader) == TTR_OK
+                       ? STEP_GO
+                       : step_from_status(reader, reader->error->status);
         case CTF_FRAME_SHORT:
             break;
         }
         if (reader->in->window.at_end && n < need)
-            return meet_tail(reader);
+            return skip_file_tail(reader);
         if (need >= HEAD_MAX) {
             reader->frame.code = "ctf.bad-packet";
             (void)snprintf(
                 reader->frame.text, sizeof reader->frame.text,
                 "its header and context take more than %llu MiB, which is more than is looked at",
                 (unsigned long long)(n >> 20));
-            return lose_packet(reader, &reader->frame);
+            return search_next_packet(reader, &reader->frame);
         }
     }
 }
@@ -564,7 +568,7 @@ static enum step between(struct ctf_reader *reader)
 
 /* Reports events later than their packet's end: a range that starts long after the packet misses
  * them (ctf_find_entry). */
-static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet)
+static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
 {
     const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
                            /* RFC v1.1 reports this per event (rfc11_read.c) */
@@ -575,7 +579,7 @@ static void tell_late(struct ctf_reader *reader, const struct ctf_packet *packet
                    "an event of %s is later than its packet's end", reader->file);
 }
 
-static enum step leave_packet(struct ctf_reader *reader)
+static enum read_step leave_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     const bool was_unpacked = reader->is_unpacked;
@@ -584,19 +588,19 @@ static enum step leave_packet(struct ctf_reader *reader)
         rfc11_leave_packet(reader);
     ctf_settle_before(ctf_before_of(reader->stream), packet);
     if (reader->given)
-        settle_end(reader, reader->stream->kind, packet);
-    tell_late(reader, packet);
+        record_packet_end(reader, reader->stream->kind, packet);
+    report_late_event(reader, packet);
     uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
                                          /* a lost packet is searched from the byte of the first
                                           * unread bit */
                                          8;
-    enum step step = STEP_GO;
+    enum read_step step = STEP_GO;
     if (packet->size == UINT64_MAX)
         reader->next = here;
     else
-        step = go_on(reader, packet, packet->offset,
-                     was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here,
-                     true);
+        step = advance_to_next_packet(
+            reader, packet, packet->offset,
+            was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
     reader->packet_i++;
     uint64_t n = reader->next - packet->offset;
     bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source)
@@ -608,7 +612,7 @@ static enum step leave_packet(struct ctf_reader *reader)
 
 /* Moves the window inside the packet to the start of the next event. Fails the packet if one event
  * is larger than max_record. */
-static enum step move_window(struct ctf_reader *reader)
+static enum read_step move_window(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     if (in->n)
@@ -621,13 +625,14 @@ static enum step move_window(struct ctf_reader *reader)
         const ttr_status lost =
             ctf_lose_event(reader, "ctf.too-large",
                            "an event is larger than a record may be (ttr_read_options.max_record)");
-        return lost == TTR_OK ? leave_packet(reader)
-                              : failed(reader, fail_option(reader->error, reader->error->status,
-                                                           "max_record"));
+        return lost == TTR_OK
+                   ? leave_packet(reader)
+                   : step_from_status(
+                         reader, fail_option(reader->error, reader->error->status, "max_record"));
     }
     ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
     if (status != TTR_OK)
-        return failed(reader, status);
+        return step_from_status(reader, status);
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->offset += shift / 8;
     reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset),
@@ -641,7 +646,7 @@ static enum step move_window(struct ctf_reader *reader)
 
 /* Returns true if the unread bits are padding of the last byte: content of byte granularity may
  * have up to 7 zero bits after its last event. */
-static bool is_padding(const struct ctf_reader *reader)
+static bool is_byte_padding(const struct ctf_reader *reader)
 {
     const struct bits *bits = &reader->bits;
     uint64_t left = bits->end > bits->at ? bits->end - bits->at : 0;
@@ -654,7 +659,7 @@ static bool is_padding(const struct ctf_reader *reader)
 
 /* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
  * a truncated event. */
-static enum step meet_edge(struct ctf_reader *reader)
+static enum read_step handle_content_edge(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1,
@@ -662,7 +667,7 @@ static enum step meet_edge(struct ctf_reader *reader)
     bool is_content = reader->bits.end == reader->content_end;
     if (!is_content && !in->window.at_end)
         return move_window(reader);
-    if ((begin >= reader->bits.end || is_padding(reader)) &&
+    if ((begin >= reader->bits.end || is_byte_padding(reader)) &&
         (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
         if (!is_content)
             reader->bits.at = reader->bits.end;
@@ -674,26 +679,26 @@ static enum step meet_edge(struct ctf_reader *reader)
                                 "an event goes on behind the content of its packet");
     else
         status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
-    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
 }
 
 /* Skips an event that cannot be decoded. If its size is stored (RFC v1.1), only this event is lost,
  * else the rest of the packet. */
-static enum step lose_event(struct ctf_reader *reader, const char *code, const char *what)
+static enum read_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
 {
     switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
     case RFC11_PASSED:
-        return failed(reader, reader->status);
+        return step_from_status(reader, reader->status);
     case RFC11_IS_CUT:
         return move_window(reader);
     case RFC11_STAYS:
         break;
     }
     ttr_status status = ctf_lose_event(reader, code, what);
-    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
 }
 
-static enum step inside(struct ctf_reader *reader)
+static enum read_step read_packet_events(struct ctf_reader *reader)
 {
     uint64_t shown =
         reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
@@ -703,9 +708,9 @@ static enum step inside(struct ctf_reader *reader)
     case CTF_STOP_FULL:
         return STEP_GO;
     case CTF_STOP_FAILED:
-        return failed(reader, reader->status);
+        return step_from_status(reader, reader->status);
     case CTF_STOP_EDGE:
-        return meet_edge(reader);
+        return handle_content_edge(reader);
     case CTF_STOP_NAMES:
         return STEP_HOLD;
     case CTF_STOP_ZERO:
@@ -715,20 +720,21 @@ static enum step inside(struct ctf_reader *reader)
                                "an event takes no bits, so that there would be no end of them");
         break;
     case CTF_STOP_UNKNOWN:
-        return lose_event(reader, "ctf.unknown-event", "the metadata declares no event of this id");
+        return skip_bad_event(reader, "ctf.unknown-event",
+                              "the metadata declares no event of this id");
     case CTF_STOP_CLASS:
-        return lose_event(reader, "ctf.unknown-event", reader->why);
+        return skip_bad_event(reader, "ctf.unknown-event", reader->why);
     case CTF_STOP_BAD:
-        return lose_event(reader, "ctf.bad-event", "a length or selector cannot be");
+        return skip_bad_event(reader, "ctf.bad-event", "a length or selector cannot be");
     }
-    return status == TTR_OK ? leave_packet(reader) : failed(reader, status);
+    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
 }
 
 /* --- Batches --- */
 
 /* Drops the slots and headers of the previous batch, but keeps those of the current packet in slot
  * 0. */
-static void begin_batch(struct ctf_reader *reader)
+static void begin_reader_batch(struct ctf_reader *reader)
 {
     arena_reset(&reader->trace->scratch);
     reader->slots_n = 0;
@@ -749,7 +755,7 @@ static void begin_batch(struct ctf_reader *reader)
 /* Moves the window early for reads up to a time limit. The caller needs all events before that
  * time, which may be after the window's end. The bytes needed are estimated from the previous
  * reads. */
-static enum step look_forward(struct ctf_reader *reader)
+static enum read_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
                    went = here - reader->looked_from;
@@ -762,14 +768,14 @@ static enum step look_forward(struct ctf_reader *reader)
     if (left >= reader->stride || reader->is_unpacked)
         return STEP_GO;
     if (!reader->is_inside)
-        return see(reader, here, reader->stride);
+        return fill_window_to(reader, here, reader->stride);
     return in->window.at_end ? STEP_GO : move_window(reader);
 }
 
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
-    enum step step = STEP_GO;
+    enum read_step step = STEP_GO;
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
@@ -778,16 +784,17 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
     do {
         step = STEP_GO;
         if (in->n == 0)
-            begin_batch(reader);
+            begin_reader_batch(reader);
         if (reader->from != INT64_MIN && reader->next == 0 && !reader->is_inside)
             ctf_enter_range(reader);
         if (in->until != INT64_MAX)
-            step = look_forward(reader);
+            step = move_window_early(reader);
         for (; step == STEP_GO && in->n < in->batch && !in->is_stopped;) {
             if (reader->is_copied)
-                step = give_packet(reader);
+                step = emit_packet_definition(reader);
             else
-                step = reader->is_inside ? inside(reader) : between(reader);
+                step =
+                    reader->is_inside ? read_packet_events(reader) : read_between_packets(reader);
         }
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)

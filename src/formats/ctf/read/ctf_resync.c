@@ -33,7 +33,7 @@ bool ctf_is_zero(const uint8_t *bytes, size_t n)
 
 /* Searches the window from *at on. Sets *at to the packet, or to where the search continues in the
  * next window. */
-static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *is_found)
+static ttr_status search_window_for_packet(struct ctf_reader *reader, uint64_t *at, bool *is_found)
 {
     const struct window *window = &reader->in->window;
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
@@ -68,7 +68,7 @@ ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
         const struct window *window = &in->window;
         uint64_t end = window->offset + window->n;
         if (has_magic && at < end)
-            status = search_window(reader, &at, &is_found);
+            status = search_window_for_packet(reader, &at, &is_found);
         else
             at = end;
         uint64_t passed = is_found || at < end ? at : end;

@@ -7,7 +7,7 @@
 #include "formats/ctf/write/ctf_copy.h"
 
 /* Returns true if the packets of a trace are copied to the output unchanged. */
-static bool is_copied(const struct ctf_writer *w, const struct ctf_trace *trace)
+static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_trace *trace)
 {
     const enum ctf_version from = trace->class->description.version;
     const bool is_same = !w->options.version || w->options.version == from;
@@ -29,7 +29,7 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
             continue;
         struct ctf_reader *reader = input->own;
         if (reader->trace && reader->trace != last)
-            may_copy = is_copied(w, reader->trace);
+            may_copy = is_copied_unchanged(w, reader->trace);
         last = reader->trace;
         reader->is_encoded = last && !may_copy;
         const bool is_alone = !(reader->lanes && reader->lanes->n > 1);

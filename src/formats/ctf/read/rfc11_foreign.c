@@ -15,7 +15,8 @@
 
 /* Parses the metadata for the other byte order. Needs no error handling for their content, since
  * they were parsed before. */
-static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
+static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
+                                       ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;
     const struct ctf_description *own = &trace->class->description;
@@ -42,7 +43,7 @@ struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error)
     if (!other)
         return trace->other_order;
     other->class->rounds_times = trace->class->rounds_times;
-    if (parse(other, trace, error) != TTR_OK) {
+    if (parse_in_other_order(other, trace, error) != TTR_OK) {
         ctf_trace_release(other);
         return NULL;
     }
@@ -80,7 +81,7 @@ bool rfc11_is_foreign(const struct ctf_description *description, const struct rf
            (description->has_session_id && packet->session_id != description->session_id);
 }
 
-static const char *order_of(bool is_big_endian)
+static const char *byte_order_name(bool is_big_endian)
 {
     return is_big_endian ? "big" : "little";
 }
@@ -92,13 +93,13 @@ ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
     const uint64_t at = reader->packets[reader->slot].offset;
     ttr_status status = TTR_OK;
     if (packet->is_big_endian != description->is_big_endian)
-        status =
-            input_damage(reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
-                         "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
-                         "metadata; it is read as it says: packets of another machine "
-                         "are better put beside its own metadata",
-                         reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
-                         order_of(description->is_big_endian));
+        status = input_damage(
+            reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
+            "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
+            "metadata; it is read as it says: packets of another machine "
+            "are better put beside its own metadata",
+            reader->file, (unsigned long long)at, byte_order_name(packet->is_big_endian),
+            byte_order_name(description->is_big_endian));
     if (status == TTR_OK && description->has_session_id &&
         packet->session_id != description->session_id)
         status = input_damage(

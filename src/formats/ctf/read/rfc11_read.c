@@ -11,7 +11,8 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "model/options.h"
 
-static ttr_status read_assumption(struct ctf_trace *trace, const char *value, ttr_error *error)
+static ttr_status read_alignment_option(struct ctf_trace *trace, const char *value,
+                                        ttr_error *error)
 {
     static const char *const words[] = {[CTF_ALIGN_PACKED] = "packed",
                                         [CTF_ALIGN_NATURAL_64] = "natural",
@@ -45,7 +46,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                       "option unpacked-max=%s of ctf: expected a number of bytes from %u", most,
                       RFC11_HEADER);
     return status == TTR_OK
-               ? read_assumption(trace, options_get(options, n, "assume-alignment"), error)
+               ? read_alignment_option(trace, options_get(options, n, "assume-alignment"), error)
                : status;
 }
 
@@ -77,14 +78,16 @@ ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
 
 /* --- Headers --- */
 
-static enum ctf_framing refuse(struct ctf_frame *frame, const char *code, const char *text)
+static enum ctf_framing refuse_packet_header(struct ctf_frame *frame, const char *code,
+                                             const char *text)
 {
     frame->code = code;
     (void)snprintf(frame->text, sizeof frame->text, "%s", text);
     return CTF_FRAME_BAD;
 }
 
-static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ctf_frame *frame)
+static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
+                               struct ctf_frame *frame)
 {
     frame->packet.has_begin = frame->packet.has_end = has_time;
     frame->packet.size = (uint64_t)rfc->packet_size * 8;
@@ -102,7 +105,7 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
 }
 
 /* Marks impossible content sizes. The content then ends with its events. */
-static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
+static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->said_content = frame->packet.content;
     frame->is_size_wrong = rfc->packet_size < RFC11_HEADER;
@@ -127,51 +130,54 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
     if (fault == RFC11_NO_MAGIC)
-        return refuse(frame, "ctf.bad-magic", rfc11_fault_text(fault));
-    take_header(rfc, !section || !section->rfc_has_no_time, frame);
+        return refuse_packet_header(frame, "ctf.bad-magic", rfc11_fault_text(fault));
+    copy_packet_header(rfc, !section || !section->rfc_has_no_time, frame);
     frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
     if (!section)
-        return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
+        return refuse_packet_header(frame, "ctf.no-section",
+                                    "the file belongs to no section of the metadata");
     frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
-    take_sizes(rfc, frame);
+    check_packet_sizes(rfc, frame);
     return frame->is_size_wrong
-               ? refuse(frame, "ctf.bad-size",
-                        "packet_size is less than the 48 bytes of the header, which it counts")
+               ? refuse_packet_header(
+                     frame, "ctf.bad-size",
+                     "packet_size is less than the 48 bytes of the header, which it counts")
                : CTF_FRAMED;
 }
 
 /* --- Contents --- */
 
-static bool is_transformed(const struct rfc11_packet *rfc)
+static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
 {
     return rfc->compression_scheme != RFC11_COMPRESSION_NONE ||
            rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
 }
 
-#define ROOM_MOST ((uint64_t)1 << 20)
+#define CHECK_BYTES_MAX ((uint64_t)1 << 20)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Returns the bytes needed to check the declared content end: the packet, limited to ROOM_MOST
- * after that end. */
-static uint64_t room_of(const struct ctf_frame *frame)
+/* Returns the bytes needed to check the declared content end: the packet, limited to
+ * CHECK_BYTES_MAX after that end. */
+static uint64_t bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
-    return size > content && size - content > ROOM_MOST ? content + ROOM_MOST : size;
+    return size > content && size - content > CHECK_BYTES_MAX ? content + CHECK_BYTES_MAX : size;
 }
 
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
-    *wants_empty_batch = is_transformed(rfc);
-    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? room_of(frame)
-                                                                              : RFC11_HEADER;
+    *wants_empty_batch = is_packed_or_encrypted(rfc);
+    return is_packed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
+               ? bytes_to_check(frame)
+               : RFC11_HEADER;
 }
 
 /* Available bytes of the content. */
-struct content {
+struct stored_content {
     const uint8_t *packet;
     uint64_t offset; /* file offset of the content */
     size_t n;
@@ -179,20 +185,20 @@ struct content {
     bool is_cut; /* the file ends inside the content */
 };
 
-static struct content content_of(const struct ctf_reader *reader)
+static struct stored_content find_content(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
     uint64_t left = window->offset + window->n - packet->offset, whole = packet->content / 8;
-    struct content content = {
+    struct stored_content content = {
         .packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
-    const uint64_t room = room_of(&reader->frame);
+    const uint64_t room = bytes_to_check(&reader->frame);
     content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
     return content;
 }
 
-static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint64_t end)
+static ttr_status report_content_size(struct ctf_reader *reader, const char *how, uint64_t end)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
@@ -205,8 +211,8 @@ static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint6
 }
 
 /* Corrects a wrong content size by the checksum or the compressed data. */
-static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n,
-                                  const char *how)
+static ttr_status set_content_size(struct ctf_reader *reader, struct stored_content *content,
+                                   size_t n, const char *how)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     content->n = n;
@@ -214,10 +220,10 @@ static ttr_status correct_content(struct ctf_reader *reader, struct content *con
     packet->content = packet->content_end = reader->content_end = reader->frame.packet.content =
         (uint64_t)(n + RFC11_HEADER) * 8;
     reader->frame.is_overfull = reader->frame.is_underfull = reader->frame.is_unfinished = false;
-    return tell_content(reader, how, n + RFC11_HEADER);
+    return report_content_size(reader, how, n + RFC11_HEADER);
 }
 
-static ttr_status check_checksum(struct ctf_reader *reader, struct content *content)
+static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stored_content *content)
 {
     const struct rfc11_packet *rfc = &reader->frame.rfc;
     uint32_t checksum;
@@ -244,7 +250,7 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
     const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
                                          content->room, rfc->checksum);
     if (n)
-        return correct_content(reader, content, n, "for what stands before has its checksum");
+        return set_content_size(reader, content, n, "for what stands before has its checksum");
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
                         "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
@@ -254,14 +260,14 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
 }
 
 /* Makes the content empty if it cannot be decoded. */
-static void enter_without_events(struct ctf_reader *reader)
+static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
 /* Makes the buffer `unpacked` the content of the packet. */
-static void enter_unpacked(struct ctf_reader *reader)
+static void use_unpacked_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     packet->base = reader->unpacked.bytes;
@@ -270,8 +276,9 @@ static void enter_unpacked(struct ctf_reader *reader)
     reader->is_unpacked = true;
 }
 
-static ttr_status lose_content(struct ctf_reader *reader, const struct content *content,
-                               const char *code, const char *why)
+static ttr_status report_lost_content(struct ctf_reader *reader,
+                                      const struct stored_content *content, const char *code,
+                                      const char *why)
 {
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, code, reader->error,
@@ -281,8 +288,9 @@ static ttr_status lose_content(struct ctf_reader *reader, const struct content *
 
 /* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
  * fails. */
-static size_t unpack_room(struct ctf_reader *reader, const struct content *content,
-                          struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+static size_t unpack_past_content_end(struct ctf_reader *reader,
+                                      const struct stored_content *content,
+                                      struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
 {
     struct rfc11_unpacking all = *how;
     struct buffer unpacked;
@@ -297,7 +305,7 @@ static size_t unpack_room(struct ctf_reader *reader, const struct content *conte
     return content->room - (size_t)all.unused;
 }
 
-static ttr_status unpack(struct ctf_reader *reader, struct content *content)
+static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored_content *content)
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
@@ -306,18 +314,18 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
     enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
     const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n
-                         ? unpack_room(reader, content, &rfc, &how)
+                         ? unpack_past_content_end(reader, content, &rfc, &how)
                          : 0;
     if (n) {
         const ttr_status status =
-            correct_content(reader, content, n, "where its compressed data end");
-        enter_unpacked(reader);
+            set_content_size(reader, content, n, "where its compressed data end");
+        use_unpacked_content(reader);
         return status;
     }
     if (result == RFC11_UNPACKED || result == RFC11_DAMAGED || result == RFC11_TOO_LARGE)
-        enter_unpacked(reader);
+        use_unpacked_content(reader);
     else
-        enter_without_events(reader);
+        use_empty_content(reader);
     if (how.unused)
         input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
                    "%llu bytes stand behind the compressed content of a packet of %s",
@@ -329,20 +337,21 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     case RFC11_UNPACKED:
         return TTR_OK;
     case RFC11_NO_KEY:
-        return fail_option(reader->error,
-                           lose_content(reader, content, "ctf.no-key",
-                                        "it is enciphered: give its key with " RFC11_KEY_ADVICE),
-                           RFC11_KEY_OPTION);
+        return fail_option(
+            reader->error,
+            report_lost_content(reader, content, "ctf.no-key",
+                                "it is enciphered: give its key with " RFC11_KEY_ADVICE),
+            RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
-        return lose_content(reader, content, "ctf.unknown-scheme",
-                            "its compression or cypher is none that RFC v1.1 defines");
+        return report_lost_content(reader, content, "ctf.unknown-scheme",
+                                   "its compression or cypher is none that RFC v1.1 defines");
     case RFC11_DAMAGED:
-        return lose_content(reader, content, "ctf.unpack", how.reason);
+        return report_lost_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
         return fail_option(
             reader->error,
-            lose_content(reader, content, "ctf.unpacked-max",
-                         "it unpacks to more bytes than format option unpacked-max allows"),
+            report_lost_content(reader, content, "ctf.unpacked-max",
+                                "it unpacks to more bytes than format option unpacked-max allows"),
             "ctf.unpacked-max");
     case RFC11_NO_MEMORY:
         break;
@@ -353,17 +362,17 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
 ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct content content = content_of(reader);
+    struct stored_content content = find_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
     ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
-        status = check_checksum(reader, &content);
-    if (status == TTR_OK && is_transformed(&reader->frame.rfc))
-        status = unpack(reader, &content);
+        status = verify_content_checksum(reader, &content);
+    if (status == TTR_OK && is_packed_or_encrypted(&reader->frame.rfc))
+        status = decode_packet_content(reader, &content);
     if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
         return status;
-    return tell_content(reader, "as far as there are events", packet->size / 8);
+    return report_content_size(reader, "as far as there are events", packet->size / 8);
 }
 
 void rfc11_leave_packet(const struct ctf_reader *reader)
@@ -377,8 +386,8 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
 /* --- Unreadable events --- */
 
 /* Compiles the event context alone, at first use. */
-static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind,
-                                            ttr_error *error)
+static const struct layout *compile_event_context(struct ctf_trace *trace, struct ctf_kind *kind,
+                                                  ttr_error *error)
 {
     struct layout_spec spec = {.t = trace->t,
                                .arena = &trace->class->description.arena,
@@ -412,7 +421,7 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     bool is_content = bits.end == reader->content_end;
     if (!kind || !kind->class->rfc_has_event_size)
         return RFC11_STAYS;
-    const struct layout *context = compile_context(reader->trace, kind, reader->error);
+    const struct layout *context = compile_event_context(reader->trace, kind, reader->error);
     if (!context)
         return RFC11_STAYS;
     ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
