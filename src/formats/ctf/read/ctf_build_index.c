@@ -38,28 +38,15 @@
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/status.h"
-#include "formats/ctf/packet/ctf_index.h"
-#include "formats/ctf/read/ctf_peek_header.h"
+#include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
-#include "formats/ctf/read/ctf_duplicate_packets.h"
 
 /* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
 #define AHEAD 32u
 #define LOST_ENTRIES_MAX \
     16u /* index entries without a packet before the rest of the index is ignored */
 #define REST_BYTES ((size_t)64 << 10)
-
-struct index_pass {
-    struct ctf_reader *reader;
-    struct ctf_lanes *lanes;
-    struct ctf_look look;
-    uint64_t at;
-    uint64_t usual;               /* size of the previous packet in bytes; 0 = none yet */
-    uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */
-    struct ctf_index_check check; /* comparison with the file's index */
-};
 
 void ctf_lanes_release(struct ctf_lanes *lanes)
 {
@@ -90,7 +77,8 @@ static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
     return oldest;
 }
 
-static bool add_entry_point(struct index_pass *pass, const struct ctf_frame *frame, int64_t begin)
+static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame *frame,
+                            int64_t begin)
 {
     struct ctf_lanes *lanes = pass->lanes;
     if (lanes->packets % lanes->stride)
@@ -189,8 +177,7 @@ const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t l
 
 /* --- Assigning packets to queues --- */
 
-/* Converts the begin and end of a packet to ns. Returns false if it has no begin. */
-static bool packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
+bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
@@ -276,7 +263,7 @@ static bool store_queue_of_packet(struct ctf_lanes *lanes, uint32_t lane)
     return true;
 }
 
-static struct ctf_identity packet_identity(const struct ctf_packet *packet)
+struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet)
 {
     return (struct ctf_identity){
         .begin = packet->begin,
@@ -291,7 +278,7 @@ static void update_queue(struct ctf_lane *lane, const struct ctf_frame *frame, b
 {
     if (has_begin && !lane->has_begin) {
         lane->begin = times[0];
-        lane->first = packet_identity(&frame->packet);
+        lane->first = ctf_packet_identity(&frame->packet);
     }
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
@@ -301,7 +288,7 @@ static void update_queue(struct ctf_lane *lane, const struct ctf_frame *frame, b
 }
 
 /* Reports a packet that begins before an earlier packet of its stream. */
-static void report_packet_order(const struct index_pass *pass, const struct ctf_frame *frame,
+static void report_packet_order(const struct ctf_index_pass *pass, const struct ctf_frame *frame,
                                 int64_t begin)
 {
     const struct ctf_lanes *lanes = pass->lanes;
@@ -316,11 +303,11 @@ static void report_packet_order(const struct index_pass *pass, const struct ctf_
 }
 
 /* Adds the packet at pass->at to the index. */
-static bool add_indexed_packet(struct index_pass *pass, const struct ctf_frame *frame)
+static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
     struct ctf_lanes *lanes = pass->lanes;
     int64_t times[2] = {0, 0};
-    bool has_begin = packet_times(frame, &times[0], &times[1]);
+    bool has_begin = ctf_packet_times(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
         lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
                                            .number = frame->number,
@@ -352,7 +339,7 @@ static bool add_indexed_packet(struct index_pass *pass, const struct ctf_frame *
 
 /* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
  * before the last one. */
-static void prefetch_headers(struct index_pass *pass, uint64_t before)
+static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
@@ -374,7 +361,8 @@ struct packet_pair {
     bool has_next; /* the other frame contains the next packet */
 };
 
-static void peek_next_packet(struct index_pass *pass, struct packet_pair *pair, ttr_error *error)
+static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pair,
+                             ttr_error *error)
 {
     struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
     pair->framing = pair->has_next ? pair->next : ctf_look_at(&pass->look, pass->at, frame, error);
@@ -391,7 +379,7 @@ static void peek_next_packet(struct index_pass *pass, struct packet_pair *pair, 
     pass->lanes->has_corrected |= is_resized;
 }
 
-static ttr_status scan_packet_headers(struct index_pass *pass, ttr_error *error)
+static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
     struct packet_pair pair;
     for (pair.i = 0, pair.has_next = false;; pair.i = !pair.i) {
@@ -432,7 +420,7 @@ static ttr_status scan_packet_headers(struct index_pass *pass, ttr_error *error)
 
 /* Compares the remaining index entries, those after damage, with the packets at their offsets.
  * Stops after LOST_ENTRIES_MAX entries without a packet. */
-static void check_index_rest(struct index_pass *pass)
+static void check_index_rest(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
     struct ctf_index_check *check = &pass->check;
@@ -457,7 +445,7 @@ static void check_index_rest(struct index_pass *pass)
 
 /* Builds the frame that an index entry describes. `like` is a real frame, for the members that
  * entries lack. Returns false if the stream class is unknown. */
-static bool frame_from_index_entry(struct index_pass *pass, const struct ctf_index_entry *entry,
+static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf_index_entry *entry,
                                    const struct ctf_frame *like, struct ctf_frame *frame)
 {
     const struct ctf_stream_class *class =
@@ -489,7 +477,7 @@ static bool is_entry_successor(const struct ctf_index_entry *entry,
 
 /* Adds all index entries. Returns false if one is implausible; the caller must then discard the
  * result. */
-static bool add_index_entries(struct index_pass *pass, struct ctf_index *index)
+static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
     struct ctf_index_entry entry, before = {.end = 0};
@@ -515,7 +503,7 @@ static bool add_index_entries(struct index_pass *pass, struct ctf_index *index)
     return index->at == index->n && pass->at == source_disk_size(pass->reader->in->source);
 }
 
-static void reset_index(struct index_pass *pass)
+static void reset_index(struct ctf_index_pass *pass)
 {
     struct ctf_lanes *lanes = pass->lanes;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
@@ -533,7 +521,7 @@ static void reset_index(struct index_pass *pass)
 }
 
 /* Returns false if there is no usable index file. */
-static bool scan_by_index(struct index_pass *pass)
+static bool scan_by_index(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
     bool is_odd,
@@ -546,7 +534,7 @@ static bool scan_by_index(struct index_pass *pass)
     return is_taken;
 }
 
-static ttr_status scan_by_headers(struct index_pass *pass, ttr_error *error)
+static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
     ctf_index_check_begin(&pass->check, pass->reader);
     ttr_status status = scan_packet_headers(pass, error);
@@ -570,7 +558,7 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     lanes->alloc = alloc;
     lanes->lane = lane;
     lanes->capacity = 1;
-    struct index_pass pass = {.reader = reader, .lanes = lanes};
+    struct ctf_index_pass pass = {.reader = reader, .lanes = lanes};
     reset_index(&pass);
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
@@ -596,7 +584,7 @@ static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_mark *m
     if (!ctf_look_begin(&look, reader))
         return false;
     bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
-                    packet_times(frame, begin, &end);
+                    ctf_packet_times(frame, begin, &end);
     ctf_look_end(&look);
     return is_there;
 }
@@ -629,7 +617,7 @@ void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes,
                      unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
-    struct index_pass pass = {.reader = reader, .lanes = &unused};
+    struct ctf_index_pass pass = {.reader = reader, .lanes = &unused};
     if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&pass.look, reader))
         return;
     lanes->is_checked = true;
@@ -651,7 +639,7 @@ static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, cons
     if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
         frame.is_foreign || !ctf_is_of_lane(lane, &frame))
         return;
-    if (packet_times(&frame, &times[0], &times[1]) && times[0] >= lane->end)
+    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= lane->end)
         update_queue(lane, &frame, true, times);
 }
 
@@ -684,197 +672,4 @@ bool ctf_scan_rest(struct ctf_reader *reader)
     lanes->open_at = UINT64_MAX;
     alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
     return true;
-}
-
-static bool is_same_packet(const struct ctf_identity *a, const struct ctf_identity *b)
-{
-    return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence &&
-           a->size == b->size;
-}
-
-/* Returns true if packets after one that begins at `begin` may begin at or before `other`. */
-static bool may_packets_precede(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
-{
-    return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
-}
-
-/* Iterator over the packets of one queue of a file. */
-struct packet_iter {
-    struct index_pass pass;
-    uint64_t packet; /* index of the packet at scan.at */
-    uint32_t lane;
-    struct ctf_frame frame; /* the packet found */
-    int64_t begin;          /* begin of the packet found, ns */
-    bool is_over;
-};
-
-/* Starts at the last entry point before `begin`. Sets is_over if memory is out. */
-static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
-{
-    uint64_t wanted, packet = 0;
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct packet_iter iter = {
-        .pass = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
-        .packet = packet,
-        .lane = lane};
-    iter.is_over = !ctf_look_begin(&iter.pass.look, reader);
-    return iter;
-}
-
-/* Advances to the next packet of the queue that has a begin time. Returns false at the end of the
- * readable packets. */
-static bool visit_next_packet(struct packet_iter *iter)
-{
-    ttr_error error;
-    int64_t end;
-    for (bool is_found = false; !iter->is_over && !is_found;) {
-        const struct ctf_frame *frame = &iter->frame;
-        enum ctf_framing framing =
-            ctf_look_at(&iter->pass.look, iter->pass.at, &iter->frame, &error);
-        framing = ctf_correct_size(
-            iter->pass.reader, &(struct ctf_sized){iter->pass.at, iter->pass.usual, NULL, framing},
-            &iter->frame);
-        is_found = framing == CTF_FRAMED &&
-                   ctf_lane_of(iter->pass.reader->lanes, iter->packet) == iter->lane &&
-                   packet_times(frame, &iter->begin, &end);
-        iter->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
-                        frame->packet.size == UINT64_MAX;
-        iter->packet += framing == CTF_FRAMED;
-        iter->pass.usual = iter->is_over ? 0 : frame->packet.size / 8;
-        iter->pass.at += iter->pass.usual;
-        if (is_found)
-            return true;
-    }
-    return false;
-}
-
-bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
-{
-    struct packet_iter iter = visit_queue_from(reader, i, lane->begin);
-    bool is_found = false, goes_on = true;
-    while (goes_on && !is_found && visit_next_packet(&iter)) {
-        const struct ctf_identity found = packet_identity(&iter.frame.packet);
-        is_found = is_same_packet(&found, &lane->first);
-        goes_on = may_packets_precede(reader->lanes, iter.begin, lane->begin);
-    }
-    ctf_look_end(&iter.pass.look);
-    return is_found;
-}
-
-/* Computes a 128-bit key that is equal only for copies of one packet. */
-static void packet_key(const struct ctf_packet *packet, uint64_t key[2])
-{
-    const struct ctf_identity identity = packet_identity(packet);
-    key[0] = hash_pair(identity.begin, identity.end);
-    key[1] = hash_pair(identity.sequence, identity.size);
-}
-
-/* Returns the queue's map of duplicates, allocated at first use. Returns NULL if memory is out. */
-static struct pairmap *duplicates_of_queue(struct ctf_lanes *lanes, uint32_t i)
-{
-    struct ctf_lane *lane = &lanes->lane[i];
-    if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
-        pairmap_init(lane->had, lanes->alloc);
-    return lane->had;
-}
-
-static struct ctf_twin location_of_packet(const struct packet_iter *iter)
-{
-    const uint64_t size = iter->is_over ? 0 : iter->frame.packet.size / 8;
-    return (struct ctf_twin){iter->pass.reader, iter->pass.at - size};
-}
-
-/* Advances `here` to the begin time of `first`, and returns true if both are at the same packet.
- * Both iterate in time order (merge join). */
-static bool advance_to_duplicate(const struct packet_iter *first, struct packet_iter *here,
-                                 bool *has_other)
-{
-    while (*has_other && here->begin < first->begin)
-        *has_other = visit_next_packet(here);
-    const struct ctf_identity a = packet_identity(&first->frame.packet),
-                              b = packet_identity(&here->frame.packet);
-    return *has_other && is_same_packet(&a, &b);
-}
-
-/* Moves a packet from the first file to the second: marks it as duplicate in the first and as
- * replacement in the second. */
-static bool replace_damaged_packet(const struct packet_iter *first, const struct packet_iter *here,
-                                   const struct ctf_before *before)
-{
-    struct ctf_lanes *lanes = here->pass.reader->lanes;
-    struct ctf_lane *lane = &lanes->lane[here->lane];
-    struct pairmap *given = duplicates_of_queue(first->pass.reader->lanes, first->lane);
-    uint64_t key[2];
-    packet_key(&first->frame.packet, key);
-    if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
-                       lane->taken_n + 1, sizeof *lane->taken) ||
-        !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
-        return false;
-    lane->taken[lane->taken_n++] = *before;
-    input_note(first->pass.reader->in, TTR_NOTE_ODD, location_of_packet(first).offset,
-               "ctf.damaged-twin",
-               "a packet of %s is damaged: it is read from %s, which has it whole",
-               first->pass.reader->file, here->pass.reader->file);
-    return true;
-}
-
-/* Returns true if the second file's copy of the packet is undamaged and the first file's is
- * damaged. */
-static bool is_better_duplicate(const struct packet_iter *first, const struct packet_iter *here)
-{
-    const struct ctf_lane *lane = &first->pass.reader->lanes->lane[first->lane];
-    const struct ctf_twin a = location_of_packet(first), b = location_of_packet(here);
-    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
-           !first->is_over && !here->is_over &&
-           ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
-}
-
-/* Marks the packet as a duplicate in the second file. Does nothing if an earlier comparison chose
- * the second file's copy. */
-static bool mark_duplicate(const struct packet_iter *first, const struct packet_iter *here)
-{
-    const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->pass.reader->lanes->lane[first->lane],
-                          *lane = &here->pass.reader->lanes->lane[here->lane];
-    uint64_t key[2];
-    packet_key(packet, key);
-    if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
-        return true;
-    return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
-}
-
-bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
-{
-    const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    if (!duplicates_of_queue(here->reader->lanes, here->lane))
-        return false;
-    struct packet_iter iter = visit_queue_from(first->reader, first->lane, lane->begin),
-                       other = visit_queue_from(here->reader, here->lane, lane->begin);
-    struct ctf_before before = {.is_there = false};
-    if (iter.packet == 0)
-        before = first->reader->lanes->lane[first->lane].initial;
-    bool is_fine = true, has_other = visit_next_packet(&other);
-    for (bool goes_on = true; goes_on && is_fine && visit_next_packet(&iter);) {
-        is_fine =
-            advance_to_duplicate(&iter, &other, &has_other) && is_better_duplicate(&iter, &other)
-                ? replace_damaged_packet(&iter, &other, &before)
-                : mark_duplicate(&iter, &other);
-        ctf_settle_before(&before, &iter.frame.packet);
-        goes_on = may_packets_precede(first->reader->lanes, iter.begin, lane->end);
-    }
-    is_fine = is_fine && iter.pass.look.bytes && other.pass.look.bytes;
-    ctf_look_end(&iter.pass.look);
-    ctf_look_end(&other.pass.look);
-    return is_fine;
-}
-
-uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
-{
-    uint64_t key[2];
-    if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
-        return 0;
-    packet_key(packet, key);
-    const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
-    return value ? *value : 0;
 }

@@ -3,8 +3,8 @@
  * Three loops, from fast to general; each stops at the start of an event that it cannot read:
  *
  * |  ctf_fast_loop_read (ctf_fast_loop.c)  plain events: fixed headers, ticks are ns, no threads
- * |  read_usual_events                             any fixed header and clock, threads
- * |  read_one_event                               one event of any kind
+ * |  read_usual_events                     any fixed header and clock, threads
+ * |  read_one_event                        one event of any kind
  *
  * Nothing here moves the window or handles damage: the loops stop with a reason (enum
  * ctf_stop_reason) and ctf_read.c continues. The library context is only changed when a class or

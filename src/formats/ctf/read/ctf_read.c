@@ -2,15 +2,15 @@
  *
  * ctf_next fills one batch. It alternates between two states:
  *
- * |  read_between_packets --header ok--> enter_packet --> read_packet_events
- * |        ^  |                                            |
- * |        |  +--damage--> search_next_packet (ctf_resync.c)      | end of content, or damage
- * |        +------------------- leave_packet <-------------+
+ * |  read_between_packets --header ok--> enter_packet --> ctf_read_packet_events
+ * |      ^    |                                                |
+ * |      |    +--damage--> search_next_packet                  | end of content, or damage
+ * |      +---------------- leave_packet <----------------------+
  *
- * Each function returns an enum step. Invariant: events in the batch point into the window, so the
- * window only moves while the batch is empty (model/input.h). A function that needs a move while
- * events are pending returns STEP_HOLD; the batch is then returned first, and the same function
- * runs again. Therefore a function must not change state before it may return STEP_HOLD.
+ * Each function returns an enum ctf_step. Invariant: events in the batch point into the window, so
+ * the window only moves while the batch is empty (model/input.h). A function that needs a move
+ * while events are pending returns STEP_HOLD; the batch is then returned first, and the same
+ * function runs again. Therefore a function must not change state before it may return STEP_HOLD.
  *
  * Inside a packet the window moves by multiples of 64 bytes from the packet's start, or of 4,096 if
  * a type needs such an alignment. So addresses keep the alignment of bit offsets.
@@ -19,13 +19,14 @@
  * bits.base. Cost: one call of enter_packet and leave_packet per packet; events are read by
  * ctf_events.c.
  *
- * Left out: events (ctf_events.c), the choice of packets by time (ctf_time_range.c), repair of
- * sizes (ctf_size_repair.c), the search after damage (ctf_resync.c), what RFC v1.1 adds
- * (rfc11_read.c). */
+ * Left out: the state inside a packet (ctf_read_packet.c), events (ctf_events.c), the choice of
+ * packets by time (ctf_time_range.c), repair of sizes (ctf_size_repair.c), the search after damage
+ * (ctf_resync.c), what RFC v1.1 adds (rfc11_read.c). */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/ctf/read/ctf_read_step.h"
 #include "formats/ctf/read/ctf_time_range.h"
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
@@ -33,27 +34,8 @@
 
 #define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
-#define MOVE_BYTES ((size_t)1024)
 #define CONTENT_AHEAD ((uint64_t)256) /* bytes after the content that event decoding may load */
 #define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
-
-enum read_step {
-    STEP_GO,
-    STEP_HOLD, /* the window must move, but events are pending */
-    STEP_END,
-    STEP_FAILED /* see reader->status */
-};
-
-static enum read_step step_from_status(struct ctf_reader *reader, ttr_status status)
-{
-    reader->status = status;
-    return status == TTR_OK ? STEP_GO : STEP_FAILED;
-}
-
-static bool is_rfc(const struct ctf_reader *reader)
-{
-    return reader->trace->class->description.version == CTF_RFC_1_1;
-}
 
 static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 {
@@ -62,7 +44,7 @@ static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
 }
 
 /* Makes `need` bytes from `offset` on available in the window, or fewer at the end of the input. */
-static enum read_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
+static enum ctf_step fill_window_to(struct ctf_reader *reader, uint64_t offset, uint64_t need)
 {
     struct input *in = reader->in;
     if (is_in_window(reader, offset) &&
@@ -70,7 +52,7 @@ static enum read_step fill_window_to(struct ctf_reader *reader, uint64_t offset,
         return STEP_GO;
     if (in->n)
         return STEP_HOLD;
-    return step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
+    return ctf_step_from_status(reader, input_fill(in, offset, (size_t)need, reader->error));
 }
 
 static const uint8_t *window_at(const struct ctf_reader *reader, uint64_t offset)
@@ -101,7 +83,7 @@ static void emit_definition(struct ctf_reader *reader, struct ctf_stream *stream
     event->part = reader->slot;
 }
 
-static enum read_step emit_packet_definition(struct ctf_reader *reader)
+static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     if (reader->in->n == reader->in->batch)
@@ -120,7 +102,7 @@ static enum read_step emit_packet_definition(struct ctf_reader *reader)
 
 /* Finishes the input: reports a truncated last packet, and emits the stream definition of a file
  * without packets. */
-static enum read_step finish_stream_file(struct ctf_reader *reader)
+static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 {
     const uint64_t end = source_end(reader->in->source);
     if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
@@ -129,20 +111,20 @@ static enum read_step finish_stream_file(struct ctf_reader *reader)
                                          "%s ends inside a packet: %llu bytes of it are missing",
                                          reader->file, (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
-            return step_from_status(reader, status);
+            return ctf_step_from_status(reader, status);
     }
     if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
         return STEP_END;
     struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
     if (!stream)
-        return step_from_status(reader, fail_memory(reader->error));
+        return ctf_step_from_status(reader, fail_memory(reader->error));
     reader->is_told = true;
     emit_definition(reader, stream, CTF_DEFINITION_STREAM);
     return STEP_GO;
 }
 
 /* Skips a tail that is shorter than a packet's header and context. */
-static enum read_step skip_file_tail(struct ctf_reader *reader)
+static enum ctf_step skip_file_tail(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     uint64_t from = reader->next, n = ctf_bytes_from(reader, from);
@@ -155,14 +137,14 @@ static enum read_step skip_file_tail(struct ctf_reader *reader)
                    (unsigned long long)n, reader->file);
         return STEP_GO;
     }
-    return step_from_status(
+    return ctf_step_from_status(
         reader, input_damage(in, from, n, "ctf.cut-header", reader->error,
                              "%s ends inside the header of a packet, with %llu byte%s of it",
                              reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Searches for the next packet after a bad header, whose sizes cannot be trusted. */
-static enum read_step search_next_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
+static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     uint64_t from = reader->next;
     bool is_zero;
@@ -172,7 +154,7 @@ static enum read_step search_next_packet(struct ctf_reader *reader, const struct
                                    /* after a bad event, a packet may start at this very byte */
                                    &is_zero);
     if (status != TTR_OK)
-        return step_from_status(reader, status);
+        return ctf_step_from_status(reader, status);
     uint64_t n = reader->next - from;
     reader->is_lost = false;
     if (reader->lane) /* only the input of the first queue reports what is outside of packets */
@@ -189,10 +171,10 @@ static enum read_step search_next_packet(struct ctf_reader *reader, const struct
                    "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
         return STEP_GO;
     }
-    return step_from_status(reader,
-                            input_damage(reader->in, from, n, frame->code, reader->error,
-                                         "%s: %s; %llu byte%s skipped", reader->file, frame->text,
-                                         (unsigned long long)n, n == 1 ? "" : "s"));
+    return ctf_step_from_status(reader, input_damage(reader->in, from, n, frame->code,
+                                                     reader->error, "%s: %s; %llu byte%s skipped",
+                                                     reader->file, frame->text,
+                                                     (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
 /* Stores header and context, whose fields may be asked for after the window has moved. */
@@ -210,9 +192,9 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
 {
     const struct ctf_frame *frame = &reader->frame;
     const bool tells_content =
-        !frame->is_resized && !is_rfc(reader); /* else the wrong size is reported as damage */
+        !frame->is_resized && !ctf_is_rfc(reader); /* else the wrong size is reported as damage */
     reader->is_foreign |= frame->is_foreign;
-    if (frame->is_foreign && !is_rfc(reader))
+    if (frame->is_foreign && !ctf_is_rfc(reader))
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
                    "a packet of %s has the uuid of another trace", reader->file);
     if (frame->is_overfull && tells_content)
@@ -297,19 +279,19 @@ static void report_early_event(struct ctf_reader *reader, const struct ctf_packe
                    "an event of %s is earlier than its packet's begin", reader->file);
 }
 
-static enum read_step enter_packet(struct ctf_reader *reader)
+static enum ctf_step enter_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     const struct ctf_frame *frame = &reader->frame;
     struct ctf_stream *const last = reader->stream;
     reader->stream = ctf_stream_of(reader, frame);
     if (!reader->stream)
-        return step_from_status(reader, fail_memory(reader->error));
+        return ctf_step_from_status(reader, fail_memory(reader->error));
     if (!reader->packets)
         reader->packets =
             alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
     if (!reader->packets)
-        return step_from_status(reader, fail_memory(reader->error));
+        return ctf_step_from_status(reader, fail_memory(reader->error));
     reader->slot = reader->slots_n++;
     struct ctf_packet *packet = &reader->packets[reader->slot];
     *packet = frame->packet;
@@ -318,7 +300,7 @@ static enum read_step enter_packet(struct ctf_reader *reader)
     packet->content_end = packet->content;
     packet->first_bit = frame->head;
     if (!store_packet_head(reader, packet))
-        return step_from_status(reader, fail_memory(reader->error));
+        return ctf_step_from_status(reader, fail_memory(reader->error));
     in->packets++;
     skip_padding_reads(reader, packet);
     reader->is_inside = true;
@@ -345,28 +327,18 @@ static enum read_step enter_packet(struct ctf_reader *reader)
         ctf_give_gaps(reader);
     if (!has_time) /* gaps are emitted first and use the previous time */
         reader->time = time_without_clock(reader, packet);
-    return is_rfc(reader) ? step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
-}
-
-/* Records the end time of a packet of this input, with or without reading it. */
-static void record_packet_end(struct ctf_reader *reader, const struct ctf_kind *kind,
-                              const struct ctf_packet *packet)
-{
-    bool is_clamped = false;
-    if (packet->has_begin)
-        reader->packet_end =
-            ctf_time(&kind->timeline, packet->has_end ? packet->end : packet->begin, &is_clamped);
+    return ctf_is_rfc(reader) ? ctf_step_from_status(reader, rfc11_enter_packet(reader)) : STEP_GO;
 }
 
 /* Makes the bytes available that entering the packet needs: all of it for copies, else its first
  * event. */
-static enum read_step fill_packet_window(struct ctf_reader *reader)
+static enum ctf_step fill_packet_window(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     bool is_copy = reader->in->flags & TTR_READ_DEFINITIONS && !reader->is_encoded &&
                    frame->packet.size <= CTF_COPY_MAX * 8,
          wants_empty_batch = false;
-    uint64_t need = is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
+    uint64_t need = ctf_is_rfc(reader) ? rfc11_bytes_to_enter(frame, &wants_empty_batch) : 0;
     if (wants_empty_batch && reader->in->n)
         return STEP_HOLD;
     if (is_copy && need < frame->packet.size / 8)
@@ -382,55 +354,25 @@ static bool is_of_reader_queue(const struct ctf_reader *reader, const struct ctf
     return reader->lanes && ctf_is_of_lane(&reader->lanes->lane[reader->lane], frame);
 }
 
-/* Advances to the next packet. `offset` is the start of the current one and `from` the first byte
- * of it that was not read. Only the input that owns the packet (`is_mine`) reports a wrong size. */
-static enum read_step advance_to_next_packet(struct ctf_reader *reader,
-                                             const struct ctf_packet *packet, uint64_t offset,
-                                             uint64_t from, bool is_mine)
-{
-    const bool is_resized = reader->frame.is_resized;
-    const uint64_t said = is_resized ? reader->frame.said_size : packet->size,
-                   next = offset + packet->size / 8;
-    reader->next = ctf_go_on(reader, from, next);
-    reader->usual = reader->next - offset;
-    reader->tells_cut = is_mine;
-    if (reader->next == next && !is_resized)
-        return STEP_GO;
-    reader->is_damaged = true;
-    if (reader->is_size_told || !is_mine)
-        return STEP_GO;
-    from = from < reader->next ? from : reader->next;
-    return step_from_status(
-        reader,
-        input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                     "%s: the packet at byte %llu says that it has %llu %s, but %s "
-                     "behind %llu bytes: read on there",
-                     reader->file, (unsigned long long)offset,
-                     (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                     reader->next < source_end(reader->in->source) ? "another one begins"
-                                                                   : "the file ends",
-                     (unsigned long long)reader->usual));
-}
-
 /* Skips a packet that is not read by this input or not requested. Its counters are still recorded.
  */
-static enum read_step skip_packet(struct ctf_reader *reader, bool is_mine)
+static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
 {
     const struct ctf_frame *frame = &reader->frame;
     if (is_mine || is_of_reader_queue(reader, frame)) {
         struct ctf_stream *stream = ctf_stream_of(reader, frame);
         if (!stream)
-            return step_from_status(reader, fail_memory(reader->error));
+            return ctf_step_from_status(reader, fail_memory(reader->error));
         ctf_settle_before(ctf_before_of(stream), &frame->packet);
     }
     if (is_mine && !ctf_is_empty(frame))
-        record_packet_end(reader, frame->kind, &frame->packet);
+        ctf_record_packet_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
     reader->is_size_told = false;
-    enum read_step step =
-        advance_to_next_packet(reader, &frame->packet, reader->next,
-                               reader->next + (frame->packet.content + 7) / 8, is_mine);
+    enum ctf_step step =
+        ctf_advance_to_next_packet(reader, &frame->packet, reader->next,
+                                   reader->next + (frame->packet.content + 7) / 8, is_mine);
     reader->packet_i++;
     const struct ctf_mark *mark =
         !is_mine && reader->lanes && step == STEP_GO
@@ -459,15 +401,15 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
 
 /* Decides what to do with a packet whose header and context are complete: read, skip, or stop at
  * the end of the range. */
-static enum read_step accept_packet(struct ctf_reader *reader)
+static enum ctf_step accept_packet(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
     struct ctf_frame *frame = &reader->frame;
     bool is_mine = reader->takes_all || !reader->lanes ||
                    ctf_lane_of(reader->lanes, reader->packet_i) == reader->lane;
-    enum read_step step = is_mine && reader->to != INT64_MAX
-                              ? fill_window_to(reader, reader->next, ctf_first_event_room(frame))
-                              : STEP_GO;
+    enum ctf_step step = is_mine && reader->to != INT64_MAX
+                             ? fill_window_to(reader, reader->next, ctf_first_event_room(frame))
+                             : STEP_GO;
     if (step != STEP_GO)
         return step;
     const struct bits bits = packet_bits(reader);
@@ -517,7 +459,7 @@ static bool is_size_verified(const struct ctf_reader *reader)
            reader->packet_i + 1 < lanes->packets;
 }
 
-static enum read_step read_between_packets(struct ctf_reader *reader)
+static enum ctf_step read_between_packets(struct ctf_reader *reader)
 {
     size_t need = HEAD_BYTES;
     if (reader->is_lost)
@@ -525,7 +467,7 @@ static enum read_step read_between_packets(struct ctf_reader *reader)
     if (is_end_of_file(reader))
         return finish_stream_file(reader);
     for (;; need *= 4) {
-        enum read_step step = fill_window_to(reader, reader->next, need);
+        enum ctf_step step = fill_window_to(reader, reader->next, need);
         if (step != STEP_GO)
             return step;
         uint64_t n = ctf_bytes_from(reader, reader->next);
@@ -541,13 +483,13 @@ static enum read_step read_between_packets(struct ctf_reader *reader)
         case CTF_FRAMED:
             return accept_packet(reader);
         case CTF_FRAME_FAILED:
-            return step_from_status(reader, reader->error->status);
+            return ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_BAD:
             return search_next_packet(reader, &reader->frame);
         case CTF_FRAME_FOREIGN:
             return ctf_pass_foreign(reader) == TTR_OK
                        ? STEP_GO
-                       : step_from_status(reader, reader->error->status);
+                       : ctf_step_from_status(reader, reader->error->status);
         case CTF_FRAME_SHORT:
             break;
         }
@@ -562,172 +504,6 @@ static enum read_step read_between_packets(struct ctf_reader *reader)
             return search_next_packet(reader, &reader->frame);
         }
     }
-}
-
-/* --- Inside a packet --- */
-
-/* Reports events later than their packet's end: a range that starts long after the packet misses
- * them (ctf_find_entry). */
-static void report_late_event(struct ctf_reader *reader, const struct ctf_packet *packet)
-{
-    const bool has_times = reader->stream->kind->plan.has_time && packet->has_end &&
-                           /* RFC v1.1 reports this per event (rfc11_read.c) */
-                           reader->given && !is_rfc(reader);
-    if (has_times && reader->ticks > packet->end && packet->end >= packet->begin &&
-        !reader->trace->class->quirks.event_after_packet)
-        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.late-event",
-                   "an event of %s is later than its packet's end", reader->file);
-}
-
-static enum read_step leave_packet(struct ctf_reader *reader)
-{
-    struct ctf_packet *packet = &reader->packets[reader->slot];
-    const bool was_unpacked = reader->is_unpacked;
-    reader->is_inside = false;
-    if (is_rfc(reader))
-        rfc11_leave_packet(reader);
-    ctf_settle_before(ctf_before_of(reader->stream), packet);
-    if (reader->given)
-        record_packet_end(reader, reader->stream->kind, packet);
-    report_late_event(reader, packet);
-    uint64_t here = reader->offset + (reader->bits.at + (reader->is_lost ? 0 : 7)) /
-                                         /* a lost packet is searched from the byte of the first
-                                          * unread bit */
-                                         8;
-    enum read_step step = STEP_GO;
-    if (packet->size == UINT64_MAX)
-        reader->next = here;
-    else
-        step = advance_to_next_packet(
-            reader, packet, packet->offset,
-            was_unpacked ? packet->offset + (reader->frame.packet.content + 7) / 8 : here, true);
-    reader->packet_i++;
-    uint64_t n = reader->next - packet->offset;
-    bool is_shown = reader->is_encoded ? reader->next <= source_end(reader->in->source)
-                                       : ctf_bytes_from(reader, packet->offset) >= n;
-    reader->is_copied = reader->in->flags & TTR_READ_DEFINITIONS &&
-                        (!reader->is_damaged || reader->is_sealed) && is_shown && n <= CTF_COPY_MAX;
-    return step;
-}
-
-/* Moves the window inside the packet to the start of the next event. Fails the packet if one event
- * is larger than max_record. */
-static enum read_step move_window(struct ctf_reader *reader)
-{
-    struct input *in = reader->in;
-    if (in->n)
-        return STEP_HOLD;
-    uint64_t shift = reader->bits.at >> reader->stream->kind->step << reader->stream->kind->step,
-             had = ctf_bytes_from(reader, reader->offset + shift / 8);
-    uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
-    if (had > in->max_record) {
-        reader->run.member = NULL;
-        const ttr_status lost =
-            ctf_lose_event(reader, "ctf.too-large",
-                           "an event is larger than a record may be (ttr_read_options.max_record)");
-        return lost == TTR_OK
-                   ? leave_packet(reader)
-                   : step_from_status(
-                         reader, fail_option(reader->error, reader->error->status, "max_record"));
-    }
-    ttr_status status = input_fill(in, reader->offset + shift / 8, (size_t)need, reader->error);
-    if (status != TTR_OK)
-        return step_from_status(reader, status);
-    struct ctf_packet *packet = &reader->packets[reader->slot];
-    reader->offset += shift / 8;
-    reader->bits = bits_over(in->window.bytes + (reader->offset - in->window.offset),
-                             reader->bits.at - shift, 0);
-    reader->content_end -= reader->content_end == UINT64_MAX ? 0 : shift;
-    packet->base = reader->bits.base;
-    packet->base_bit += shift;
-    packet->content_end = reader->content_end;
-    return STEP_GO;
-}
-
-/* Returns true if the unread bits are padding of the last byte: content of byte granularity may
- * have up to 7 zero bits after its last event. */
-static bool is_byte_padding(const struct ctf_reader *reader)
-{
-    const struct bits *bits = &reader->bits;
-    uint64_t left = bits->end > bits->at ? bits->end - bits->at : 0;
-    if (!reader->frame.is_rounded || left == 0 || left >= 8 || bits->end % 8)
-        return false;
-    unsigned last = bits->base[bits->end / 8 - 1];
-    return last >> (8 - left) == 0 ||
-           (last & ((1u << left) - 1)) == 0; /* little-endian, big-endian */
-}
-
-/* Handles the end of the content or of the window: moves the window, leaves the packet, or reports
- * a truncated event. */
-static enum read_step handle_content_edge(struct ctf_reader *reader)
-{
-    struct input *in = reader->in;
-    uint64_t mask = (UINT64_C(1) << reader->stream->kind->plan.align) - 1,
-             begin = (reader->bits.at + mask) & ~mask;
-    bool is_content = reader->bits.end == reader->content_end;
-    if (!is_content && !in->window.at_end)
-        return move_window(reader);
-    if ((begin >= reader->bits.end || is_byte_padding(reader)) &&
-        (is_content || reader->packets[reader->slot].size == UINT64_MAX)) {
-        if (!is_content)
-            reader->bits.at = reader->bits.end;
-        return leave_packet(reader);
-    }
-    ttr_status status;
-    if (is_content)
-        status = ctf_lose_event(reader, "ctf.cut-event",
-                                "an event goes on behind the content of its packet");
-    else
-        status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
-    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
-}
-
-/* Skips an event that cannot be decoded. If its size is stored (RFC v1.1), only this event is lost,
- * else the rest of the packet. */
-static enum read_step skip_bad_event(struct ctf_reader *reader, const char *code, const char *what)
-{
-    switch (is_rfc(reader) ? rfc11_pass_event(reader, code, what) : RFC11_STAYS) {
-    case RFC11_PASSED:
-        return step_from_status(reader, reader->status);
-    case RFC11_IS_CUT:
-        return move_window(reader);
-    case RFC11_STAYS:
-        break;
-    }
-    ttr_status status = ctf_lose_event(reader, code, what);
-    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
-}
-
-static enum read_step read_packet_events(struct ctf_reader *reader)
-{
-    uint64_t shown =
-        reader->is_unpacked ? reader->content_end : ctf_bytes_from(reader, reader->offset) * 8;
-    ttr_status status = TTR_OK;
-    reader->bits.end = shown < reader->content_end ? shown : reader->content_end;
-    switch (ctf_run_events(reader)) {
-    case CTF_STOP_FULL:
-        return STEP_GO;
-    case CTF_STOP_FAILED:
-        return step_from_status(reader, reader->status);
-    case CTF_STOP_EDGE:
-        return handle_content_edge(reader);
-    case CTF_STOP_NAMES:
-        return STEP_HOLD;
-    case CTF_STOP_ZERO:
-        if (!ctf_ends_with_zeros(&reader->frame))
-            status =
-                ctf_lose_event(reader, "ctf.empty-event",
-                               "an event takes no bits, so that there would be no end of them");
-        break;
-    case CTF_STOP_UNKNOWN:
-        return skip_bad_event(reader, "ctf.unknown-event",
-                              "the metadata declares no event of this id");
-    case CTF_STOP_CLASS:
-        return skip_bad_event(reader, "ctf.unknown-event", reader->why);
-    case CTF_STOP_BAD:
-        return skip_bad_event(reader, "ctf.bad-event", "a length or selector cannot be");
-    }
-    return status == TTR_OK ? leave_packet(reader) : step_from_status(reader, status);
 }
 
 /* --- Batches --- */
@@ -755,7 +531,7 @@ static void begin_reader_batch(struct ctf_reader *reader)
 /* Moves the window early for reads up to a time limit. The caller needs all events before that
  * time, which may be after the window's end. The bytes needed are estimated from the previous
  * reads. */
-static enum read_step move_window_early(struct ctf_reader *reader)
+static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
                    went = here - reader->looked_from;
@@ -769,13 +545,13 @@ static enum read_step move_window_early(struct ctf_reader *reader)
         return STEP_GO;
     if (!reader->is_inside)
         return fill_window_to(reader, here, reader->stride);
-    return in->window.at_end ? STEP_GO : move_window(reader);
+    return in->window.at_end ? STEP_GO : ctf_move_window(reader);
 }
 
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
-    enum read_step step = STEP_GO;
+    enum ctf_step step = STEP_GO;
     if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
@@ -793,8 +569,8 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
             if (reader->is_copied)
                 step = emit_packet_definition(reader);
             else
-                step =
-                    reader->is_inside ? read_packet_events(reader) : read_between_packets(reader);
+                step = reader->is_inside ? ctf_read_packet_events(reader)
+                                         : read_between_packets(reader);
         }
     } while (step == STEP_HOLD && in->n == 0);
     if (step == STEP_FAILED)

@@ -293,10 +293,15 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
                                   const struct bits *bits, struct ctf_frame *frame,
                                   ttr_error *error);
 
-/* --- ctf_event_class.c --- */
+/* --- ctf_stream.c --- */
 
 /* Returns the stream of a packet, added if it is new. Returns NULL if memory is out. */
 struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame);
+
+/* Unregisters the reader and frees its streams with the schemas that they own. */
+void ctf_drop_streams(struct ctf_reader *reader);
+
+/* --- ctf_event_class.c --- */
 
 /* Returns the decoder of an event id in the current stream. Returns NULL if the id is not declared
  * (*error is untouched) or compiling failed (`error` is set). */
@@ -305,6 +310,8 @@ struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error
 /* Fills the properties of an event class that the metadata declare. */
 void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
                         struct event_class *about);
+
+/* --- ctf_event_thread.c --- */
 
 /* Returns the thread of the event whose complete body is at `body`, registered if it is new.
  * Returns 0 if memory is out. The class must have thread fields. */
@@ -315,6 +322,8 @@ ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
  * needed. */
 bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
                         const uint8_t *body);
+
+/* --- ctf_event_fields.c --- */
 
 /* Fills the imported slots of a layout from the packet and from the event header at `header`. */
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
@@ -354,9 +363,6 @@ static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t 
                : window->offset + window->n - offset;
 }
 
-/* Unregisters the reader and frees its streams with the schemas that they own. */
-void ctf_drop_streams(struct ctf_reader *reader);
-
 /* --- ctf_discarded.c --- */
 
 /* Updates the stream's counters with those of a packet that was read or skipped. */
@@ -371,6 +377,7 @@ static inline void ctf_stop_at(struct input *in, int64_t time)
     in->stopped_at = time;
 }
 
+/* Appends events of the current packet to the batch. Returns why it stopped. */
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
 uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 
