@@ -2,12 +2,12 @@
  *
  *   usage: measure MODE FILE
  *     scan      read all events, without their fields
- *     fields    read all events and fields with ttr_event_fields
- *     take      read all events and fields with ttr_fields_take
+ *     fields    read all events and fields
  *     kstacks   read all events, and the outermost and innermost address of their stacks
  *     encode    read all events, encode them as FXT and discard the output
  *     write     write the first 8192 events, kept in memory, again and again to a discarded FXT
- * trace plain     like write, with spans without fields only: the minimum cost of an event
+ *               trace
+ *     plain     like write, with spans without fields only: the minimum cost of an event
  *
  * Prints one line of JSON: events, CPU seconds, peak resident memory in KiB, and a checksum, so
  * that the compiler cannot remove the work. */
@@ -22,7 +22,6 @@
 
 #define HELD 8192u
 #define BATCH 256u
-#define FIELDS 32u
 #define FRAMES 128u
 #define WRITTEN 4000000u
 
@@ -72,21 +71,6 @@ static void visit_fields(struct measure *m, const ttr_batch *batch)
     m->sum += sum;
 }
 
-static void visit_taken(struct measure *m, const ttr_batch *batch)
-{
-    ttr_fields fields;
-    ttr_field field[FIELDS];
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        ttr_fields_begin(m->t, ttr_batch_at(batch, i), &fields);
-        for (uint32_t n; (n = ttr_fields_take(&fields, field, FIELDS)) > 0;)
-            for (uint32_t j = 0; j < n; j++)
-                sum += field[j].value.v.u + field[j].value.text.n + field[j].name.n +
-                       field[j].value.type;
-    }
-    m->sum += sum;
-}
-
 static void visit_stacks(struct measure *m, const ttr_batch *batch)
 {
     uint64_t frames[FRAMES];
@@ -112,8 +96,6 @@ static ttr_status read_all(struct measure *m, const char *mode)
         visit(m, &batch);
         if (mode[0] == 'f')
             visit_fields(m, &batch);
-        if (mode[0] == 't')
-            visit_taken(m, &batch);
         if (mode[0] == 'k')
             visit_stacks(m, &batch);
         if (mode[0] == 'e' && (status = ttr_write(m->out, &batch, &m->error)) != TTR_OK)
@@ -160,8 +142,8 @@ int main(int argc, char **argv)
 {
     struct measure m = {.t = ttr_new(NULL)};
     struct rusage usage;
-    if (argc != 3 || !strchr("sftkewp", argv[1][0])) {
-        fputs("usage: measure scan|fields|take|kstacks|encode|write|plain FILE\n", stderr);
+    if (argc != 3 || !strchr("sfkewp", argv[1][0])) {
+        fputs("usage: measure scan|fields|kstacks|encode|write|plain FILE\n", stderr);
         return 2;
     }
     m.buffer = ttr_field_buffer_new(m.t);

@@ -54,13 +54,6 @@ typedef bool (*ttr_progress)(void *own);
  * gives that.  NULL ends the watch. */
 TTR_API void ttr_watch(ttr *t, ttr_progress progress, void *own);
 
-/* Lets readers that the context opens from now on decode ahead, and its writers of text write parts
- * of their batches, on threads of the library's own: `jobs` in all, with the caller's (1 = none of
- * its own, as at first; up to 65).  What is read and written is the same.  False when threads or
- * memory are out.  Call it before the first reader is opened.  It gains little: see
- * ttr_write_shared. */
-TTR_API bool ttr_jobs(ttr *t, unsigned jobs);
-
 /* The library's version: "0.1.0". */
 TTR_API const char *ttr_version(void);
 
@@ -278,12 +271,8 @@ TTR_API void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_gr
  * has TTR_EVENT_PARTIAL). */
 TTR_API bool ttr_fields_next(ttr_fields *fields, ttr_field *field);
 
-/* Gives the next fields, at most `room` (> 0), and how many; 0 at the end.  The same fields for
- * less time.  One with several names is the last of its call, for ttr_fields_label. */
-TTR_API uint32_t ttr_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
-
-/* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next or
- * ttr_fields_take gave just now, 0 <= i < count. */
+/* Gives the i-th name of a value with the hint ENUM or FLAGS that ttr_fields_next
+ * returned just now, 0 <= i < count. */
 TTR_API bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                               ttr_text *label);
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 /* Capacities of a growing array after its first growth, in items. */
 #define FIRST_CAPACITY 8
@@ -74,12 +73,6 @@ void *alloc_large(const struct alloc *alloc, size_t count, size_t size)
         (void)madvise(block + (begin - (uintptr_t)block), end - begin,
                       MADV_HUGEPAGE); /* a failure is ignored: normal pages work too */
     return block;
-}
-
-_Bool alloc_is_limited(void)
-{
-    struct rlimit limit;
-    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 /* Required capacity, and capacity of the first growth, both in items. */

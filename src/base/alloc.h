@@ -31,10 +31,6 @@ TTR_MUST void *alloc_resize(const struct alloc *alloc, void *old, size_t old_cou
  * that are used completely.  Fails like alloc_zero. */
 TTR_MUST void *alloc_large(const struct alloc *alloc, size_t count, size_t size);
 
-/* Returns true if the address space is limited (ulimit -v).  Reserved memory that is never touched
- * then counts against the limit, so callers should reserve less. */
-_Bool alloc_is_limited(void);
-
 /* Grows an array to a capacity of at least `need` items, by doubling.  Returns false if memory is
  * out; the array is unchanged then. */
 TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, size_t need,

@@ -108,40 +108,6 @@ void arena_trim(struct arena *arena, const void *last, size_t size)
         block->used = at - begin + ((size + 7) & ~(size_t)7);
 }
 
-static void lock(struct arena *arena)
-{
-    while (arena->is_shared &&
-           atomic_exchange_explicit(&arena->is_locked, true,
-                                    /* spin: the lock is held for a few instructions only */
-                                    memory_order_acquire))
-        ;
-}
-
-static void unlock(struct arena *arena)
-{
-    if (arena->is_shared)
-        atomic_store_explicit(&arena->is_locked, false, memory_order_release);
-}
-
-void *arena_take_shared(struct arena *arena, size_t size)
-{
-    lock(arena);
-    void *at = arena_take(arena, size);
-    unlock(arena);
-    return at;
-}
-
-void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t size)
-{
-    lock(arena);
-    const struct arena_block *block = arena->current;
-    const uintptr_t begin = (uintptr_t)(block + 1), at = (uintptr_t)last;
-    /* true if no other thread allocated since */
-    if (at >= begin && at - begin + ((had + 7) & ~(size_t)7) == block->used)
-        arena_trim(arena, last, size);
-    unlock(arena);
-}
-
 char *arena_copy(struct arena *arena, const void *bytes, size_t n)
 {
     char *copy = n < SIZE_MAX ? arena_take(arena, n + 1) : NULL;

@@ -4,7 +4,6 @@
 #ifndef TRACETTA_BASE_ARENA_H
 #define TRACETTA_BASE_ARENA_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/alloc.h"
@@ -21,9 +20,6 @@ struct arena {
     struct arena_block *first, *current; /* list of blocks: full ones, `current`, empty ones */
     size_t total;                        /* bytes obtained from `alloc`, headers included */
     size_t least;                        /* size of the first block in bytes; 0 = 4 KiB */
-    /* several threads allocate concurrently; set by the caller before they start */
-    bool is_shared;
-    atomic_bool is_locked; /* spin lock of the _shared functions; used if is_shared */
 };
 
 void arena_init(struct arena *arena, const struct alloc *alloc);
@@ -38,21 +34,13 @@ TTR_MUST void *arena_take(struct arena *arena, size_t size);
 /* Shrinks the last allocation to `size` bytes.  Does nothing if it has a block of its own. */
 void arena_trim(struct arena *arena, const void *last, size_t size);
 
-/* Like arena_take and arena_trim, and safe against concurrent calls if the arena is_shared (then
- * all threads must use these).  `had`: the size that was allocated; nothing is freed if another
- * thread allocated since. */
-TTR_MUST void *arena_take_shared(struct arena *arena, size_t size);
-void arena_trim_shared(struct arena *arena, const void *last, size_t had, size_t size);
-
 /* Returns the address of the next `size` free bytes of the current block, or NULL if there are
- * fewer or the arena is shared: call arena_take then.  Bytes written there become an allocation by
- * arena_keep, which must be the next call on the arena. */
+ * fewer: call arena_take then.  Bytes written there become an allocation by arena_keep, which must
+ * be the next call on the arena. */
 static inline char *arena_spare(const struct arena *arena, size_t size)
 {
     struct arena_block *block = arena->current;
-    return block && !arena->is_shared && block->size - block->used >= size
-               ? (char *)(block + 1) + block->used
-               : NULL;
+    return block && block->size - block->used >= size ? (char *)(block + 1) + block->used : NULL;
 }
 
 static inline void arena_keep(struct arena *arena, size_t size)

@@ -79,21 +79,6 @@ bool histogram_add(struct histogram *histogram, uint64_t value)
     return true;
 }
 
-bool histogram_merge(struct histogram *into, const struct histogram *from)
-{
-    /* All memory is allocated first, so that a merge happens completely or not at all. */
-    for (unsigned octave = 0; octave <= HISTOGRAM_OCTAVES; octave++)
-        if (from->octave[octave] && !reserve_octave(into, octave))
-            return false;
-    for (unsigned octave = 0; octave <= HISTOGRAM_OCTAVES; octave++)
-        for (unsigned step = 0; from->octave[octave] && step < HISTOGRAM_STEPS; step++)
-            into->octave[octave][step] += from->octave[octave][step];
-    if (from->count)
-        extend_range(into, from->min, from->max);
-    into->count += from->count;
-    return true;
-}
-
 uint64_t histogram_quantile(const struct histogram *histogram, double q)
 {
     double place = q * (double)histogram->count;

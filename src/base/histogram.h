@@ -1,4 +1,4 @@
-/* A log-linear histogram of 64-bit values: quantiles with a relative error below 1 %, mergeable.
+/* A log-linear histogram of 64-bit values: quantiles with a relative error below 1 %.
  * Memory is allocated for those powers of two only that contain values. */
 #ifndef TRACETTA_BASE_HISTOGRAM_H
 #define TRACETTA_BASE_HISTOGRAM_H
@@ -22,10 +22,8 @@ struct histogram {
 void histogram_init(struct histogram *histogram, const struct alloc *alloc);
 void histogram_free(struct histogram *histogram);
 
-/* Add one value, or all values of another histogram. Return false, with nothing changed, if memory
- * is out. */
+/* Adds a value. Returns false, with nothing changed, if memory is out. */
 TTR_MUST bool histogram_add(struct histogram *histogram, uint64_t value);
-TTR_MUST bool histogram_merge(struct histogram *into, const struct histogram *from);
 
 /* Returns the value at quantile q (0 to 1), between min and max; 0 if the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double q);

@@ -278,17 +278,6 @@ bool number_get_u64(const char *p, size_t n, uint64_t *x)
     return n > 0;
 }
 
-bool number_get_i64(const char *p, size_t n, int64_t *x)
-{
-    bool is_signed = n > 0 && (p[0] == '-' || p[0] == '+'), is_negative = is_signed && p[0] == '-';
-    uint64_t size;
-    if (!number_get_u64(p + is_signed, n - is_signed, &size) ||
-        size > (uint64_t)INT64_MAX + is_negative)
-        return false;
-    *x = is_negative ? (int64_t)(0 - size) : (int64_t)size;
-    return true;
-}
-
 bool number_is_integer(const char *p, size_t n)
 {
     size_t sign = n > 0 && p[0] == '-';

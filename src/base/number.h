@@ -33,10 +33,9 @@ size_t number_put_iso(char *to, int64_t unix_ns);
  */
 size_t number_put_date_time(char *to, int64_t unix_s);
 
-/* Parse the complete text [p, p+n), decimal or hexadecimal after 0x. Return false if it is not a
+/* Parses the complete text [p, p+n), decimal or hexadecimal after 0x. Returns false if it is not a
  * number or out of range; *x is unchanged then. */
 bool number_get_u64(const char *p, size_t n, uint64_t *x);
-bool number_get_i64(const char *p, size_t n, int64_t *x);
 
 /* Returns true if the complete text is an integer of any size as JSON writes it: "-170"; no "+", no
  * leading zeros. */

@@ -52,10 +52,10 @@ static int floor_log2_pow10(int e)
 
 /* Returns the upper 64 bits of the product of a 128-bit power and x. Bit 0 is also set if any bit
  * cut off is set. */
-static uint64_t multiply_to_odd(const struct power_of_ten *power, uint64_t x)
+static uint64_t multiply_to_odd(struct power_of_ten power, uint64_t x)
 {
-    uint128 low = (uint128)power->low * x;
-    uint128 high = (uint128)power->high * x + (uint64_t)(low >> 64);
+    uint128 low = (uint128)power.low * x;
+    uint128 high = (uint128)power.high * x + (uint64_t)(low >> 64);
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
@@ -80,7 +80,7 @@ struct interval {
 static struct interval scale_interval(uint64_t c, int q, int k, bool is_narrow)
 {
     int shift = q + floor_log2_pow10(-k) + 1;
-    const struct power_of_ten *power = &powers_of_ten[-k - POWER_OF_TEN_FIRST];
+    const struct power_of_ten power = power_of_ten(-k);
     /* Ties round to even, so an odd significand excludes the ends of its interval. */
     bool is_open = c & 1;
     return (struct interval){

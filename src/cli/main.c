@@ -1,20 +1,23 @@
-/* The command: finds the verb, reads its options, runs it, and sees that stdout arrived.  One file
- * per verb beside this one. */
+/* The program: finds the command, parses its options, runs it, and checks that all output was
+ * written.  Each command has a file of its own in commands/. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"
+#include "cli/commands/synonyms.h"
 #include "cli/ui/help.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/messages.h"
 
-/* What went to stdout may have failed long after printf.  A reader that went away ("| head") is not
- * our failure. */
+/* Flushes stdout and reports errors that printf did not see.  A reader that closed the pipe
+ * ("| head") is not an error. */
 static int end_output(struct terminal *term, int outcome)
 {
     bool to_pager = term->pager != 0;
@@ -22,8 +25,40 @@ static int end_output(struct terminal *term, int outcome)
     bool is_bad = fflush(stdout) != 0 || ferror(stdout);
     int reason = errno;
     term_end(term);
-    bool is_told = outcome == OUTCOME_OUTPUT;
-    return !is_bad || to_pager || is_told ? outcome : talk_output_failed(reason);
+    bool is_reported = outcome == OUTCOME_OUTPUT;
+    return !is_bad || to_pager || is_reported ? outcome : talk_output_failed(reason);
+}
+
+/* Whether a word names a file rather than a process: it exists, and no process is called so. */
+static bool is_data_file(const char *word)
+{
+    struct stat about;
+    const size_t n = strlen(word);
+    const bool is_number = n > 0 && strspn(word, "0123456789") == n;
+    const bool is_program = n > 4 && strcmp(word + n - 4, ".dll") == 0;
+    return !is_number && !is_program && stat(word, &about) == 0 && S_ISREG(about.st_mode) &&
+           access(word, X_OK) != 0;
+}
+
+/* Refuses operands that the command cannot use.  Returns OUTCOME_FINE if it can use all. */
+static int check_operands(const struct call *call)
+{
+    const struct command *command = call->command;
+    const char *use = command->verb == VERB_DUMP       ? "tracetta cat"
+                      : command->verb == VERB_COUNTERS ? "tracetta report counters"
+                      : command->verb == VERB_PS       ? "tracetta info"
+                                                       : NULL;
+    if (call->paths_n < command->operands_min)
+        return talk_misuse(command->name, "%s expects %s", command->name,
+                           command->expected ? command->expected
+                                             : "a file (\"-\" is standard input)");
+    if (call->paths_n > command->operands_max)
+        return talk_misuse(command->name, "%s accepts %zu file, and \"%s\" is one more",
+                           command->name, command->operands_max, call->path[command->operands_max]);
+    if (use && call->paths_n > 0 && !call->set.has_dashes && is_data_file(call->path[0]))
+        return talk_misuse(command->name, "%s is a file: %s expects a process; use \"%s %s\"",
+                           call->path[0], command->name, use, call->path[0]);
+    return OUTCOME_FINE;
 }
 
 static int run_command(const struct command *command, char **argv, int n)
@@ -38,24 +73,15 @@ static int run_command(const struct command *command, char **argv, int n)
     if (operands >= 0 && call.set.help) {
         help_command(stdout, command);
         outcome = OUTCOME_FINE;
-    } else if (operands >= 0 && call.paths_n < command->operands_min) {
-        outcome =
-            talk_misuse(command->name, "%s %s", command->name,
-                        command->verb == VERB_DUMP
-                            ? "wants a process, by number or name; \"tracetta ps\" lists them"
-                        : command->verb == VERB_EVENTS ? "wants one of list, register, delete"
-                                                       : "wants a file (\"-\" is standard input)");
-    } else if (operands >= 0 && call.paths_n > command->operands_max) {
-        outcome = talk_misuse(command->name, "%s takes no \"%s\"", command->name,
-                              call.path[command->operands_max]);
     } else if (operands >= 0) {
-        outcome = command->run(&call);
+        outcome = check_operands(&call);
+        outcome = outcome == OUTCOME_FINE ? command->run(&call) : outcome;
     }
     outcome = end_output(&call.term, outcome);
     settings_free(&call.set);
-    /* Ctrl-C is how these are ended, and no failure. */
-    if (interrupt_came() && outcome <= OUTCOME_NO &&
-        !(command->verb & (VERB_RECORD | VERB_COUNTERS))) {
+    /* Recording and watching end with Ctrl-C: for them it is not an interruption. */
+    const uint32_t lasting = VERB_RECORD_DOTNET | VERB_RECORD_PERF | VERB_COUNTERS;
+    if (interrupt_came() && outcome <= OUTCOME_NO && !(command->verb & lasting)) {
         talk_note(&call, "interrupted");
         return 128 + interrupt_came();
     }
@@ -68,35 +94,53 @@ static const char *verb_name_at(const void *own, size_t i)
     return command_at(i) ? command_at(i)->name : NULL;
 }
 
-static int run_help(const char *name)
+/* Refuses a word that is not a command, and names the one that is probably meant. */
+static int refuse_word(const char *word)
 {
-    const struct command *command = name ? command_find(name) : NULL;
-    if (name && !command)
-        return talk_misuse(NULL, "there is no command \"%s\"", name);
+    const struct synonym *synonym = synonym_find(word);
+    const char *near = talk_nearest(word, verb_name_at, NULL);
+    if (synonym)
+        return talk_misuse(NULL, "unknown command \"%s\": use %s, as in: %s", word,
+                           synonym->command, synonym->example);
+    if (near)
+        return talk_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
+    return talk_misuse(NULL, "\"%s\" is neither a command nor a file", word);
+}
+
+/* Prints the help of a command; n words name it. */
+static int run_help(const char *const *words, int n)
+{
+    const struct command *pair = n > 1 ? command_find_pair(words[0], words[1]) : NULL;
+    const struct command *command = pair ? pair : n > 0 ? command_find(words[0]) : NULL;
+    if (n > 0 && !command && !command_is_group(words[0]))
+        return refuse_word(words[0]);
     if (command)
         help_command(stdout, command);
+    else if (n > 0)
+        help_group(stdout, words[0]);
     else
         help_overview(stdout);
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
-/* For the build: "__man [COMMAND]", "__complete SHELL". */
+/* Runs the commands that only the build uses: "__man [COMMAND]", "__complete SHELL". */
 static int run_hidden(const char *what, const char *of)
 {
     bool is_manual = strcmp(what, "__man") == 0;
     const struct command *command = is_manual && of ? command_find(of) : NULL;
     if (is_manual && of && !command)
-        return talk_misuse(NULL, "there is no command \"%s\"", of);
+        return refuse_word(of);
     if (is_manual)
         manual_print(stdout, command);
     else if (!of || !complete_print(stdout, of))
-        return talk_misuse(NULL, "__complete wants bash, zsh or fish");
+        return talk_misuse(NULL, "__complete expects bash, zsh or fish");
     return end_output(&(struct terminal){0}, OUTCOME_FINE);
 }
 
-/* A closed descriptor would go to the next file that is opened, and what is said would end up in
- * there.  What fills its place is open the wrong way round, so that using it still fails. */
-static void fill_standard(void)
+/* Opens /dev/null for each standard descriptor that is closed.  Otherwise the next file would get
+ * its number, and messages would be written into that file.  The wrong access mode makes every use
+ * of the descriptor fail. */
+static void reopen_closed_stdio(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&
@@ -104,7 +148,7 @@ static void fill_standard(void)
             _exit(OUTCOME_OUTPUT);
 }
 
-/* Merging many files needs as many descriptors; nothing here minds large ones. */
+/* Raises the limit of open files to its maximum: merging needs a descriptor per file. */
 static void raise_open_files(void)
 {
     struct rlimit limit;
@@ -114,38 +158,98 @@ static void raise_open_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A word that is no verb: a file to look at, or a slip. */
-static int run_other(char **argv, int n)
+/* Runs without a command: shows files, or refuses a misspelt command. */
+static int run_files(char **argv, int n, int first)
 {
-    const char *word = argv[0];
-    if (word[0] == '-' || strpbrk(word, "./") || access(word, F_OK) == 0)
+    const char *word = first < n ? argv[first] : "-";
+    if (strpbrk(word, "-./") || access(word, F_OK) == 0)
         return run_command(command_find("info"), argv, n);
-    const char *near = talk_nearest(word, verb_name_at, NULL);
-    if (near)
-        return talk_misuse(NULL, "unknown command \"%s\" (did you mean %s?)", word, near);
-    return talk_misuse(NULL, "\"%s\" is an unknown command, and no file", word);
+    return refuse_word(word);
+}
+
+/* Returns the index of the first word from `at` on that is neither an option nor its value. */
+static int find_word(char **argv, int n, int at)
+{
+    while (at < n && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--") != 0)
+        at += (int)option_words(argv[at], at + 1 < n ? argv[at + 1] : NULL);
+    return at < n ? at : n;
+}
+
+/* Removes a word, so that the options before and after the command are in one list. */
+static int remove_word(char **argv, int n, int at)
+{
+    memmove(argv + at, argv + at + 1, (size_t)(n - at - 1) * sizeof *argv);
+    return n - 1;
+}
+
+static bool has_word(char **argv, int n, const char *word)
+{
+    for (int i = 0; i < n && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses a group of commands ("record") without the second word, or prints its help. */
+static int refuse_group(const char *group, char **argv, int n, int at)
+{
+    if (has_word(argv, n, "--help") || has_word(argv, n, "-h"))
+        return run_help(&group, 1);
+    for (size_t i = 0; command_at(i); i++) {
+        const char *space = strchr(command_at(i)->name, ' ');
+        char option[32];
+        (void)snprintf(option, sizeof option, "--%s", space ? space + 1 : "");
+        if (space && has_word(argv, n, option))
+            return talk_misuse(command_at(i)->name, "%s is a command: use \"tracetta %s\"", option,
+                               command_at(i)->name);
+    }
+    if (at < n && strcmp(argv[at], "--") != 0)
+        return talk_misuse(group,
+                           "%s cannot record \"%s\": use \"tracetta record dotnet PID\" or "
+                           "\"tracetta record perf -- COMMAND\"",
+                           group, argv[at]);
+    return talk_misuse(group,
+                       "%s expects what to record: \"tracetta record dotnet\" for a .NET "
+                       "process, \"tracetta record perf\" for events of the kernel",
+                       group);
+}
+
+/* Finds the command among argv[0 .. n) and runs it. */
+static int dispatch(char **argv, int n)
+{
+    const int at = find_word(argv, n, 0);
+    const char *word = at < n ? argv[at] : "";
+    const bool is_group = command_is_group(word);
+    const struct command *command = command_find(word);
+    if (strcmp(word, "help") == 0)
+        return run_help((const char *const *)argv + at + 1, n - at - 1);
+    if (strncmp(word, "__", 2) == 0 && at == 0)
+        return run_hidden(word, n > 1 ? argv[1] : NULL);
+    if (has_word(argv, at, "--version") || has_word(argv, at, "-V")) {
+        (void)printf("tracetta %s\n", ttr_version());
+        return end_output(&(struct terminal){0}, OUTCOME_FINE);
+    }
+    if (!command && !is_group && (has_word(argv, n, "--help") || has_word(argv, n, "-h")))
+        return run_help((const char *const *)argv + at, at < n && synonym_find(word) ? 1 : 0);
+    if (!command && !is_group)
+        return run_files(argv, n, at);
+    n = remove_word(argv, n, at);
+    if (!is_group)
+        return run_command(command, argv, n);
+    const int second = find_word(argv, n, at);
+    command = second < n ? command_find_pair(word, argv[second]) : NULL;
+    return command ? run_command(command, argv, remove_word(argv, n, second))
+                   : refuse_group(word, argv, n, second);
 }
 
 int main(int argc, char **argv)
 {
-    fill_standard();
+    reopen_closed_stdio();
     raise_open_files();
     interrupt_init();
     if (argc < 2) {
         help_overview(stderr);
         return OUTCOME_MISUSE;
     }
-    const char *word = argv[1];
-    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
-        (void)printf("tracetta %s\n", ttr_version());
-        return end_output(&(struct terminal){0}, OUTCOME_FINE);
-    }
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-        return run_help(NULL);
-    if (strcmp(word, "help") == 0)
-        return run_help(argc > 2 ? argv[2] : NULL);
-    if (strcmp(word, "__man") == 0 || strcmp(word, "__complete") == 0)
-        return run_hidden(word, argc > 2 ? argv[2] : NULL);
-    const struct command *command = command_find(word);
-    return command ? run_command(command, argv + 2, argc - 2) : run_other(argv + 1, argc - 1);
+    return dispatch(argv + 1, argc - 1);
 }

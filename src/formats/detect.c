@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "formats/file_kind.h"
 #include "formats/open.h"
 #include "formats/table.h"
 #include "model/context.h"
@@ -52,23 +53,27 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Traces that are folders are sent around in archives. */
-static const struct archive {
-    size_t at, n;
-    const char *magic, *name;
-} archives[] = {{257, 5, "ustar", "a tar archive"},
-                {0, 4, "PK\3\4", "a zip archive"},
-                {0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive"}};
-
-static const char *archive_name(const struct peek *peek)
+/* Reports what the input looks like, and how to read it anyway. */
+static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
-    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
-        const struct archive *archive = &archives[i];
-        if (peek->n >= archive->at + archive->n &&
-            memcmp(peek->bytes + archive->at, archive->magic, archive->n) == 0)
-            return archive->name;
-    }
-    return NULL;
+    char names[128], begin[3 * 4 + 1] = "";
+    struct file_kind kind = {0};
+    format_names(TTR_FORMAT_READS, names, sizeof names);
+    if (file_kind_find(peek->bytes, peek->n, &kind) && kind.advice)
+        return fail(error, TTR_E_UNSUPPORTED, 0, "not a trace: this is %s; %s", kind.name,
+                    kind.advice);
+    for (size_t i = 0; i < 4 && i < peek->n; i++)
+        (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
+    const ttr_status status =
+        kind.name ? fail(error, TTR_E_UNSUPPORTED, 0,
+                         "not a trace of a known format (%s): it looks like %s; use "
+                         "ttr_read_options.from = FORMAT to read it anyway",
+                         names, kind.name)
+                  : fail(error, TTR_E_UNSUPPORTED, 0,
+                         "not a trace of a known format (%s): it starts with%s; use "
+                         "ttr_read_options.from = FORMAT to read it anyway",
+                         names, begin);
+    return fail_option(error, status, "from");
 }
 
 static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
@@ -80,23 +85,12 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
             return fail_option(error, fail(error, TTR_E_UNSUPPORTED, 0, "%s", reason),
                                strstr(reason, "ttr_read_options.from") ? "from" : "");
     }
-    const char *archive = archive_name(peek);
-    if (archive)
-        return fail(error, TTR_E_UNSUPPORTED, 0,
-                    "this is %s: unpack it, and name the trace that is in it", archive);
     char names[128];
     format_names(TTR_FORMAT_READS, names, sizeof names);
     if (peek->n == 0)
         return fail(error, TTR_E_UNSUPPORTED, 0,
-                    "the file is empty, so it is no trace (known formats: %s)", names);
-    char begin[3 * 4 + 1] = "";
-    for (size_t i = 0; i < 4 && i < peek->n; i++)
-        (void)snprintf(begin + 3 * i, 4, " %02x", peek->bytes[i]);
-    const ttr_status status = fail(error, TTR_E_UNSUPPORTED, 0,
-                                   "not a trace of a known format (%s): it begins with%s; "
-                                   "ttr_read_options.from = FORMAT reads it all the same",
-                                   names, begin);
-    return fail_option(error, status, "from");
+                    "file is empty: expected a trace of a known format (%s)", names);
+    return fail_unknown(peek, error);
 }
 
 static unsigned bid_of(const struct format *format, const struct peek *peek)

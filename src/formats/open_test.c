@@ -65,10 +65,9 @@ static void format_is_told_by_content(void **state)
     assert_int_equal(open_magic(0, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "empty"));
     assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "begins with 10;"));
-    assert_non_null(
-        strstr(error.text,
-               "; ttr_read_options.from = FORMAT reads it")); /* commands have other names for it */
+    assert_non_null(strstr(error.text, "starts with 10;"));
+    assert_non_null(strstr(
+        error.text, "; use ttr_read_options.from = FORMAT")); /* commands have other names for it */
     assert_string_equal(error.option, "from");
     assert_null(strstr(error.text, "--"));
 }

@@ -51,7 +51,6 @@ void source_close(struct source *source)
         /* opened for reading, so a failed close loses nothing */
         (void)shared_file_close(&source->shared);
     descriptors_drop(source->shared.pool);
-    window_pool_drop(source->windows);
     alloc_free(source->alloc, source->name, source->name_size, 1);
     alloc_free(source->alloc, source, 1, sizeof *source);
 }
@@ -86,7 +85,6 @@ static struct source *source_new(const struct alloc *alloc, const char *name,
     source->compression = "";
     source->chunk = options ? options->chunk : 0;
     source->limit = options && options->limit ? options->limit : LIMIT_DEFAULT;
-    source->windows = window_pool_hold(options ? options->windows : NULL);
     source->shown.bytes = source_nothing;
     return source;
 }
@@ -261,14 +259,6 @@ struct source *source_again(const struct source *source)
                             : NULL;
 }
 
-struct source *source_open_fd(const struct alloc *alloc, int fd,
-                              const struct source_options *options, ttr_error *error)
-{
-    char name[32];
-    (void)snprintf(name, sizeof name, "descriptor %d", fd);
-    return open_fd(alloc, &(struct opened){fd, true, name, NULL}, options, error);
-}
-
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error)
 {
@@ -334,12 +324,6 @@ ttr_status source_fill(struct source *source, uint64_t offset, size_t need, stru
     ttr_status status = source->ops->fill(source, offset, need, error);
     *window = source->shown;
     return status;
-}
-
-void source_needless(struct source *source, uint64_t from, uint64_t to)
-{
-    source->unneeded_from = from;
-    source->unneeded_to = to;
 }
 
 bool source_is_seekable(const struct source *source)

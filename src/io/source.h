@@ -21,7 +21,6 @@
 
 struct source;
 struct descriptors;
-struct window_pool;
 
 struct window {
     const uint8_t *bytes; /* first byte of the window; never NULL after a successful fill */
@@ -43,8 +42,6 @@ struct source_options {
     struct descriptors
         /* pool that provides the descriptor of a regular file; NULL = the source keeps one open */
         *shared;
-    /* pool that provides the first window if its size is `chunk`; may be NULL */
-    struct window_pool *windows;
 };
 
 /* Returns the chunk size for n sources that are open at once. Together their windows then use 8
@@ -71,12 +68,10 @@ typedef int64_t (*source_pull)(void *own, void *to, size_t n);
 struct source *source_open(const struct alloc *alloc, const char *path,
                            const struct source_options *options, ttr_error *error);
 
-/* Like source_open, over memory (borrowed until close), a descriptor (owned by the source, closed
- * also on failure), or a pull callback (source_close waits for a running call). */
+/* Like source_open, over memory (borrowed until close) or a pull callback (source_close waits for a
+ * running call). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
-struct source *source_open_fd(const struct alloc *alloc, int fd,
-                              const struct source_options *options, ttr_error *error);
 struct source *source_open_pull(const struct alloc *alloc, source_pull pull, void *own,
                                 const struct source_options *options, ttr_error *error);
 
@@ -98,10 +93,6 @@ TTR_MUST bool source_give(struct source *source, const void *bytes, size_t n);
  * offset in the text. TTR_E_LIMIT if `need` exceeds the limit; the window is unchanged then. */
 TTR_MUST ttr_status source_fill(struct source *source, uint64_t offset, size_t need,
                                 struct window *window, ttr_error *error);
-
-/* Declares that bytes [from, to) are not needed. A buffered window may leave them out if nothing
- * after them is needed. Valid until the next call. */
-void source_needless(struct source *source, uint64_t from, uint64_t to);
 
 /* Returns true for memory and uncompressed regular files: skipping is free and source_peek_at
  * works. */

@@ -79,34 +79,13 @@ static size_t first_buffer_size(const struct source *source, size_t chunk)
                                                                     : want;
 }
 
-/* Takes a window from the pool if the file is larger than one. Returns false if there is none. */
-static bool borrow_window(struct source *source, size_t chunk)
-{
-    uint8_t *borrowed = is_uncompressed_file(source) && source->disk_size > chunk
-                            ? window_pool_take(source->windows, chunk)
-                            : NULL;
-    if (borrowed)
-        source->in.buffer.capacity = chunk;
-    source->in.buffer.bytes = borrowed;
-    source->in.buffer.is_borrowed = borrowed != NULL;
-    return borrowed != NULL;
-}
-
-/* Moves the buffer to an allocation of `want` bytes and returns a borrowed window to the pool.
- * Returns false if memory is out. */
+/* Enlarges the buffer to `want` bytes. Returns false if memory is out. */
 static bool resize_buffer(struct source *source, size_t want)
 {
-    const size_t now = source->in.buffer.capacity;
-    uint8_t *borrowed = source->in.buffer.is_borrowed ? source->in.buffer.bytes : NULL;
-    uint8_t *bytes = alloc_resize(source->alloc, borrowed ? NULL : source->in.buffer.bytes,
-                                  borrowed ? 0 : now, want, 1);
+    uint8_t *bytes =
+        alloc_resize(source->alloc, source->in.buffer.bytes, source->in.buffer.capacity, want, 1);
     if (!bytes)
         return false;
-    if (borrowed) {
-        memcpy(bytes, borrowed, now);
-        window_pool_give(source->windows, borrowed);
-    }
-    source->in.buffer.is_borrowed = false;
     source->in.buffer.bytes = bytes;
     source->in.buffer.capacity = want;
     return true;
@@ -119,8 +98,6 @@ static bool make_room(struct source *source, size_t need, bool was_full)
     size_t chunk = chunk_size(source);
     size_t now = source->in.buffer.capacity;
     size_t want = now;
-    if (now == 0 && borrow_window(source, chunk))
-        return true;
     if (now == 0)
         want = first_buffer_size(source, chunk);
     else if (was_full && now < chunk)
@@ -142,19 +119,6 @@ static ttr_status copy_error(const ttr_error *own, ttr_error *error)
 static bool is_at_known_end(const struct source *source)
 {
     return is_uncompressed_file(source) && byte_stream_offset(source->disk) == source->disk_size;
-}
-
-/* Returns how many of `room` bytes to read: without a range declared by source_needless, unless
- * bytes after it are needed too. */
-static size_t bytes_to_read(const struct source *source, size_t need, size_t room)
-{
-    const uint64_t at = source->shown.offset + source->in.buffer.n;
-    if (at >= source->unneeded_from || room <= source->unneeded_from - at ||
-        room > source->unneeded_to - at)
-        return room;
-    const size_t wanted = (size_t)(source->unneeded_from - at),
-                 least = need > source->in.buffer.n ? need - source->in.buffer.n : 0;
-    return wanted > least ? wanted : least;
 }
 
 /* Reads until `need` bytes are in the buffer or the stream ends. After a short read, a regular file
@@ -179,7 +143,6 @@ static ttr_status read_until(struct source *source, size_t need, ttr_error *erro
             ask = need - source->in.buffer.n;
         if (ask > room)
             ask = room;
-        ask = bytes_to_read(source, need, ask);
         const bool was_peeked = stream->head_at < stream->head_n;
         int64_t got =
             byte_stream_read(stream, source->in.buffer.bytes + source->in.buffer.n, ask, &own);
@@ -278,10 +241,7 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
 
 static void stream_close(struct source *source)
 {
-    if (source->in.buffer.is_borrowed)
-        window_pool_give(source->windows, source->in.buffer.bytes);
-    else
-        alloc_free(source->alloc, source->in.buffer.bytes, source->in.buffer.capacity, 1);
+    alloc_free(source->alloc, source->in.buffer.bytes, source->in.buffer.capacity, 1);
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};

@@ -141,34 +141,6 @@ static void file_longer_than_its_known_size_is_read_completely(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void unneeded_bytes_are_not_read(void **state)
-{
-    (void)state;
-    char path[] = "/tmp/tracetta-reads-XXXXXX";
-    struct window window;
-    make_file(path, MOST);
-    struct source *source =
-        source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
-    source_needless(source, 500, 1500);
-    assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 500);
-    assert_int_equal(source_fill(source, 100, 450, &window, NULL),
-                     TTR_OK); /* needed bytes are read even if declared unneeded */
-    assert_in_range(window.n, 450, 600);
-    assert_memory_equal(window.bytes, bytes + 100, window.n);
-    assert_int_equal(source_fill(source, 1500, 10, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 500);
-    assert_memory_equal(window.bytes, bytes + 1500, window.n);
-    source_close(source);
-    source = source_open(alloc_default(), path, &(struct source_options){.chunk = 600}, NULL);
-    source_needless(source, 500, 590);
-    assert_int_equal(source_fill(source, 0, 300, &window, NULL), TTR_OK);
-    assert_int_equal(window.n, 600); /* the following bytes fit into the same read */
-    assert_memory_equal(window.bytes, bytes, window.n);
-    source_close(source);
-    assert_int_equal(unlink(path), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,7 +148,6 @@ int main(void)
         cmocka_unit_test(peeked_bytes_are_not_read_again),
         cmocka_unit_test(file_grown_after_open_is_read_on),
         cmocka_unit_test(file_longer_than_its_known_size_is_read_completely),
-        cmocka_unit_test(unneeded_bytes_are_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

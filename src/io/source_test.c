@@ -201,6 +201,14 @@ static void mapped_and_unmapped_file_read_equal(void **state)
     remove_test_path(&test_path);
 }
 
+/* Opens a descriptor as standard input, which stays open. Closes the descriptor itself. */
+static struct source *open_as_stdin(int fd, const struct source_options *options)
+{
+    assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(close(fd), 0);
+    return source_open(alloc_default(), "-", options, NULL);
+}
+
 static void descriptor_is_read_from_its_position(void **state)
 {
     (void)state;
@@ -211,7 +219,7 @@ static void descriptor_is_read_from_its_position(void **state)
         int fd = open(test_path.path, O_RDONLY | O_CLOEXEC);
         assert_int_equal(lseek(fd, 70001, SEEK_SET), 70001);
         struct source_options options = {.no_mmap = no_mmap};
-        struct source *source = source_open_fd(alloc_default(), fd, &options, NULL);
+        struct source *source = open_as_stdin(fd, &options);
         struct window window;
         assert_int_equal(source_fill(source, 0, 10, &window, NULL), TTR_OK);
         assert_int_equal(window.bytes[0], byte_at(70001));
@@ -220,7 +228,6 @@ static void descriptor_is_read_from_its_position(void **state)
         assert_true(window.at_end);
         assert_int_equal(source_disk_size(source), 200000 - 70001);
         source_close(source);
-        assert_int_equal(fcntl(fd, F_GETFD), -1);
     }
     remove_test_path(&test_path);
 }
@@ -392,35 +399,6 @@ static void offset_before_window_is_misuse(void **state)
     assert_int_equal(source_fill(source, 50, 1, &window, NULL), TTR_OK);
     assert_int_equal(source_fill(source, 49, 1, &window, NULL), TTR_E_MISUSE);
     source_close(source);
-}
-
-/* Three files, and pooled windows for two of them. The third allocates its window, and so does the
- * first when it needs a larger one. */
-static void pooled_windows_show_same_bytes(void **state)
-{
-    (void)state;
-    struct test_path test_path;
-    make_test_path(&test_path);
-    write_file(test_path.path, INPUT);
-    struct window_pool *pool = window_pool_new(alloc_default(), 2, 16384);
-    struct source_options options = {.chunk = 16384, .windows = pool};
-    struct source *source[3];
-    struct window window;
-    uint64_t at = 0;
-    assert_non_null(pool);
-    for (size_t i = 0; i < 3; i++)
-        assert_non_null(source[i] = source_open(alloc_default(), test_path.path, &options, NULL));
-    window_pool_drop(pool); /* the sources have references to the pool */
-    for (; at < INPUT; at += 9001)
-        for (size_t i = 0; i < 3; i++) {
-            const size_t need = i == 0 && at > 100000 && at < 200000 ? 40000 : 3000;
-            assert_int_equal(source_fill(source[i], at, need, &window, NULL), TTR_OK);
-            check_window(&window, at);
-            assert_true(window.n >= need || window.at_end);
-        }
-    for (size_t i = 0; i < 3; i++)
-        source_close(source[i]);
-    remove_test_path(&test_path);
 }
 
 /* One source of each kind over the same bytes. */
@@ -648,7 +626,7 @@ static void blocking_and_nonblocking_pipe_read_equal(void **state)
         assert_int_equal(fcntl(ends[0], F_SETFL, flags), 0);
         pthread_t writer;
         assert_int_equal(pthread_create(&writer, NULL, write_slowly, &ends[1]), 0);
-        struct source *source = source_open_fd(alloc_default(), ends[0], NULL, NULL);
+        struct source *source = open_as_stdin(ends[0], NULL);
         assert_non_null(source);
         assert_int_equal(read_records(source, 3000, 5), 100000);
         assert_int_equal(source_disk_size(source), 0);
@@ -710,7 +688,7 @@ static void unreadable_descriptor_fails_at_first_fill(void **state)
     write_file(test_path.path, 100);
     for (int i = 0; i < 2; i++) {
         int fd = open(i ? "/dev/null" : test_path.path, O_WRONLY | O_CLOEXEC);
-        struct source *source = source_open_fd(alloc_default(), fd, NULL, NULL);
+        struct source *source = open_as_stdin(fd, NULL);
         struct window window;
         ttr_error error;
         assert_int_equal(source_fill(source, 0, 1, &window, &error), TTR_E_IO);
@@ -732,8 +710,6 @@ static void failed_open_names_file_and_reason(void **state)
     assert_null(source_open(alloc_default(), "/tmp", NULL, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "/tmp is a directory"));
-    assert_null(source_open_fd(alloc_default(), 1000, NULL, &error));
-    assert_int_equal(error.sys, EBADF);
 }
 
 /* Opens and reads one input of each kind. Returns false if memory ran out. */
@@ -769,7 +745,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pulled_input_of_any_split_reads_equal),
         cmocka_unit_test(memory_in_any_chunk_size_reads_equal),
-        cmocka_unit_test(pooled_windows_show_same_bytes),
         cmocka_unit_test(empty_memory_is_empty_window_at_end),
         cmocka_unit_test(mapped_and_unmapped_file_read_equal),
         cmocka_unit_test(descriptor_is_read_from_its_position),

@@ -11,7 +11,6 @@
 #include "io/descriptors.h"
 #include "io/byte_stream.h"
 #include "io/source.h"
-#include "io/window_pool.h"
 
 struct source_ops {
     /* Moves source->shown. `offset` is not before the current window, and `need` is within the
@@ -30,13 +29,11 @@ struct source {
     struct byte_stream *stream; /* topmost stream: `disk`, or decompression over it */
     bool has_path;              /* `name` is the path of a regular file, opened with `options` */
     struct source_options options;
-    struct shared_file shared;   /* shared.pool is NULL if `disk` owns the descriptor */
-    struct window_pool *windows; /* pool of windows; may be NULL */
-    uint64_t disk_size;          /* bytes; 0 = unknown */
-    size_t chunk;                /* bytes per refill; 0 = default of the kind */
+    struct shared_file shared; /* shared.pool is NULL if `disk` owns the descriptor */
+    uint64_t disk_size;        /* bytes; 0 = unknown */
+    size_t chunk;              /* bytes per refill; 0 = default of the kind */
     uint64_t limit;
     struct window shown;
-    uint64_t unneeded_from, unneeded_to; /* range declared by source_needless */
     union {
         struct {
             const uint8_t *bytes;
@@ -45,7 +42,6 @@ struct source {
         struct {
             uint8_t *bytes;
             size_t capacity, start, n; /* the window is [start, start + n) */
-            bool is_borrowed;          /* `bytes` is borrowed from source->windows */
             uint64_t passed;           /* kind given: number of bytes to discard when they arrive */
         } buffer;                      /* also used by the kind given */
         struct {

@@ -142,17 +142,11 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
 /* How many bytes the LEB128 number has that it just gave. */
 unsigned layout_walk_leb(const struct layout_walk *walk);
 
-/* Gives the next fields, up to `room` > 0, and how many: fewer at the end, or behind one that has
- * several labels. */
-uint32_t layout_walk_take(struct layout_walk *walk, ttr_field *field, uint32_t room);
-
-/* Gives all fields of a record that is the whole payload of its event, and ends the walk;
- * LAYOUT_NOT_WHOLE, as if not called, where it does not end with the payload, has more than `room`
- * fields, or cannot be taken at once.  The state of `fields` is a layout_walk, or begins with one.
- */
-uint32_t layout_take_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
-                           ttr_field *field, uint32_t room);
-#define LAYOUT_NOT_WHOLE UINT32_MAX
+/* As field_ops.hold, for a record that is the whole payload of its event.  Returns 0 and leaves
+ * fields->ops as it is if the record does not end with the payload, or the fast path does not reach
+ * its end.  The state of `fields` begins with a layout_walk. */
+uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
+                           struct held_fields *held);
 
 /* What walks by ttr_fields over records of a layout begin with (struct schema). */
 const void *layout_start(const struct layout *layout);

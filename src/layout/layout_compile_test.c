@@ -458,9 +458,8 @@ static void memory_may_be_out_at_any_time(void **state)
     support_fail_each(compiles_with);
 }
 
-/* Only values of several names end a batch of fields. */
-static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it(
-    void **state)
+/* Only a value of several names is the last of its call. */
+static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void **state)
 {
     (void)state;
     struct table table;
@@ -471,16 +470,16 @@ static void the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_
     static const uint8_t bytes[] = {4, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
-    ttr_fields fields;
-    ttr_field field[4];
+    ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
+    const ttr_field *field;
     ttr_text label;
-    ttr_fields_begin(table.t, &event, &fields);
-    assert_int_equal(ttr_fields_take(&fields, field, 4), 3);
-    assert_true(ttr_fields_label(&fields, &field[0].value, 0, &label));
+    assert_int_equal(ttr_event_fields(buffer, &event, &field), 3);
+    assert_true(ttr_event_label(buffer, &field[0].value, 0, &label));
     support_assert_text(label.p, label.n, "Y");
-    assert_true(ttr_fields_label(&fields, &field[1].value, 0, &label));
+    assert_true(ttr_event_label(buffer, &field[1].value, 0, &label));
     support_assert_text(label.p, label.n, "A");
-    assert_false(ttr_fields_label(&fields, &field[2].value, 0, &label));
+    assert_false(ttr_event_label(buffer, &field[2].value, 0, &label));
+    ttr_field_buffer_free(buffer);
     table_close(&table);
 }
 
@@ -499,8 +498,7 @@ int main(void)
         cmocka_unit_test(elements_without_bits_are_counted_and_then_too_many),
         cmocka_unit_test(a_run_that_ends_badly_tells_the_member_and_the_number),
         cmocka_unit_test(fields_of_events_have_their_labels_and_names),
-        cmocka_unit_test(
-            the_only_label_of_a_field_is_there_when_fields_behind_it_were_taken_with_it),
+        cmocka_unit_test(the_only_label_of_a_field_is_known_after_later_fields_were_read),
         cmocka_unit_test(without_scratch_what_needs_it_is_given_as_bytes),
         cmocka_unit_test(memory_may_be_out_at_any_time),
     };

@@ -407,11 +407,6 @@ void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
     begin(walk, layout, layout->walk);
 }
 
-bool layout_walk_go(struct layout_walk *walk, ttr_field *field)
-{
-    return next(walk, field);
-}
-
 bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
@@ -466,7 +461,7 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
 
 /* --- Fields of events --- */
 
-void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
 {
     const struct layout_schema *schema = fields->own;
     if (schema->is_in_payload)
@@ -559,7 +554,7 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (i == 0) { /* also where fields were taken many at once, and the walk has gone on */
+    if (i == 0) { /* the walk may have gone on since */
         *label = value->text;
         return true;
     }
@@ -581,11 +576,9 @@ static uint64_t layout_packet(const void *own, const ttr_event *event)
 
 const struct field_ops layout_field_ops = {.begin = layout_fields_begin,
                                            .next = layout_fields_next,
-                                           .take = layout_fields_take,
                                            .hold = layout_fields_hold,
                                            .begin_group = layout_fields_begin_group,
                                            .packet = layout_packet,
                                            .label = layout_fields_label,
                                            .type = layout_fields_type,
-                                           .goes_on = layout_fields_goes_on,
-                                           .at_once = true};
+                                           .goes_on = layout_fields_goes_on};

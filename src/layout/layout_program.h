@@ -271,48 +271,12 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 /* Walks that are over stand before the second of these. */
 extern const struct op layout_walk_over[2];
 
-/* Gives the next field of a walk; false at the end. */
-bool layout_walk_go(struct layout_walk *walk, ttr_field *field);
-
-/* Begins the walk over an event that was only named so far. */
-void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk);
-
 /* Makes the straight way beside `n` steps of a walk that is at any byte; NULL when memory is out.
  */
 struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
 
-/* For layout_field_ops.  At the end nothing is asked of the walk any more. */
-uint32_t layout_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room);
-
-/* For layout_field_ops. */
+/* For layout_field_ops: see field_ops.hold. */
 uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
-
-/* Where a straight way has come to. */
-struct straight_way {
-    const struct op *op;          /* the next step */
-    const uint8_t *p;             /* where the last moving step stopped */
-    ttr_field *first, *to, *stop; /* fields of this call: given up to `to`, room up to `stop` */
-};
-
-/* Holds the fields of an event anew: what was held before counts for nothing. */
-uint32_t layout_hold_anew(ttr_fields *fields, struct held_fields *held);
-
-/* The same from where a way is: the fields before are prepared. */
-uint32_t layout_hold_on(ttr_fields *fields, struct held_fields *held,
-                        const struct straight_way *way);
-
-/* The same where the straight way stops; `always`: it always does there. */
-uint32_t layout_hold_stop(ttr_fields *fields, struct held_fields *held,
-                          const struct straight_way *way, bool always);
-
-/* What holds the fields of steps of this code. */
-hold_step *layout_hold_step(enum straight_code code);
-
-static inline void held_prepared(struct held_fields *held, bool is_prepared, uint32_t n)
-{
-    held->is_prepared = is_prepared;
-    held->prepared_n = n;
-}
 
 /* Where an event's record begins in its payload; NULL: it does not lie there, or the walk has
  * begun. */
@@ -325,16 +289,6 @@ static inline const uint8_t *straight_begin(const ttr_fields *fields)
                ? event->payload + (body >> 3)
                : NULL;
 }
-
-/* layout_fields_take where there is no straight way, or it ended. */
-uint32_t layout_fields_take_on(ttr_fields *fields, ttr_field *field, uint32_t room);
-
-/* Gives elements of an array whose bits are known to be there; `op` is the first of its two steps.
- */
-void layout_give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
-
-/* The same into fields that are elements of this array already. */
-void layout_set_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n);
 
 /* Copies a field by whole vectors, as compilers do not. */
 static inline void step_copy_field(ttr_field *to, const ttr_field *from)

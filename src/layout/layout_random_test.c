@@ -509,26 +509,6 @@ static void same_fields(struct both *both, const ttr_event *event, unsigned of_s
     assert_int_equal(ttr_more_fields(both->buffer, &field), 0);
 }
 
-/* Of a record that is cut: as many at once give. */
-static void same_cut_fields(struct both *both, const ttr_event *event, unsigned of_schema)
-{
-    static ttr_field wanted[1024];
-    ttr_fields fields;
-    const ttr_field *field;
-    uint32_t at = 0, wanted_n = 0;
-    ttr_fields_begin(both->table.t, event, &fields);
-    for (uint32_t n = ttr_event_fields(both->buffer, event, &field); n > 0;
-         n = ttr_more_fields(both->buffer, &field))
-        for (uint32_t i = 0; i < n; i++) {
-            if (at == wanted_n)
-                wanted_n = ttr_fields_take(&fields, wanted, 1024), at = 0;
-            if (at == wanted_n || !is_same_field(&field[i], &wanted[at++]))
-                fail_msg("%s: held field %u of cut event %u is another", both->maker.text,
-                         (unsigned)i, of_schema);
-        }
-    assert_true(at == wanted_n && ttr_fields_take(&fields, wanted, 1024) == 0);
-}
-
 static void place_all(const struct layout_schema *schema, const ttr_event *event,
                       struct layout_run *run)
 {
@@ -561,12 +541,12 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
         const uint32_t size = is_fine ? (uint32_t)(run.bits.at + 7) / 8 : BYTES - cut;
         uint8_t *copy = malloc(size ? size : 1);
         memcpy(copy, bytes[i % n], size);
-        const ttr_event event = {
-            .payload = copy, .payload_size = size, .body = body, .schema = schema};
-        if (is_fine)
-            same_fields(both, &event, i);
-        else
-            same_cut_fields(both, &event, i);
+        const ttr_event event = {.payload = copy,
+                                 .payload_size = size,
+                                 .body = body,
+                                 .schema = schema,
+                                 .flags = is_fine ? 0 : TTR_EVENT_PARTIAL};
+        same_fields(both, &event, i);
         arena_reset(&table->scratch);
         free(copy);
     }

@@ -90,7 +90,7 @@ static bool as_bytes(const struct value_place *place, ttr_value *value)
         value->text = (ttr_text){(const char *)place->base + (place->at >> 3), n};
         return true;
     }
-    uint8_t *to = place->scratch ? arena_take_shared(place->scratch, n) : NULL;
+    uint8_t *to = place->scratch ? arena_take(place->scratch, n) : NULL;
     value->text = (ttr_text){(const char *)to, to ? n : 0};
     for (size_t i = 0; to && i < n; i++) {
         uint64_t from = 8 * (uint64_t)i, left = step->width - from;
@@ -180,7 +180,7 @@ static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct aren
                         ttr_text *text)
 {
     size_t room = n * 10 + 2, at = room;
-    char *to = scratch ? arena_take_shared(scratch, room) : NULL;
+    char *to = scratch ? arena_take(scratch, room) : NULL;
     if (!to)
         return false;
     while (n > 0) {
@@ -371,11 +371,11 @@ static size_t ascii_string(const struct value_place *place, ttr_value *value)
         arena_keep(place->scratch, n);
         return 2 * n;
     }
-    char *to = place->scratch ? arena_take_shared(place->scratch, room) : NULL;
+    char *to = place->scratch ? arena_take(place->scratch, room) : NULL;
     if (!to)
         return SIZE_MAX;
     const size_t n = utf8_from_ascii16(to, place->base, p, end);
-    arena_trim_shared(place->scratch, to, room, n < room ? n : 0);
+    arena_trim(place->scratch, to, n < room ? n : 0);
     value->text = (ttr_text){to, n};
     return n == SIZE_MAX ? n : 2 * n;
 }
@@ -389,7 +389,7 @@ size_t value_wide_string(const struct value_place *place, ttr_value *value)
         return n;
     n = wide_length(p, end, place->step->width);
     char *to = n != SIZE_MAX && is_usual && place->scratch
-                   ? arena_take_shared(place->scratch, n + n / 2 + 3)
+                   ? arena_take(place->scratch, n + n / 2 + 3)
                    : NULL;
     if (to)
         value->text = (ttr_text){to, utf8_from_utf16le(to, p, n / 2)};
@@ -405,9 +405,8 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
     /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three.
      */
-    char *to = place->scratch && n < SIZE_MAX / 2 - 8
-                   ? arena_take_shared(place->scratch, n + n / 2 + 3)
-                   : NULL;
+    char *to =
+        place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
     if (!to) {
         value->type = TTR_TYPE_BYTES;
         value->text = (ttr_text){(const char *)p, n};

@@ -7,52 +7,19 @@
 #include <string.h>
 
 #include "io/descriptors.h"
-#include "model/thread_pool.h"
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* A block that is new, or of the slab. */
-static void *resize_small(ttr *t, void *old, size_t old_size, size_t new_size)
-{
-    void *block = old;
-    if (!old || new_size == 0 || !slab_is_same(old_size, new_size)) {
-        block = new_size ? slab_take(t->slab, new_size) : NULL;
-        block = block || !new_size ? block : t->alloc.resize(t->alloc.own, NULL, 0, new_size);
-    }
-    if (!old || block == old || (new_size && !block))
-        return block;
-    if (block)
-        memcpy(block, old, old_size < new_size ? old_size : new_size);
-    slab_give(t->slab, old, old_size);
-    if (t->slab->blocks == 0) {
-        slab_free(t->slab);
-        t->slab = NULL;
-    }
-    return block;
-}
-
 /* The caller's allocator with the memory limit in front: what would pass the limit fails like any
  * other allocation. */
-static void *resize_counted(ttr *t, void *old, size_t old_size, size_t new_size)
-{
-    if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
-        return NULL;
-    const bool is_small = t->slab && (old ? slab_has(t->slab, old) : new_size <= SLAB_MOST);
-    void *block = is_small ? resize_small(t, old, old_size, new_size)
-                           : t->alloc.resize(t->alloc.own, old, old_size, new_size);
-    if (block || new_size == 0)
-        t->memory = t->memory - old_size + new_size;
-    return block;
-}
-
 static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = own;
-    if (!t->ahead)
-        return resize_counted(t, old, old_size, new_size);
-    (void)pthread_mutex_lock(&t->seam);
-    void *block = resize_counted(t, old, old_size, new_size);
-    (void)pthread_mutex_unlock(&t->seam);
+    if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
+        return NULL;
+    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    if (block || new_size == 0)
+        t->memory = t->memory - old_size + new_size;
     return block;
 }
 
@@ -88,7 +55,6 @@ ttr *ttr_new(const ttr_options *options)
     if (!t)
         return NULL;
     t->alloc = alloc;
-    (void)pthread_mutex_init(&t->seam, NULL); /* cannot fail with default attributes on Linux */
     t->counted = (struct alloc){.resize = counted_resize, .own = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
@@ -118,37 +84,16 @@ void ttr_free(ttr *t)
     alloc_free(&t->counted, t->threads, t->threads_capacity, sizeof *t->threads);
     alloc_free(&t->counted, t->processes, t->processes_capacity, sizeof *t->processes);
     symbols_free(&t->symbols);
-    ahead_free(t->ahead);
-    t->ahead = NULL;
     intern_free(&t->strings);
     descriptors_drop(t->descriptors);
-    slab_free(t->slab);
-    (void)pthread_mutex_destroy(&t->seam);
     struct alloc alloc = t->alloc;
     alloc_free(&alloc, t, 1, sizeof *t);
-}
-
-bool ttr_jobs(ttr *t, unsigned jobs)
-{
-    ahead_free(t->ahead);
-    t->ahead = jobs > 1 ? ahead_new(&t->alloc, jobs - 1) : NULL;
-    return jobs <= 1 || t->ahead;
 }
 
 void ttr_watch(ttr *t, ttr_progress progress, void *own)
 {
     t->progress = progress;
     t->progress_own = own;
-}
-
-void context_expect(ttr *t, size_t bytes)
-{
-    if (t->ahead)
-        (void)pthread_mutex_lock(&t->seam);
-    if (!t->slab && bytes <= (t->max_memory - t->memory) / 2 && !alloc_is_limited())
-        t->slab = slab_new(&t->alloc, bytes); /* without it blocks come one by one */
-    if (t->ahead)
-        (void)pthread_mutex_unlock(&t->seam);
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)

@@ -14,7 +14,6 @@
 #include "base/endian.h"
 #include "base/intern.h"
 #include "base/pairmap.h"
-#include "base/slab.h"
 #include "model/symbols.h"
 
 struct descriptors;
@@ -30,14 +29,13 @@ struct offer {
 
 #define OFFERS 256u /* chains of them */
 
-/* Fields of the events of one schema, which stay from one event to the next: only what differs is
- * written anew. */
+/* Fields of the events of one schema.  They stay in memory from one event to the next, so that only
+ * values are written. */
 struct held_fields {
     ttr_field *field;
-    uint32_t n;          /* room for so many */
-    uint32_t prepared_n; /* where is_prepared: the first so many are those of an event before */
-    bool is_prepared;
-    bool is_full; /* an event had no room in it */
+    uint32_t n;       /* capacity of `field` */
+    bool is_prepared; /* `field` has what all events have in common; set by field_ops.hold */
+    bool is_full;     /* an event had more fields */
 };
 
 /* How the fields of a kind of payload are walked; lives in the format's folder. */
@@ -45,10 +43,12 @@ struct field_ops {
     void (*begin)(
         ttr_fields *fields); /* may fill fields->state; not called where the schema has a `start` */
     bool (*next)(ttr_fields *fields, ttr_field *field); /* all parts of *field are zeroed before */
-    /* Gives the next fields, up to `room` > 0; fewer at the end, or behind one that has several
-     * labels.  NULL: one by one. */
+    /* Writes the next fields, up to `room` > 0, and returns how many; fewer at the end, or after
+     * one that has several labels.  NULL: `next` is called for each. */
     uint32_t (*take)(ttr_fields *fields, ttr_field *field, uint32_t room);
-    /* As take, into fields that stay; NULL: by take. */
+    /* Writes the fields of an event whose walk has not begun.  Returns how many; fields->ops is
+     * NULL if these are all.  Otherwise the walk continues after them; 0 = it begins with the
+     * first. NULL: the format has `take` or `next` only. */
     uint32_t (*hold)(ttr_fields *fields, struct held_fields *held);
     /* As begin, for the group PACKET or HEADER; NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
@@ -68,7 +68,6 @@ struct field_ops {
     /* Whether anything but zeros stands behind the end of the text that was given last, one by one,
      * in the room that the trace has for it; NULL: nothing is known to. */
     bool (*goes_on)(const ttr_fields *fields, const ttr_value *text);
-    bool at_once; /* events of a batch may be walked by several threads at once */
 };
 
 /* Zeroes a field, its name being the empty text; by whole vectors, which compilers do not make of
@@ -156,9 +155,6 @@ struct ttr {
     struct alloc alloc;   /* the caller's, or the default */
     struct alloc counted; /* what the library allocates with: counts against max_memory */
     uint64_t memory, max_memory;
-    struct slab *slab;     /* small blocks of `counted`, see context_expect; may be NULL */
-    pthread_mutex_t seam;  /* over `memory`, `slab` and the caller's resize, where there are jobs */
-    struct ahead *ahead;   /* see ttr_jobs; NULL = nothing is done ahead */
     ttr_progress progress; /* see ttr_watch; may be NULL */
     void *progress_own;
     struct descriptors *descriptors; /* of all files that are read or written in folders: any number
@@ -188,10 +184,6 @@ static inline bool context_goes_on(const ttr *t)
 {
     return !t->progress || t->progress(t->progress_own);
 }
-
-/* Says that many small blocks will be asked for, some MiB of them: what they take is asked for at
- * once.  Where that is refused, or address space is limited, nothing changes. */
-void context_expect(ttr *t, size_t bytes);
 
 /* Lets a context whose inputs are not opened yet take its descriptors from where another one, which
  * outlives it, has them. */
@@ -279,6 +271,9 @@ static inline void fields_begin(ttr_fields *fields, const struct schema *schema,
         schema->ops->begin(fields);
     }
 }
+
+/* The walk over the event whose fields a buffer returned last: where its labels are found. */
+const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer);
 
 /* The declared type of the field that ttr_fields_next gave just now; NULL = has none. */
 static inline const struct type *field_type(const ttr_fields *fields)

@@ -1,7 +1,5 @@
 /* The context's tables: ids, names that become known later, memory limits, failing allocations. */
-#include <sys/resource.h>
 
-#include "io/window_pool.h"
 #include "support/support.h"
 
 #include <stdio.h>
@@ -192,74 +190,6 @@ static void process_entry_is_no_thread_of_any_tid(void **state)
     ttr_free(t);
 }
 
-#define BLOCKS 300u
-
-/* Small and large ones, which grow and shrink. */
-static void blocks_of_what_is_expected_keep_their_bytes_and_count_as_others(void **state)
-{
-    (void)state;
-    struct support_heap heap;
-    uint64_t seed = 3;
-    uint8_t *block[BLOCKS] = {NULL};
-    size_t size[BLOCKS] = {0};
-    support_heap_init(&heap, 0);
-    ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
-    block[0] = alloc_zero(&t->counted, 100, 1); /* before */
-    size[0] = 100;
-    const uint64_t before = t->memory - 100;
-    context_expect(t, 1 << 20);
-    assert_non_null(t->slab);
-    context_expect(t, 1 << 20); /* one is enough */
-    const size_t requests = heap.requests;
-    for (unsigned i = 0; i < 20000; i++) {
-        const size_t at = support_random(&seed) % BLOCKS, n = i % 100 != 1
-                                                                  ? support_random(&seed) % 100
-                                                              : i % 200 == 1 ? 40000
-                                                                             : 200000;
-        if (i % 8 == 0 || n == 0) {
-            alloc_free(&t->counted, block[at], size[at], 1);
-            block[at] = NULL;
-            size[at] = 0;
-            continue;
-        }
-        block[at] = alloc_resize(&t->counted, block[at], size[at], n, 1);
-        assert_non_null(block[at]);
-        for (size_t k = 0; k < size[at] && k < n; k++)
-            assert_int_equal(block[at][k], (uint8_t)at);
-        memset(block[at], (int)at, n);
-        size[at] = n;
-    }
-    assert_true(heap.requests - requests < 4000); /* what was too large once stays where it is */
-    for (size_t i = 0; i < BLOCKS; i++)
-        alloc_free(&t->counted, block[i], size[i], 1);
-    assert_int_equal(t->memory, before);
-    assert_null(t->slab);            /* it goes with its last block */
-    context_expect(t, SIZE_MAX / 4); /* more than there may be */
-    assert_null(t->slab);
-    ttr_free(t);
-    support_heap_check(&heap);
-}
-
-/* What is expected and does not come is missed by others there. */
-static void where_address_space_is_limited_nothing_is_asked_for_ahead(void **state)
-{
-    (void)state;
-    struct rlimit old;
-    ttr *t = ttr_new(NULL);
-    assert_int_equal(getrlimit(RLIMIT_AS, &old), 0);
-    assert_int_equal(setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = (rlim_t)1 << 46,
-                                                           .rlim_max = old.rlim_max}),
-                     0);
-    assert_true(alloc_is_limited());
-    context_expect(t, 1 << 20);
-    assert_null(t->slab);
-    assert_null(window_pool_new(alloc_default(), 2, 100));
-    assert_int_equal(setrlimit(RLIMIT_AS, &old), 0);
-    assert_int_equal(alloc_is_limited(), old.rlim_cur != RLIM_INFINITY);
-    ttr_free(t);
-}
-
 static void memory_limit_stops_growth_without_breaking(void **state)
 {
     (void)state;
@@ -316,8 +246,6 @@ int main(void)
         cmocka_unit_test(the_path_told_with_events_is_that_of_their_trace),
         cmocka_unit_test(process_entry_is_no_thread_of_any_tid),
         cmocka_unit_test(what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn),
-        cmocka_unit_test(blocks_of_what_is_expected_keep_their_bytes_and_count_as_others),
-        cmocka_unit_test(where_address_space_is_limited_nothing_is_asked_for_ahead),
         cmocka_unit_test(memory_limit_stops_growth_without_breaking),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };

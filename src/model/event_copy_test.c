@@ -216,31 +216,24 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
     assert_false(ttr_fields_next(&fields, &field));
 }
 
-static void check_taken(ttr *t, const ttr_event *event)
-{
-    ttr_fields fields;
-    ttr_field field[8];
-    ttr_fields_begin(t, event, &fields);
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 1);
-    expect_label(&fields, &field[0].value, 1, "GREEN");
-    assert_int_equal(ttr_fields_take(&fields, field, 2), 2);
-    assert_true(field[0].value.hint == TTR_HINT_ABSENT && field[1].value.hint == TTR_HINT_NUMBER);
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 1);
-    assert_int_equal(field[0].value.hint, TTR_HINT_FLAGS);
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 0);
-}
-
-static void fields_taken_at_once_end_behind_one_of_several_names(void **state)
+static void fields_end_a_call_after_a_value_of_several_names(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     const struct schema schema = {.ops = &given_ops};
     const ttr_event event = {.schema = context_add_schema(t, &schema)}, unknown = {.schema = 0};
-    ttr_fields fields;
-    ttr_field field;
-    check_taken(t, &event);
-    ttr_fields_begin(t, &unknown, &fields);
-    assert_int_equal(ttr_fields_take(&fields, &field, 1), 0);
+    ttr_field_buffer *buffer = ttr_field_buffer_new(t);
+    const ttr_field *field;
+    ttr_text label;
+    assert_int_equal(ttr_event_fields(buffer, &event, &field), 1);
+    assert_true(ttr_event_label(buffer, &field[0].value, 1, &label));
+    support_assert_text(label.p, label.n, "GREEN");
+    assert_int_equal(ttr_more_fields(buffer, &field), 3);
+    assert_true(field[0].value.hint == TTR_HINT_ABSENT && field[1].value.hint == TTR_HINT_NUMBER);
+    assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
+    assert_int_equal(ttr_more_fields(buffer, &field), 0);
+    assert_int_equal(ttr_event_fields(buffer, &unknown, &field), 0);
+    ttr_field_buffer_free(buffer);
     ttr_free(t);
 }
 
@@ -681,7 +674,7 @@ int main(void)
         cmocka_unit_test(built_event_gives_back_every_field),
         cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
         cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
-        cmocka_unit_test(fields_taken_at_once_end_behind_one_of_several_names),
+        cmocka_unit_test(fields_end_a_call_after_a_value_of_several_names),
         cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
         cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
         cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),

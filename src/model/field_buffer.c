@@ -1,7 +1,7 @@
 /* Fields that stay where they are from one event of a schema to the next. */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* given at once where nothing is held */
+#define SPARE_FIELDS 64u /* of one call if they are not held */
 #define HELD_FIELDS \
     16u /* room for those of a schema at first, doubled where its events have more */
 #define HELD_FIELDS_MOST 1024u
@@ -52,7 +52,7 @@ static void widen(ttr_field_buffer *buffer, struct held_fields *held)
     buffer->bytes += more;
 }
 
-/* What is held of a schema; NULL where there is no room for it. */
+/* Returns the fields of a schema, NULL if there is no memory for them. */
 static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
@@ -71,46 +71,73 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
     return buffer->held[schema].n ? &buffer->held[schema] : NULL;
 }
 
-/* Gives the next fields, held or not. */
-static __attribute__((noinline)) uint32_t give(ttr_field_buffer *buffer, const ttr_field **field)
+static bool has_several_names(const ttr_value *value)
+{
+    return value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
+}
+
+/* Returns the next fields of a walk, in `spare`. */
+static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, const ttr_field **field)
+{
+    ttr_fields *fields = &buffer->fields;
+    const struct field_ops *ops = fields->ops;
+    ttr_field *spare = buffer->spare;
+    uint32_t n = 0;
+    *field = spare;
+    if (!ops)
+        return 0;
+    if (ops->take)
+        return ops->take(fields, spare, SPARE_FIELDS);
+    while (n < SPARE_FIELDS && ops->next(fields, &spare[n]))
+        if (has_several_names(&spare[n++].value))
+            break;
+    return n;
+}
+
+/* Holds the fields of an event whose walk begins; 0: the walk is to return them. */
+static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
+                                                     const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
     struct held_fields *held =
         ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
-    *field = held ? held->field : buffer->spare;
-    return held ? ops->hold(&buffer->fields, held)
-                : ttr_fields_take(&buffer->fields, buffer->spare, SPARE_FIELDS);
+    *field = held ? held->field : NULL;
+    return held ? ops->hold(&buffer->fields, held) : 0;
 }
 
 uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, const ttr_field **field)
 {
-    if (__builtin_expect(event->schema >= buffer->held_n || buffer->held[event->schema].n == 0,
-                         0)) {
-        fields_begin(&buffer->fields, context_schema(buffer->t, event->schema), event);
-        return give(buffer, field);
-    }
-    const struct schema *schema = &buffer->t->schemas[event->schema];
-    struct held_fields *held = &buffer->held[event->schema];
+    const struct schema *schema = context_schema(buffer->t, event->schema);
+    uint32_t n;
     fields_begin(&buffer->fields, schema, event);
-    *field = held->field;
-    return schema->ops->hold(&buffer->fields, held);
+    if (__builtin_expect(event->schema < buffer->held_n && buffer->held[event->schema].n, 1)) {
+        struct held_fields *held = &buffer->held[event->schema];
+        *field = held->field;
+        n = schema->ops->hold(&buffer->fields, held);
+    } else {
+        n = hold_first(buffer, field);
+    }
+    return __builtin_expect(n > 0, 1) ? n : walk_on(buffer, field);
 }
 
 uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
-    *field = buffer->spare;
     if (__builtin_expect(!ops, 1))
         return 0;
-    /* What has room is taken for a schema whose fields can be held. */
     struct held_fields *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
         widen(buffer, held);
-    return give(buffer, field);
+    return walk_on(buffer, field);
 }
 
 bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,
                      ttr_text *label)
 {
     return ttr_fields_label(&buffer->fields, value, i, label);
+}
+
+const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer)
+{
+    return &buffer->fields;
 }

@@ -26,31 +26,6 @@ bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
     return ops && ops->next(fields, field);
 }
 
-static bool has_several_names(const ttr_value *value)
-{
-    return value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
-}
-
-/* Kept out of the way of formats that have a way of their own. */
-static __attribute__((noinline)) uint32_t take_one_by_one(ttr_fields *fields, ttr_field *field,
-                                                          uint32_t room)
-{
-    const struct field_ops *ops = fields->ops;
-    uint32_t n = 0;
-    while (n < room && ops->next(fields, &field[n]))
-        if (has_several_names(&field[n++].value))
-            break;
-    return n;
-}
-
-uint32_t ttr_fields_take(ttr_fields *fields, ttr_field *field, uint32_t room)
-{
-    const struct field_ops *ops = fields->ops;
-    if (!ops)
-        return 0;
-    return ops->take ? ops->take(fields, field, room) : take_one_by_one(fields, field, room);
-}
-
 bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct field_ops *ops = fields->ops;
@@ -60,7 +35,7 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    *label = value->text; /* the first is known, whatever fields were taken behind it */
+    *label = value->text; /* the first name is known even if the walk has gone on */
     return i == 0;
 }
 

@@ -76,11 +76,6 @@ struct format_reader {
     /* `next` stops before the first event at or after in->until, and then sets in->is_stopped; it
      * may add no event. */
     bool stops;
-    /* Optional: decodes up to `room` further events that need nothing but what is at hand: window,
-     * tables and classes as they are.  Called on another thread while the previous batch is in use,
-     * so it may touch neither the context nor notes nor memory of the seam; it stops before it
-     * would have to (0 = at once), and `next` continues from there. */
-    uint32_t (*ahead)(struct input *in, ttr_event *events, uint32_t room);
     /* Optional: returns the kinds of events that may come, as bits.  Before the first `next`. */
     uint32_t (*kinds)(struct input *in);
     /* Optional: events outside of [from_ns, to_ns) (before the user's offset) need not be read, but

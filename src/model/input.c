@@ -136,42 +136,6 @@ static void note_times(struct input *in)
         in->last = in->events[last - 1].time;
 }
 
-static void decode_ahead(void *own)
-{
-    struct input *in = own;
-    in->spare_n = in->format->reader->ahead(in, in->spare, in->batch);
-}
-
-/* Lets the next batch be decoded while this one is in use. */
-static void look_ahead(struct input *in)
-{
-    ttr *t = in->base.t;
-    if (!t->ahead || !in->format->reader->ahead || in->flags & TTR_READ_DEFINITIONS ||
-        in->pending != TTR_OK)
-        return;
-    if (!in->spare)
-        in->spare =
-            in->lent ? in->lent + in->batch : alloc_zero(&t->counted, in->batch, sizeof *in->spare);
-    if (!in->spare) /* then not */
-        return;
-    in->task.run = decode_ahead;
-    in->task.own = in;
-    ahead_post(t->ahead, &in->task);
-}
-
-/* Takes what was decoded ahead as the batch; false when there is nothing. */
-static bool take_ahead(struct input *in)
-{
-    if (!in->spare || !ahead_take(in->base.t->ahead, &in->task) || in->spare_n == 0)
-        return false;
-    ttr_event *events = in->events;
-    in->events = in->spare;
-    in->spare = events;
-    in->n = in->spare_n;
-    in->spare_n = 0;
-    return true;
-}
-
 /* Keeps how a batch ended until it was given: mostly the input did, and there is nothing else to
  * tell. */
 static void keep_pending(struct input *in, ttr_status status, const ttr_error *error)
@@ -217,7 +181,7 @@ static void sign(const struct input *in, ttr_status status, ttr_error *error)
  */
 static void let_go(struct input *in)
 {
-    if (in->lent || in->spare)
+    if (in->lent)
         return;
     alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
     in->events = NULL;
@@ -238,7 +202,7 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
             in->lent ? in->lent : alloc_zero(&reader->t->counted, in->batch, sizeof *in->events);
     if (!in->events)
         return fail_memory(error);
-    ttr_status status = take_ahead(in) ? TTR_OK : in->format->reader->next(in, error);
+    ttr_status status = in->format->reader->next(in, error);
     sign(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
@@ -249,7 +213,6 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     if (in->time_offset)
         shift_times(in);
     settle_batch(in, status, error);
-    look_ahead(in);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
@@ -288,17 +251,12 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     return TTR_OK;
 }
 
-/* Events that were given, and those ahead. */
+/* Frees the events of the last batch, unless a caller lent their memory. */
 static void free_events(struct input *in)
 {
-    const struct alloc *alloc = &in->base.t->counted;
-    if (in->spare)
-        (void)ahead_take(in->base.t->ahead, &in->task);
-    if (!in->lent) {
-        alloc_free(alloc, in->events, in->batch, sizeof *in->events);
-        alloc_free(alloc, in->spare, in->batch, sizeof *in->spare);
-    }
-    in->events = in->spare = NULL;
+    if (!in->lent)
+        alloc_free(&in->base.t->counted, in->events, in->batch, sizeof *in->events);
+    in->events = NULL;
 }
 
 bool input_rename(struct input *in, const struct rename *what, int64_t time)
@@ -435,7 +393,7 @@ static uint32_t input_lend(ttr_reader *reader, ttr_event *events)
     struct input *in = (struct input *)reader;
     if (events)
         in->lent = events;
-    return reader->t->ahead ? 2 * in->batch : in->batch;
+    return in->batch;
 }
 
 static void input_rank(ttr_reader *reader, uint32_t *next)
@@ -497,7 +455,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
         (ttr_reader){.t = t, .ops = &input_ops, .order = format->reader->order, .reports = 1};
     in->format = format;
     in->source = source;
-    in->batch = t->ahead ? INPUT_BATCH_JOBS : INPUT_BATCH;
+    in->batch = INPUT_BATCH;
     in->until = INT64_MAX;
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);

@@ -10,7 +10,6 @@
 
 #include "base/buffer.h"
 #include "io/source.h"
-#include "model/thread_pool.h"
 #include "model/context.h"
 #include "model/format.h"
 #include "model/notes.h"
@@ -20,9 +19,6 @@
 #define INPUT_BATCH 256u /* events of a batch */
 #define INPUT_RECORD_MIN \
     65536u /* bytes: what a limit of records cannot go below, since usual ones have as many */
-#define INPUT_BATCH_JOBS                                                                         \
-    2048u /* the same where other threads work on it: waking one takes as long as some dozens of \
-             events */
 #define INPUT_BATCH_LEAST 16u /* the same where many inputs are read at once */
 
 struct input {
@@ -41,10 +37,7 @@ struct input {
                       offset; else INT64_MAX */
     bool is_stopped; /* the next event is at `stopped_at`, which is not before that */
     int64_t stopped_at;
-    struct ahead_task task;  /* decoding into `spare` while `events` are in use */
-    ttr_event *spare;        /* room for as many; NULL: nothing is done ahead */
-    uint32_t spare_n;        /* events in it */
-    ttr_event *lent;         /* where both are, if not the input's own */
+    ttr_event *lent;         /* room for events that a caller lent; NULL: it is the input's own */
     struct renames *renames; /* where names told between events wait; NULL: they hold at once */
     uint16_t id;             /* ttr_event.source */
     uint32_t flags;          /* TTR_READ_* */

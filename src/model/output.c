@@ -80,7 +80,6 @@ void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
     output_drop_shared(out);
-    output_drop_half(out);
     if (out->own && out->format->writer->drop)
         out->format->writer->drop(out);
     sink_abandon(out->sink);
@@ -216,8 +215,8 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->has_ended)
         return refuse_ended(error);
     ttr_error own = {0};
-    ttr_status status =
-        out->shared ? output_write_shared(out, batch, &own) : output_write(out, batch, &own);
+    ttr_status status = out->shared ? output_write_shared(out, batch, &own)
+                                    : out->format->writer->write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)

@@ -13,7 +13,6 @@
 #include "model/context.h"
 #include "model/format.h"
 
-struct output_half;
 struct output_shared;
 
 struct ttr_writer {
@@ -34,8 +33,6 @@ struct ttr_writer {
     ttr_error stuck_error;
     char **format_options; /* copies, NULL at the end */
     size_t format_options_n;
-    struct output_half
-        *half; /* writes part of each batch on another thread; NULL = none made yet */
     struct output_shared
         *shared;       /* other threads write, too (output_shared.h); NULL = they do not */
     bool is_scattered; /* inputs come one after another (ttr_write_scattered) */
@@ -124,13 +121,6 @@ struct output_target {
 TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target,
                                        const struct format *format,
                                        const ttr_write_options *options, ttr_error *error);
-
-/* Writes a batch: the second half on another thread where there are jobs (ttr_jobs) and the format
- * allows it. */
-TTR_MUST ttr_status output_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-
-/* Frees what that made. */
-void output_drop_half(struct ttr_writer *out);
 
 /* A second writer of the same format with the same options, maybe in another context, whose buffer
  * goes nowhere; NULL when memory is out. */

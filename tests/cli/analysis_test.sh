@@ -31,8 +31,17 @@ json "stat_sorts_by_name" "[r['name'] for r in it['rows']] == sorted(r['name'] f
 json "stat_prints_as_many_rows_as_asked" "len(it['rows']) == 1" "$tracetta" stat --json --limit=1 "$trace"
 says "stat_prints_a_table" "4\.000 us +4\.000 us .* load$" "$tracetta" stat "$trace"
 says "escape_sequences_of_names_are_made_harmless" 'e\\x1b\[2J' "$tracetta" stat "$trace"
+"$tracetta" stat "$trace" >"$work/table"
+[ "$(wc -L <"$work/table")" -le 80 ]
+verdict "stat_fits_80_columns" $? "$(cat "$work/table")"
+says "stat_shows_the_column_that_orders_rows" "count .* min .*provider name" "$tracetta" stat --sort-by=min "$trace"
+says "stat_shows_all_columns_on_a_wide_terminal" "rate/s +bytes .* min +p50 +p90 " env COLUMNS=160 "$tracetta" stat "$trace"
+says "stat_shows_all_columns_when_verbose" "rate/s +bytes .* min +p50 +p90 " "$tracetta" stat --verbose "$trace"
 refuses "a_column_must_be_one" 2 "total\|self" "$tracetta" stat --sort-by=beauty "$trace"
 
+run "$tracetta" tree -q -n 1 "$trace"
+[ "$(wc -l <"$work/.out")" = 3 ]
+verdict "tree_with_a_limit_prints_no_more_threads" $? "$(cat "$work/.out")"
 json "tree_nests_by_time" "it['schema'] == 'tracetta.tree/1' and [(r['name'], r['depth']) for r in it['rows'] if r['tid'] == 11] == \
 [('main', 0), ('load', 1), ('load', 1)]" "$tracetta" tree --json "$trace"
 json "parents_are_rows" "all(r['parent'] == -1 or it['rows'][r['parent']]['depth'] == r['depth'] - 1 for r in it['rows'])" \

@@ -53,36 +53,56 @@ run bash -c "'$tracetta' formats >&-"
 [ $run_status = 4 ]
 verdict "a_closed_standard_output_cannot_be_written" $? "exit status $run_status"
 
-refuses "a_limit_of_nothing_is_a_misuse" 2 "it wants a number" "$tracetta" cat --limit=0 "$small"
-refuses "what_a_clock_offset_can_be_is_told" 2 "--clock-offset cannot be .*: it wants seconds like" "$tracetta" cat --clock-offset=x "$small"
+refuses "a_limit_of_nothing_is_a_misuse" 2 "expected a number" "$tracetta" cat --limit=0 "$small"
+refuses "what_a_clock_offset_can_be_is_told" 2 "--clock-offset cannot be .*: expected seconds like" "$tracetta" cat --clock-offset=x "$small"
 refuses "a_range_that_ends_before_it_begins_is_a_misuse" 2 "before --start" "$tracetta" cat --start=+2s --end=+1s "$small"
 refuses "also_of_dates" 2 "before --start" "$tracetta" stat --start=2026-11-22 --end=2026-11-21 "$small"
-refuses "the_reverse_of_everything_is_a_misuse" 2 "--invert wants" "$tracetta" cat --invert "$small"
+refuses "the_reverse_of_everything_is_a_misuse" 2 "--invert needs" "$tracetta" cat --invert "$small"
 refuses "an_input_without_a_name_is_told_so" 3 "a file without a name" "$tracetta" cat ""
 echo '{"traceEvents":[{"ph":"X"}]}' >"$work/chrome.json"
 # Options of the library are told as flags; what a file is called stays what it is.
 name='a format option ctf.y TTR_WRITE_STRICT ttr_read_options.from = x'
 printf 'zz' >"$work/$name"
-refuses "names_of_files_are_no_options" 3 "/$name: not a trace of a known format.*; --from=FORMAT reads it all the same" "$tracetta" cat "$work/$name"
+refuses "names_of_files_are_no_options" 3 "/$name: not a trace of a known format.*; use --from=FORMAT to read it anyway" "$tracetta" cat "$work/$name"
 refuses "nor_are_those_that_are_not_there" 3 "cannot open .*/no $name " "$tracetta" cat "$work/no $name"
 rm "$work/$name"
 # A trace that is a folder comes in an archive, which is not looked into.
 head -c 257 /dev/zero | tr '\0' x >"$work/folder.tar"
 printf 'ustar  ' >>"$work/folder.tar"
-refuses "a_tar_archive_is_to_be_unpacked" 3 'folder.tar: this is a tar archive: unpack it, and name the trace that is in it' "$tracetta" cat "$work/folder.tar"
+refuses "a_tar_archive_is_to_be_unpacked" 3 'folder.tar: not a trace: this is a tar archive; unpack it, and name the trace that is in it' "$tracetta" cat "$work/folder.tar"
 gzip "$work/folder.tar"
-refuses "also_a_compressed_one" 3 'folder.tar.gz: this is a tar archive: unpack it' "$tracetta" info "$work/folder.tar.gz"
+refuses "also_a_compressed_one" 3 'folder.tar.gz: not a trace: this is a tar archive; unpack it' "$tracetta" info "$work/folder.tar.gz"
 printf 'PK\003\004....' >"$work/folder.zip"
-refuses "and_a_zip_archive" 3 'this is a zip archive: unpack it' "$tracetta" cat "$work/folder.zip"
+refuses "and_a_zip_archive" 3 'this is a zip archive; unpack it' "$tracetta" cat "$work/folder.zip"
 rm "$work"/folder.*
-refuses "json_that_is_not_ctf_is_not_taken_for_it" 3 "not a trace of a known format.*; --from=FORMAT reads it all the same" "$tracetta" cat "$work/chrome.json"
+refuses "json_that_is_not_ctf_is_not_taken_for_it" 3 "this is a Chrome JSON trace" "$tracetta" cat "$work/chrome.json"
+# file NAME WHAT BYTES: a file of these bytes is called what it looks like.
+looks_like()
+{
+    printf "$3" >"$work/$1"
+    refuses "file_that_is_not_a_trace_is_called_${1%.*}" 3 "$1: not a trace.* (this is|it looks like) $2" "$tracetta" info "$work/$1"
+}
+looks_like text.txt text 'hello world\n'
+looks_like json.json JSON '[1, 2, 3]\n'
+looks_like elf.bin 'an ELF program' '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\002\0'
+looks_like core.dump 'a core dump' '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\004\0'
+looks_like pcap.pcap 'a packet capture' '\324\303\262\241\002\0\004\0'
+looks_like zip.zip 'a zip archive' 'PK\003\004aaaa'
+looks_like png.png 'a PNG image' '\211PNG\r\n\032\n'
+looks_like sqlite.db 'an SQLite database' 'SQLite format 3\0'
+looks_like script.sh 'a script' '#!/bin/sh\n'
+gzip -k "$work/text.txt"
+refuses "compressed_file_is_called_what_is_in_it" 3 "text.txt.gz: not a trace.* it looks like text" "$tracetta" info "$work/text.txt.gz"
+mkdir -p "$work/stray/inner"
+printf 'x' >"$work/stray/inner/text.txt"
+refuses "folder_without_a_trace_is_named_itself" 3 "stray" "$tracetta" "$work/stray"
 refuses "no_kind_is_a_misuse" 2 "no kind \"\"" "$tracetta" cat --kind= "$small"
 refuses "nor_is_an_empty_one_among_others" 2 "no kind \"\"" "$tracetta" cat --kind=span, "$small"
 run "$tracetta" cat --json "$small"
 ! grep -q "did you mean" "$work/.err"
 verdict "an_option_of_another_command_is_no_slip" $? ""
 run "$tracetta" cat --start=+9223372036854775807 "$small"
-[ $run_status = 0 ] && [ ! -s "$work/.out" ]
+[ $run_status = 1 ] && [ ! -s "$work/.out" ]
 verdict "behind_the_end_of_time_there_is_nothing" $? "exit status $run_status"
 succeeds "offsets_may_leave_the_range_of_times" "$tracetta" cat --offset="$small=9223372036854775807" --start=+1ms "$small"
 

@@ -205,7 +205,7 @@ begins()
     verdict "$name" $? "$(times_with "$@" turned)"
 }
 begins "the_begin_leaves_out_nothing_where_time_goes_back" '5 3 ' --start=+0
-begins "nor_where_it_is_called_so" '5 3 ' --from=+0s
+begins "start_at_plus_zero_with_an_end_is_the_whole_trace" '5 3 ' --start=+0s --end=+1h
 begins "times_count_from_the_event_that_comes_first" '' --start=+1ns
 begins "or_end_so_long_behind_it" '5 3 ' --start=+0 --end=+1ns
 begins "where_events_are_sorted_from_the_earliest" '5 ' --sort --start=+1ns

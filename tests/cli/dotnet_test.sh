@@ -41,7 +41,7 @@ ended()
 record()
 {
     rm -f "$work/out.nettrace"
-    run "$tracetta" record --dotnet -o "$work/out.nettrace" "$@"
+    run "$tracetta" record dotnet -o "$work/out.nettrace" "$@"
 }
 
 # --- ps ---
@@ -52,18 +52,18 @@ says "json_has_all_of_it" '"rid": "linux-x64"' "$tracetta" ps --json
 says "the_environment_is_the_runtimes" '^  *B=x y$' "$tracetta" ps --environment "$pid"
 says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
 says "an_environment_that_was_read_is_a_success" 'ready' "$tracetta" ps --environment "$pid"
-refuses "counters_of_no_name_are_refused" 2 'names none' "$tracetta" counters --counters= "$pid"
+refuses "counters_of_no_name_are_refused" 2 '--counters is empty' "$tracetta" counters --counters= "$pid"
 echo no socket >"$TMPDIR/file"
-refuses "a_file_is_no_process_that_is_gone" 3 'it is no socket' "$tracetta" record --dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
-refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the name is another' "$tracetta" record --dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
-refuses "a_process_that_is_no_runtime_is_told" 3 'no diagnostic socket' "$tracetta" ps $$
+refuses "a_file_is_no_process_that_is_gone" 3 'it is no socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
+refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the name is another' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
+refuses "a_process_that_is_no_runtime_is_told" 3 'no visible diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
-run "$tracetta" record --dotnet 4194999
+run "$tracetta" record dotnet 4194999
 [ $run_status = 3 ] && ! grep -q 'recording into' "$work/.err"
 verdict "nothing_is_said_to_be_recorded_that_is_not" $? "$(cat "$work/.err")"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'nobody serves it' "$tracetta" record --dotnet \
+refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'nobody serves it' "$tracetta" record dotnet \
     --diagnostic-port="$(echo "$TMPDIR"/dotnet-diagnostic-"$pid"-*),connect" -o "$work/never.nettrace"
 serve fault=silent
 run "$tracetta" ps --environment "$pid"
@@ -90,7 +90,7 @@ for fault in silent garbage close half huge; do
     serve fault=$fault
     says "a_runtime_that_answers_with_${fault}_is_no_reason_to_hang" "^ *$pid  .* no answer " "$tracetta" ps
     [ $fault = silent ] || refuses "recording_a_runtime_that_answers_with_${fault}_fails" 3 "process $pid" \
-        "$tracetta" record --dotnet -o "$work/fault.nettrace" "$pid"
+        "$tracetta" record dotnet -o "$work/fault.nettrace" "$pid"
     unserve
 done
 [ ! -e "$work/fault.nettrace" ]
@@ -122,17 +122,17 @@ logged "a_profile_of_little_cost_has_little_rundown" '^collect6 .* rundown=0x1 .
 record --duration=0.2s --buffering-mode=block "$pid"
 logged "waiting_instead_of_losing_is_asked_for" '^collect7 .* mode=1$'
 record --duration=0.2s "$pid"
-run "$tracetta" record --dotnet --duration=0.2 -o "$work/out.nettrace" "$pid"
+run "$tracetta" record dotnet --duration=0.2 -o "$work/out.nettrace" "$pid"
 [ $run_status = 4 ] && grep -q 'exists' "$work/.err"
 verdict "an_existing_file_is_not_replaced" $? "exit status $run_status"
-"$tracetta" record --dotnet --duration=0.2 -o - "$pid" 2>"$work/.err" >"$work/piped"
+"$tracetta" record dotnet --duration=0.2 -o - "$pid" 2>"$work/.err" >"$work/piped"
 ended "$work/piped"
 verdict "a_recording_goes_to_standard_output" $? "$(head -c 8 "$work/piped")"
-"$tracetta" record --dotnet -o - "$pid" 2>"$work/.err" | head -c 100 >"$work/piped"
+"$tracetta" record dotnet -o - "$pid" 2>"$work/.err" | head -c 100 >"$work/piped"
 [ "${PIPESTATUS[0]}" = 0 ] && [ ! -s "$work/.err" ]
 verdict "a_reader_that_leaves_ends_the_recording" $? "$(cat "$work/.err")"
 if [ -w /dev/full ]; then
-    run "$tracetta" record --dotnet -o /dev/full "$pid"
+    run "$tracetta" record dotnet -o /dev/full "$pid"
     [ $run_status = 4 ] && grep -q 'No space left on device; the recording stops' "$work/.err"
     verdict "a_full_disk_ends_the_recording" $? "exit status $run_status"
     logged "and_the_session" '^stop 0x1234$'
@@ -140,7 +140,7 @@ fi
 small=$work/small
 mkdir "$small"
 if mount -t tmpfs -o size=64k tmpfs "$small" 2>/dev/null; then
-    run "$tracetta" record --dotnet --duration=0.2s -o "$small/out.nettrace" "$pid"
+    run "$tracetta" record dotnet --duration=0.2s -o "$small/out.nettrace" "$pid"
     [ $run_status = 4 ] && ended "$small/out.nettrace" && grep -q 'No space left on device; the recording stops' "$work/.err"
     verdict "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" $? "exit status $run_status: $(cat "$work/.err")"
     "$tracetta" check "$small/out.nettrace" >"$work/checked"
@@ -149,14 +149,14 @@ if mount -t tmpfs -o size=64k tmpfs "$small" 2>/dev/null; then
 else
     skip "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" "no file system of a given size can be mounted"
 fi
-refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record --dotnet --profile=nothing "$pid"
-refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record --dotnet --providers=A:1:loud "$pid"
-refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not there' "$tracetta" record --dotnet --clreventlevel=4 "$pid"
+refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record dotnet --profile=nothing "$pid"
+refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record dotnet --providers=A:1:loud "$pid"
+refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not given' "$tracetta" record dotnet --clreventlevel=4 "$pid"
 for option in profile diagnostic-port output providers clrevents duration; do
-    refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record --dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
+    refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
 done
-refuses "what_to_record_must_be_said" 2 'what is to be recorded' "$tracetta" record "$pid"
-refuses "a_process_must_be_named" 2 'wants a process' "$tracetta" record --dotnet
+refuses "record_without_a_kind_names_both" 2 'use "tracetta record dotnet PID" or "tracetta record perf' "$tracetta" record "$pid"
+refuses "a_process_must_be_named" 2 'expects a process' "$tracetta" record dotnet
 unserve
 serve ends=yes
 record "$pid"
@@ -174,7 +174,7 @@ record "$pid"
 verdict "a_program_that_is_killed_at_once_leaves_nothing" $? "exit status $run_status"
 unserve
 serve error=80004005
-refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions at once.*0x80004005' "$tracetta" record --dotnet -o "$work/refused.nettrace" "$pid"
+refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions at once.*0x80004005' "$tracetta" record dotnet -o "$work/refused.nettrace" "$pid"
 unserve
 serve collect=2
 record --duration=0.2s --rundown=false --no-stacks "$pid"
@@ -187,7 +187,7 @@ set -m
 for signal in INT TERM; do
     serve
     rm -f "$work/out.nettrace"
-    "$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
+    "$tracetta" record dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
     command=$!
     await test -s "$work/out.nettrace"
     kill -$signal $command
@@ -199,7 +199,7 @@ for signal in INT TERM; do
 done
 serve fault=stop-silent
 rm -f "$work/out.nettrace"
-"$tracetta" record --dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
+"$tracetta" record dotnet -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
 command=$!
 await test -s "$work/out.nettrace"
 kill -INT $command
@@ -270,10 +270,10 @@ verdict "an_event_ends_a_recording" $? "exit status $run_status"
 run "$tracetta" cat --format=csv --name=EventCounters "$work/out.nettrace"
 [ "$(grep -c '""load""' "$work/.out")" = 3 ]
 verdict "as_soon_as_it_comes" $? "$(grep -c load "$work/.out") of them"
-refuses "a_stopping_event_wants_its_provider" 2 'wants its provider' "$tracetta" record --dotnet --stopping-event-event-name=GCStart "$pid"
+refuses "a_stopping_event_wants_its_provider" 2 'expects its provider' "$tracetta" record dotnet --stopping-event-event-name=GCStart "$pid"
 refuses "counters_that_cannot_be_written_are_no_success" 4 'cannot write .free some space or write elsewhere.: No space left' "$tracetta" counters --counters=Demo --format=csv --overwrite -o /dev/full --duration=0.3s "$pid"
-refuses "a_duration_longer_than_any_clock_is_refused" 2 'wants 30s' "$tracetta" counters --duration=999999:00:00:00 "$pid"
-refuses "counters_want_a_process" 2 'wants a process' "$tracetta" counters
+refuses "a_duration_longer_than_any_clock_is_refused" 2 'up to 292 years' "$tracetta" counters --duration=999999:00:00:00 "$pid"
+refuses "counters_want_a_process" 2 'expects a process' "$tracetta" counters
 unserve
 
 # --- Sockets of ours, which runtimes connect to ---
@@ -291,7 +291,7 @@ verdict "a_program_is_started_and_recorded_from_its_begin_to_its_end" $? "exit s
 [ "$(head -n 2 "$TMPDIR/log" | cut -d' ' -f1 | tr '\n' ' ')" = "collect6 resume " ]
 verdict "the_runtime_goes_on_only_after_the_session_has_begun" $? "$(cat "$TMPDIR/log")"
 rm -f "$work/ready" "$TMPDIR/log" "$work/out.nettrace"
-"$tracetta" record --dotnet --diagnostic-port="$TMPDIR/port" -o "$work/out.nettrace" 2>"$work/.err" &
+"$tracetta" record dotnet --diagnostic-port="$TMPDIR/port" -o "$work/out.nettrace" 2>"$work/.err" &
 command=$!
 await test -S "$TMPDIR/port"
 "$python" "$here/dotnet_serve.py" "$TMPDIR" port="$TMPDIR/port" suspended=yes &
@@ -338,7 +338,7 @@ socket=$(echo "$TMPDIR"/dotnet-diagnostic-*)
 watch 'Metric,1\.5$' --format=csv --counters=Demo --diagnostic-port="$socket,connect"
 [ $run_status = 0 ] && grep -q '"Load, now (%)",Metric,1.5$' "$work/.out"
 verdict "counters_are_watched_at_a_socket" $? "exit status $run_status"
-refuses "a_socket_and_a_process_are_one_too_many" 2 'one too many' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
+refuses "a_socket_and_a_process_are_one_too_many" 2 'selects the process: leave out' "$tracetta" counters --diagnostic-port="$socket,connect" "$pid"
 run "$tracetta" dump "$pid"
 [ $run_status = 0 ] && grep -qx "pid       $pid" "$work/.out" && grep -qx 'runtime   8\.0\.11' "$work/.out" && grep -qx 'env       HOME=/h' "$work/.out" &&
     grep -qx '          GREETING=a=b' "$work/.out"
@@ -346,7 +346,7 @@ verdict "dump_shows_what_a_process_says_of_itself_and_its_environment" $? "exit 
 run "$tracetta" dump --json "$pid"
 [ $run_status = 0 ] && "$python" -c 'import json, sys; it = json.load(open(sys.argv[1])); sys.exit(it["processes"][0]["environment"]["GREETING"] != "a=b")' "$work/.out"
 verdict "and_as_json" $? "exit status $run_status"
-refuses "dump_wants_a_process" 2 'wants a process' "$tracetta" dump
+refuses "dump_wants_a_process" 2 'expects a process' "$tracetta" dump
 unserve
 serve fault=silent
 run "$tracetta" dump "$pid"

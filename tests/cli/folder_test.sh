@@ -138,7 +138,7 @@ cp -r broken several/below/broken
 header = struct.pack("<Q", 0x0016547846040010)
 event = struct.pack("<QQQQ", 4 | 4 << 4, 500, 1, 1)
 open("several/below/x.fxt", "wb").write(header + event + b"\xff" * 8 + event)'
-"$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps what is good'
+"$tracetta" check several | grep -qF '"tracetta recover several -o OUTPUT" keeps the readable part'
 verdict "check_tells_what_helps_with_several_traces" $?
 ends "several_traces_are_recovered_together" 1 "$tracetta" recover several/ -o saved/
 grep -q 'saved/: 3 traces, kept [0-9,]* events; 2 damaged places' "$work/.err" && [ "$(grep -c 'verified, clean' "$work/.err")" = 3 ]
@@ -268,7 +268,7 @@ verdict "an_end_at_once_leaves_no_folder" $? "exit status $run_status"
 # A folder that cannot be listed to its end may hold more than what was seen.
 mkdir -p into && cp several/below/x.fxt into/x.fxt && : >out.json
 mkdir from && cp several/below/x.fxt from/x.fxt
-refuses "an_output_that_may_be_in_the_input_is_refused" 3 'from: cannot be listed, so that nobody knows whether the output "out.json" is in it: Input/output error' \
+refuses "an_output_that_may_be_in_the_input_is_refused" 3 'from: cannot be listed, so the output "out.json" may be in it: Input/output error' \
     env UNLISTED_FOLDER="$PWD/from" "$tracetta" convert -f --to=jsonl from -o out.json
 refuses "what_may_not_be_replaced_is_told" 4 'into: cannot be listed, so it is unknown whether the copies replace all files in it: Input/output error' \
     env UNLISTED_FOLDER="$PWD/into" "$tracetta" recover -f from -o into

@@ -66,7 +66,7 @@ mkdir twins && printf 'a' >twins/s
 printf '/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream { event.header := struct { integer { size = 8; align = 8; } id; }; };\nevent { name = "one"; id = 97; };\nevent { name = "two"; id = 97; };\n' >twins/metadata
 told twins damage ctf.duplicate-event 'x1, first at byte [0-9]*' "twins/metadata:5: a second event with id 97 in stream 0, 'two': what has this id is read as the first, 'one'"
 says "reading_tells_where" '^tracetta: warning: twins/metadata:5: a second event' bash -c "'$tracetta' cat twins 2>&1; true"
-refuses "and_strict_reading_ends_there" 1 "^tracetta: at byte [0-9]*: twins/metadata:5: a second event" "$tracetta" cat --strict twins
+refuses "and_strict_reading_ends_there" 1 "^tracetta: byte [0-9]*: twins/metadata:5: a second event" "$tracetta" cat --strict twins
 mkdir twins2 && cp twins/s twins2
 printf '\036{"type":"preamble","version":2}\036{"type":"data-stream-class","event-record-header-field-class":{"type":"structure","member-classes":[{"name":"id","field-class":{"type":"fixed-length-unsigned-integer","length":8,"byte-order":"little-endian","roles":["event-record-class-id"]}}]}}\036{"type":"event-record-class","id":97,"name":"one"}\036{"type":"event-record-class","id":97,"name":"two"}' >twins2/metadata
 told twins2 damage ctf.duplicate-event 'x1, first at byte [0-9]*' 'a second event record class 97 in data stream class 0, "two": what has this id is read as the first, "one"'
@@ -79,7 +79,7 @@ verdict "nor_are_they_in_json" $? "exit status $run_status"
 says "damage_of_no_bytes_is_at_one" '^  at byte [0-9]*: ctf.duplicate-event$' bash -c "'$tracetta' check twins 2>&1; true"
 mkdir -p several/one several/two && cp twins2/s several/one && sed 's/\x1e[^\x1e]*"two"}//' twins2/metadata >several/one/metadata
 printf 'a' >several/two/s && printf '/* CTF 1.8 */\ntrace {' >several/two/metadata
-says "or_nowhere" '^  at no place of the file: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
+says "or_nowhere" '^  without an offset: trace.unreadable$' bash -c "'$tracetta' check several 2>&1; true"
 run "$tracetta" check --json several
 [ "$(/usr/bin/python3 -c 'import json, sys; print(["offset" in r for r in json.load(sys.stdin)["regions"]])' <"$work/.out")" = '[False]' ]
 verdict "so_it_is_in_json" $? "exit status $run_status"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Events of the kernel: record --perf.  usage: perf_test.sh TRACETTA WORKLOAD
+# Events of the kernel: record perf.  usage: perf_test.sh TRACETTA WORKLOAD
 # shellcheck source=tests/cli/cli.sh
 source "$(dirname "$0")/cli.sh" "$1"
 workload=$work/calls$$ # a name of its own: what is recorded of everything may hold the calls of another run of this test
@@ -11,14 +11,14 @@ roomy=--buffersize=32 # MB that hold all that is made here: nothing is lost wher
 record()
 {
     rm -f "$work/out.data"
-    run "$tracetta" record --perf -o "$work/out.data" "$@"
+    run "$tracetta" record perf -o "$work/out.data" "$@"
 }
 
 # interruptible FILE OPTIONS...: begins a recording; $recorder is its process.  It runs once its file has a header, and ends by itself where this
 # test is killed.
 interruptible()
 {
-    "$tracetta" record --perf --duration=600s -o "$@" &
+    "$tracetta" record perf --duration=600s -o "$@" &
     recorder=$!
     await_file "$1" $recorder
 }
@@ -55,22 +55,22 @@ count()
 }
 
 # --- What needs no kernel ---
-refuses "one_of_three_says_whom_to_record" 2 "wants one of -a .*, -p PID, or" "$tracetta" record --perf
-refuses "two_of_three_are_one_too_many" 2 "wants one of -a" "$tracetta" record --perf -a -p 1
-refuses "an_operand_is_no_process" 2 "\"app\" is none of them" "$tracetta" record --perf app
+refuses "one_of_three_says_whom_to_record" 2 "expected one of -a .*, -p PID, or" "$tracetta" record perf
+refuses "two_of_three_are_one_too_many" 2 "expected one of -a" "$tracetta" record perf -a -p 1
+refuses "an_operand_is_no_process" 2 "unexpected \"app\": expected -a" "$tracetta" record perf app
 for option in --profile=gc-verbose --no-stacks --buffering-mode=drop --no-resume --clreventlevel=4 --stopping-event-event-name=x --format=nettrace; do
     name=${option%%=*}
-    refuses "option_${name#--}_is_no_option_of_perf" 2 "$name is for --dotnet" "$tracetta" record --perf -a "$option"
+    refuses "option_${name#--}_is_no_option_of_perf" 2 "unknown option $name: it is an option of \"tracetta (record dotnet|cat)\"" "$tracetta" record perf -a "$option"
 done
 for value in max-size=0 max-size=-1 max-size= max-size=10XB max-size=99999999999999999999 frequency=0 frequency=-5 frequency=1000001 frequency=fast buffersize=0 \
     buffersize=513 duration=0 duration=-3s duration=5parsecs pid=0 pid=-1 output= event= event=,; do
-    refuses "nonsense_is_refused_$value" 2 "${value%%=*}" "$tracetta" record --perf -o "$work/no.data" "--$value" -- true
+    refuses "nonsense_is_refused_$value" 2 "${value%%=*}" "$tracetta" record perf -o "$work/no.data" "--$value" -- true
 done
-refuses "an_empty_command_is_refused" 2 "is empty" "$tracetta" record --perf -o "$work/no.data" -- ""
-refuses "a_folder_is_no_file" 4 "Is a directory" "$tracetta" record --perf -o "$work" -- true
-refuses "a_folder_that_is_missing_is_told" 4 "No such file or directory" "$tracetta" record --perf -o "$work/no/such/file" -- true
-refuses "options_of_perf_are_no_options_of_dotnet" 2 "are for --perf" "$tracetta" record --dotnet -g 1
-run "$tracetta" record --perf -o "$work/no.data" -e cpu-clok -a
+refuses "an_empty_command_is_refused" 2 "is empty" "$tracetta" record perf -o "$work/no.data" -- ""
+refuses "a_folder_is_no_file" 4 "Is a directory" "$tracetta" record perf -o "$work" -- true
+refuses "a_folder_that_is_missing_is_told" 4 "No such file or directory" "$tracetta" record perf -o "$work/no/such/file" -- true
+refuses "options_of_perf_are_no_options_of_dotnet" 2 "unknown option -g: this command has no --stacks" "$tracetta" record dotnet -g 1
+run "$tracetta" record perf -o "$work/no.data" -e cpu-clok -a
 if grep -q "without tracefs" "$work/.err"; then wanted=3; else wanted=2; fi # what cannot be looked up is no misuse
 [ $run_status = $wanted ] && grep -q 'no event "cpu-clok".*; near to it: cpu-clock' "$work/.err"
 verdict "a_counter_with_a_mistake_is_told_with_the_right_one" $? "exit status $run_status, wanted $wanted"
@@ -83,9 +83,9 @@ if [ $run_status != 0 ]; then
     skip "recording" "$(head -n 1 "$work/.err")"
     exit 0
 fi
-refuses "a_process_that_is_none_is_told" 3 "there is no process 4194305" "$tracetta" record --perf -o "$work/none.data" -p 4194305
-refuses "a_command_that_is_none_is_told" 3 "cannot be run: No such file" "$tracetta" record --perf -o "$work/none.data" -- /nowhere/at/all
-run "$tracetta" record --perf -o "$work/samples.data" -F 1000 -g -- "$workload" 0 400
+refuses "a_process_that_is_none_is_told" 3 "there is no process 4194305" "$tracetta" record perf -o "$work/none.data" -p 4194305
+refuses "a_command_that_is_none_is_told" 3 "cannot be run: No such file" "$tracetta" record perf -o "$work/none.data" -- /nowhere/at/all
+run "$tracetta" record perf -o "$work/samples.data" -F 1000 -g -- "$workload" 0 400
 samples=$("$tracetta" cat --kind=sample "$work/samples.data" | grep -c 'frames = \[')
 [ $run_status = 0 ] && ((samples >= 40 && samples <= 1000)) # to begin and to end is work too
 verdict "a_program_is_sampled_with_stacks" $? "$samples samples of 400 ms of work"
@@ -98,7 +98,7 @@ else
 fi
 says "who_recorded_what_is_told" "command = \"tracetta record .*calls$$ 0 400\"" "$tracetta" info "$work/samples.data"
 says "the_file_is_whole" "whole \(perf," "$tracetta" check "$work/samples.data"
-refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record --perf -o "$work/samples.data" -- true
+refuses "a_file_is_not_replaced_unasked" 4 "the file exists; --overwrite" "$tracetta" record perf -o "$work/samples.data" -- true
 # A program without symbols, which is not there any more: a server has it.
 here=$(cd "$(dirname "$0")" && pwd)
 if [ "$id" ] && command -v strip >/dev/null && /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null; then
@@ -106,7 +106,7 @@ if [ "$id" ] && command -v strip >/dev/null && /usr/bin/python3 -c 'import ctype
     cp "$workload" "$work/served/buildid/$id/debuginfo"
     strip -o "$work/bare" "$workload"
     cp "$work/bare" "$work/served/buildid/$id/executable"
-    "$tracetta" record --perf -q -o "$work/bare.data" -F 1000 -- "$work/bare" 0 200
+    "$tracetta" record perf -q -o "$work/bare.data" -F 1000 -- "$work/bare" 0 200
     rm "$work/bare"
     /usr/bin/python3 "$here/debuginfod_serve.py" "$work/served" &
     server=$!
@@ -123,15 +123,15 @@ fi
 mkfifo "$work/fifo"
 cat "$work/fifo" >"$work/fifo.data" &
 reader=$!
-run "$tracetta" record --perf -o "$work/fifo" -F 1000 -- "$workload" 0 200
+run "$tracetta" record perf -o "$work/fifo" -F 1000 -- "$workload" 0 200
 wait $reader
 [ $run_status = 0 ] && [ "$(count "$work/fifo.data" cpu-clock)" -ge 20 ]
 verdict "a_fifo_gets_the_form_of_a_pipe" $? "exit status $run_status, $(count "$work/fifo.data" cpu-clock) samples"
-refuses "a_device_that_is_full_is_told" 4 "/dev/full: cannot write: No space left on device" "$tracetta" record --perf -o /dev/full -- true
+refuses "a_device_that_is_full_is_told" 4 "/dev/full: cannot write: No space left on device" "$tracetta" record perf -o /dev/full -- true
 # A file that may not grow any more is like a full disk.  This one has room for more than a buffer holds, however late the recorder comes to it.
 (
     ulimit -f 1200
-    run "$tracetta" record --perf -o "$work/full.data" -F 20000 -g -- "$workload" 0 20000
+    run "$tracetta" record perf -o "$work/full.data" -F 20000 -g -- "$workload" 0 20000
     [ $run_status = 4 ] && grep -q "cannot write: File too large" "$work/.err"
 )
 status=$?
@@ -146,12 +146,12 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]
     chmod 755 "$work" && mkdir -m 777 "$work/users"
     for what in "-a" "-p 1"; do
         refuses "who_may_not_is_told_which_number_would_let_him_$what" 3 "perf_event_paranoid is [0-9]*, which leaves that to root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
-            "${user[@]}" "$tracetta" record --perf -o "$work/users/x.data" $what
+            "${user[@]}" "$tracetta" record perf -o "$work/users/x.data" $what
     done
 else
     skip "who_may_not_is_told_which_number_would_let_him" "not root, or everybody may"
 fi
-run "$tracetta" record --perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
+run "$tracetta" record perf -o "$work/small.data" --max-size=40K -F 20000 -- "$workload" 0 20000
 size=$(stat -c %s "$work/small.data")
 ((size >= 40960 && size < 4000000))
 verdict "a_size_ends_the_recording" $? "$size bytes"
@@ -167,10 +167,10 @@ verdict "each_tracepoint_is_there_once" $? "$(count "$work/out.data" sys_enter_g
 record --zstd $roomy -e $events -- "$workload" 100000
 [ "$(count "$work/out.data" sys_enter_getpgid)" = 100000 ] && [ "$(stat -c %s "$work/out.data")" -lt 2000000 ]
 verdict "a_compressed_recording_has_the_same_and_is_small" $? "$(stat -c %s "$work/out.data") bytes, $(count "$work/out.data" sys_enter_getpgid) events"
-"$tracetta" record --perf -o - -e $events -- "$workload" 1000 >"$work/pipe.data"
+"$tracetta" record perf -o - -e $events -- "$workload" 1000 >"$work/pipe.data"
 [ "$(count "$work/pipe.data" sys_enter_getpgid)" = 1000 ]
 verdict "a_pipe_gets_them_too" $? "$(count "$work/pipe.data" sys_enter_getpgid) instead of 1000"
-"$tracetta" record --perf -o - -e $events -a --duration=60s | head -c 16 >"$work/head.data"
+"$tracetta" record perf -o - -e $events -a --duration=60s | head -c 16 >"$work/head.data"
 [ "${PIPESTATUS[0]}" = 0 ] && [ "$(stat -c %s "$work/head.data")" = 16 ]
 verdict "who_reads_no_more_ends_the_recording" $? "exit status ${PIPESTATUS[0]}"
 record -e $events,cpu-clock -- "$workload" 1000 50
@@ -217,7 +217,7 @@ wait $recorder
 status=$?
 [ $status = 0 ] && [ "$(count "$work/process.data" cpu-clock)" -ge 20 ]
 verdict "a_process_that_runs_is_recorded" $? "exit status $status, $(count "$work/process.data" cpu-clock) samples"
-succeeds "a_duration_ends_a_recording" "$tracetta" record --perf -o "$work/brief.data" -p $pid --duration=0.3s
+succeeds "a_duration_ends_a_recording" "$tracetta" record perf -o "$work/brief.data" -p $pid --duration=0.3s
 succeeds "with_a_whole_file" "$tracetta" check --strict -q "$work/brief.data"
 kill $pid
 wait $pid 2>/dev/null
@@ -245,7 +245,7 @@ wait $recorder
 status=$?
 [ $status = 0 ] && [ "$(count "$work/snapshot.data" sys_enter_getpgid)" = 150 ]
 verdict "a_snapshot_has_each_event_once_however_often_it_is_dumped" $? "exit status $status, $(count "$work/snapshot.data" sys_enter_getpgid) instead of 150"
-run "$tracetta" record --perf -o "$work/last.data" --snapshot -e $events -- "$workload" 1000000
+run "$tracetta" record perf -o "$work/last.data" --snapshot -e $events -- "$workload" 1000000
 kept=$(count "$work/last.data" sys_enter_getpgid)
 ((kept > 1000 && kept < 1000000))
 verdict "a_snapshot_keeps_what_came_last" $? "$kept of 1000000"

@@ -43,7 +43,7 @@ verdict "what_has_it_already_keeps_it" $? "both.jsonl has it $(grep -c 'sample_f
 # --- From a server, by build id, where that is asked for ---
 /usr/bin/python3 -c 'import ctypes; ctypes.CDLL("libdebuginfod.so.1")' 2>/dev/null
 has_library=$?
-refuses "servers_must_be_told" 2 "wants to know whom to ask" env -u DEBUGINFOD_URLS "$tracetta" cat --debuginfod made
+refuses "servers_must_be_told" 2 "--debuginfod needs a server" env -u DEBUGINFOD_URLS "$tracetta" cat --debuginfod made
 mkdir broken && echo "no library" >broken/libdebuginfod.so.1
 refuses "a_library_that_is_missing_is_told" 2 "needs libdebuginfod.so.1 of elfutils \\(package libdebuginfod1" \
     env LD_LIBRARY_PATH="$PWD/broken" "$tracetta" cat --debuginfod=http://127.0.0.1:1 made

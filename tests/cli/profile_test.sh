@@ -49,8 +49,8 @@ verdict "pprof_files_are_gzip" "$run_status" "not gzip, or without texts"
 
 refuses "an_existing_file_is_not_replaced" 4 "exists already" "$tracetta" flame "$trace" -o "$work/a.svg"
 succeeds "overwrite_replaces_it" "$tracetta" flame -q -f "$trace" -o "$work/a.svg"
-refuses "a_name_must_tell_the_format" 2 "which format" "$tracetta" flame "$trace" -o "$work/a.xyz"
-refuses "an_output_must_be_named" 2 "where to" "$tracetta" flame "$trace"
+refuses "a_name_must_tell_the_format" 2 "does not name a profile format: use --to=FORMAT" "$tracetta" flame "$trace" -o "$work/a.xyz"
+refuses "an_output_must_be_named" 2 "no output: use -o" "$tracetta" flame "$trace"
 refuses "an_input_is_never_the_output" 2 "is an input" "$tracetta" flame -f --to=svg "$trace" -o "$trace"
 refuses "threads_cannot_be_apart_and_together" 2 "exclude each other" "$tracetta" flame --threads --merge "$trace" -o "$work/x.svg"
 refuses "a_trace_without_samples_says_so" 1 "no samples" "$tracetta" flame --of=samples "$trace" -o "$work/x.svg"
@@ -61,8 +61,25 @@ run "$tracetta" report topn --json --inclusive -n 1 "$trace"
 cp "$work/.out" "$work/topn.json"
 python "topn_orders_by_inclusive_time" "it['schema'] == 'tracetta.topn/1' and [(r['name'], r['inclusive'], r['exclusive']) for r in it['rows']] == \
 [('main', 11000, 7000)]" "$work/topn.json"
-refuses "a_report_must_be_one" 2 "there are topn, gc" "$tracetta" report beauty "$trace"
-refuses "a_report_needs_a_file" 2 "" "$tracetta" report topn
+refuses "a_report_must_be_one" 2 "expected topn, gc" "$tracetta" report beauty "$trace"
+refuses "a_report_needs_a_file" 2 "report topn expects a file" "$tracetta" report topn
+refuses "file_without_a_report_names_the_report_to_use" 2 'name of a report is missing.*use "tracetta report topn' "$tracetta" report "$trace"
+for format in speedscope folded pprof firefox svg; do
+    "$tracetta" flame -q --to=$format "$trace" -o "$work/of.flame" -f
+    "$tracetta" convert -q --to=$format "$trace" -o "$work/of.convert" -f
+    cmp -s "$work/of.flame" "$work/of.convert" && [ -s "$work/of.convert" ]
+    verdict "convert_writes_${format}_as_flame_does" $? "they differ, or are empty"
+done
+for suffix in speedscope.json folded svg pb.gz; do
+    succeeds "convert_finds_the_profile_by_its_suffix:$suffix" "$tracetta" convert -q "$trace" -o "$work/guessed.$suffix"
+done
+"$tracetta" convert -q "$trace" -o "$work/chrome.json"
+says "json_alone_is_still_chrome" traceEvents cat "$work/chrome.json"
+refuses "dry_run_is_not_for_profiles" 2 "--dry-run is not for profiles" "$tracetta" convert --dry-run --to=svg "$trace"
+refuses "merge_to_a_profile_names_flame" 2 'use "tracetta flame --to=svg"' "$tracetta" merge --to=svg "$trace" "$trace" -o "$work/no.svg"
+"$tracetta" report topn "$trace" >"$work/topn.txt"
+[ "$(wc -L <"$work/topn.txt")" -le 80 ]
+verdict "topn_fits_80_columns" $? "$(cat "$work/topn.txt")"
 
 # Of recorded traces; how many there are of each was counted by the runtime's own reader.
 mix=$corpus/nettrace/recorded/mix_default.nettrace.xz
@@ -71,7 +88,7 @@ if [ -n "$corpus" ] && [ -e "$mix" ]; then
     cp "$work/.out" "$work/gc.json"
     python "gc_finds_every_collection" "it['collections'] == 22 == len(it['rows']) and [r['number'] for r in it['rows']] == list(range(1, 23))" "$work/gc.json"
     python "pauses_hold_their_collections" "it['pauses'] == 22 and all(r['dur_ns'] < r['pause_ns'] for r in it['rows'])" "$work/gc.json"
-    says "gc_prints_a_table" "^ +1 +0 NonConcurrentGC +AllocSmall" "$tracetta" report gc -n 1 -q "$mix"
+    says "gc_prints_a_table" "^ +1 +0 .* NonConcurrentGC AllocSmall$" "$tracetta" report gc -n 1 -q "$mix"
     says "exceptions_are_counted_by_type" "^ +89 +System.InvalidOperationException: boom" "$tracetta" report exceptions "$mix"
     run "$tracetta" report threads --json "$mix"
     cp "$work/.out" "$work/threads.json"

@@ -25,8 +25,8 @@ ends()
     verdict "$name" $? "exit status $run_status, wanted $status from: $*"
 }
 
-refuses "convert_wants_an_output" 2 "where to" "$tracetta" convert "$small"
-refuses "convert_wants_a_format_it_can_tell" 2 "which format" "$tracetta" convert "$small" -o "$work/out.bin"
+refuses "convert_wants_an_output" 2 "no output: use -o" "$tracetta" convert "$small"
+refuses "convert_wants_a_format_it_can_tell" 2 "does not name a format: use --to=FORMAT" "$tracetta" convert "$small" -o "$work/out.bin"
 # Options of formats that have no part in it are a slip, most often: TARGET:OPTION:WARNINGS.
 for idle in jsonl:ctf.version=2:1 jsonl:ctf.time=double:1 jsonl:fxt.anchor=yes:1 fxt:fxt.anchor=yes:0 jsonl:heph.epoch=5:0 fxt:heph.layout=auto:0; do
     IFS=: read -r target option wanted <<<"$idle"
@@ -133,7 +133,7 @@ if can writes heph; then
     run "$tracetta" merge --align=begin --to=jsonl "$work/eventless.heph" "$small" -o "$work/aligned.jsonl"
     grep -q '"time_ns":1700000000000001000,' "$work/aligned.jsonl"
     verdict "begins_are_put_where_the_first_input_with_events_has_its_own" $? "exit status $run_status"
-    refuses "an_offset_must_name_an_input" 2 "no input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
+    refuses "an_offset_must_name_an_input" 2 "not an input" "$tracetta" merge --offset=x=1s "$small" -o "$work/x.heph"
 fi
 if can writes heph && can reads fxt; then
     refuses "strict_refuses_losses" 1 "." "$tracetta" convert --strict -q "$work/small.fxt" -o "$work/lossy.heph"
@@ -151,3 +151,37 @@ fi
 left=$(find "$work" -name '*.tmp*' -o -name '.*.heph*' -o -name '.*.jsonl*')
 [ -z "$left" ]
 verdict "no_temporary_file_is_left" $? "$left"
+
+# --- Reports of --json ---
+
+# reports NAME EXPRESSION COMMAND...: its stdout is JSON of which a Python expression over `it` holds.
+reports()
+{
+    local name=$1 expression=$2
+    shift 2
+    run "$@"
+    /usr/bin/python3 -c 'import json, sys
+it = json.load(open(sys.argv[1]))
+sys.exit(not eval(sys.argv[2]))' "$work/.out" "$expression" 2>>"$work/.err"
+    verdict "$name" $? "exit status $run_status, wanted $expression from: $*"
+}
+
+reports "convert_reports_as_json" "it['schema'] == 'tracetta.convert/1' and it['events'] == 3 and it['status'] == 0 and it['format'] == 'fxt' \
+and it['bytes'] > 0 and it['losses'][0]['code'] and it['inputs'][0]['format'] == 'heph'" "$tracetta" convert --json "$small" -o "$work/json.fxt"
+reports "convert_without_a_match_reports_status_1" "it['events'] == 0 and it['status'] == 1" "$tracetta" convert --json --name=nothing "$small" -o "$work/none.fxt"
+reports "dry_run_reports_as_json" "it['dry_run'] and it['events'] == 3" "$tracetta" convert --json --dry-run --to=fxt "$small"
+reports "merge_reports_where_inputs_are" "it['schema'] == 'tracetta.merge/1' and len(it['inputs']) == 2 and it['inputs'][0]['written'] == 3 \
+and it['inputs'][0]['begin_time'].startswith('2023-11-14T') and it['events'] == 6" "$tracetta" merge --json "$small" "$small" -o "$work/json.heph"
+reports "recover_reports_as_json" "it['schema'] == 'tracetta.recover/1' and it['status'] == 1 and it['traces'] == 1 and it['failed'] == 0 \
+and it['events'] == 3 and it['damage']['regions'] == 1" "$tracetta" recover --json "$broken" -o "$work/json.good"
+for command in "convert --to=fxt" "merge --to=fxt" recover; do
+    # shellcheck disable=SC2086
+    refuses "json_and_a_trace_cannot_share_stdout:${command%% *}" 2 "standard output is the trace" "$tracetta" $command --json "$small" -o -
+done
+
+# --- Truncated inputs ---
+head -c 150 "$small" >"$work/cut.heph"
+run "$tracetta" check "$work/cut.heph"
+grep -q 'damage reaches the end of a file, so more may be missing' "$work/.out" && ! grep -q '%' "$work/.out"
+verdict "check_of_a_truncated_trace_has_no_percentage" $? "$(cat "$work/.out")"
+reports "check_of_a_truncated_trace_says_so_in_json" "it['ends_early']" "$tracetta" check --json "$work/cut.heph"

@@ -26,7 +26,6 @@
 #endif
 
 #define FILES_MAX 12u
-#define TAKEN_MAX 64u
 #define NAME_MAX_N 40u
 #define KEY_VARIABLE "TTR_FUZZ_KEY"
 #define UNPACKED_MAX "1024" /* of a packet, lest few bytes become many events */
@@ -78,16 +77,20 @@ static bool is_same(const ttr_field *a, const ttr_field *b)
            (x->text.n == 0 || memcmp(x->text.p, y->text.p, x->text.n) == 0);
 }
 
-/* Fields taken `room` at a time are those that come one by one. */
-static void compare_walks(ttr_fields *one, ttr_fields *many, uint32_t room)
+/* A field buffer returns the fields that a walk returns one by one. */
+static void compare_fields(ttr *t, ttr_field_buffer *buffer, const ttr_event *event)
 {
-    ttr_field field, taken[TAKEN_MAX];
-    for (uint32_t n; (n = ttr_fields_take(many, taken, room)) > 0;)
+    ttr_fields one;
+    ttr_field field;
+    const ttr_field *many;
+    ttr_fields_begin(t, event, &one);
+    for (uint32_t n = ttr_event_fields(buffer, event, &many); n > 0;
+         n = ttr_more_fields(buffer, &many))
         for (uint32_t i = 0; i < n; i++)
-            if (!ttr_fields_next(one, &field) || !is_same(&field, &taken[i]))
-                fuzz_stop("fields taken at once differ from those one by one");
-    if (ttr_fields_next(one, &field))
-        fuzz_stop("fields taken at once are fewer than those one by one");
+            if (!ttr_fields_next(&one, &field) || !is_same(&field, &many[i]))
+                fuzz_stop("buffered fields differ from those one by one");
+    if (ttr_fields_next(&one, &field))
+        fuzz_stop("buffered fields are fewer than those one by one");
 }
 
 /* Walks all fields in two ways, and what dumps do not show. */
@@ -95,19 +98,20 @@ static void touch_groups(ttr *t, ttr_reader *reader)
 {
     ttr_batch batch;
     ttr_error error;
-    ttr_fields one, many;
-    while (ttr_read(reader, &batch, &error) == TTR_OK)
+    ttr_fields fields;
+    ttr_field field;
+    ttr_field_buffer *buffer = ttr_field_buffer_new(t);
+    while (buffer && ttr_read(reader, &batch, &error) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            ttr_fields_begin(t, event, &one);
-            ttr_fields_begin(t, event, &many);
-            compare_walks(&one, &many, 1 + i * 7 % TAKEN_MAX);
+            compare_fields(t, buffer, event);
             for (unsigned group = TTR_GROUP_PACKET; group <= TTR_GROUP_HEADER; group++) {
-                ttr_fields_begin_group(t, event, (ttr_group)group, &one);
-                ttr_fields_begin_group(t, event, (ttr_group)group, &many);
-                compare_walks(&one, &many, TAKEN_MAX);
+                ttr_fields_begin_group(t, event, (ttr_group)group, &fields);
+                while (ttr_fields_next(&fields, &field))
+                    ;
             }
         }
+    ttr_field_buffer_free(buffer);
 }
 
 static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, size_t chunk,

@@ -120,15 +120,14 @@ static void record(enum job job, uint8_t options)
 {
     struct output output;
     struct buffer trace;
-    const char *words[WORDS] = {"--dotnet",
-                                "--providers",
+    const char *words[WORDS] = {"--providers",
                                 "A:ff:5,B",
                                 "--overwrite",
                                 "-o",
                                 output.path,
                                 "--diagnostic-port",
                                 job == RECORD_LISTEN ? "/nowhere/port" : "/nowhere/port,connect"};
-    size_t n = 8;
+    size_t n = 7;
     open_output(&output);
     buffer_init(&trace, alloc_default());
     if (options & 1)
@@ -141,7 +140,7 @@ static void record(enum job job, uint8_t options)
         words[n++] = "--progress=json";
     if (job == RECORD_WATCH)
         words[n++] = "--stopping-event-provider-name=Provider";
-    int outcome = run("record", words);
+    int outcome = run("record dotnet", words);
     read_output(&output, &trace);
     check_recording(&trace, outcome);
     buffer_free(&trace);

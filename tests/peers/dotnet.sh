@@ -91,7 +91,7 @@ count()
 record()
 {
     rm -f "$work/out.nettrace"
-    run "$tracetta" record --dotnet -o "$work/out.nettrace" "$@"
+    run "$tracetta" record dotnet -o "$work/out.nettrace" "$@"
 }
 
 begin 0 100
@@ -111,7 +111,7 @@ record --duration=2s "$pid"
 count && grep -q '^Microsoft-DotNETCore-SampleProfiler 0 ' "$work/counts" && grep -q '^Microsoft-Windows-DotNETRuntime ' "$work/counts"
 verdict "samples_and_the_runtimes_own_events_by_default" $? "exit status $run_status, $(cat "$work/counts")"
 for fault in '' 1; do
-    (ulimit -f 64 && exec "$tracetta" record --dotnet --providers=Tracetta-Emit -o "$work/full$fault.nettrace" "$pid") 2>"$work/.err"
+    (ulimit -f 64 && exec "$tracetta" record dotnet --providers=Tracetta-Emit -o "$work/full$fault.nettrace" "$pid") 2>"$work/.err"
     run_status=$?
     cp "$work/full$fault.nettrace" "$work/out.nettrace"
     [ $run_status = 4 ] && grep -q 'the recording stops' "$work/.err" && count && grep -q '^whole$' "$work/counts"
@@ -121,7 +121,7 @@ record --duration=1s --providers=Tracetta-Emit "$pid"
 [ $run_status = 0 ]
 verdict "and_the_process_can_be_recorded_again" $? "exit status $run_status"
 rm -f "$work/out.nettrace"
-"$tracetta" record --dotnet --providers=Tracetta-Emit -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
+"$tracetta" record dotnet --providers=Tracetta-Emit -o "$work/out.nettrace" "$pid" 2>"$work/.err" &
 command=$!
 sleep 2
 kill -KILL "$pid"

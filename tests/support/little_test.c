@@ -187,7 +187,7 @@ static void another_format_beside_an_anchor_is_opened_as_what_it_is(void **state
     assert_int_equal(seen.events, 0);
     assert_int_equal(seen.ending, TTR_END);
     write_bytes("trace/notes", "no trace", 8);
-    assert_refused(in_place("trace/notes"), TTR_E_UNSUPPORTED, "begins with 6e 6f");
+    assert_refused(in_place("trace/notes"), TTR_E_UNSUPPORTED, "looks like text");
 }
 
 static void one_file_without_its_anchor_is_refused_and_told_what_is_missing(void **state)

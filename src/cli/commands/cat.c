@@ -1,4 +1,4 @@
-/* cat: events as lines. */
+/* cat: prints events as lines. */
 #include <string.h>
 
 #include "cli/commands/convert.h"
@@ -50,8 +50,7 @@ int run_cat(struct call *call)
     outcome = pump_end(&pump, outcome);
     if (is_screen)
         term_end(&call->term);
-    if (outcome == OUTCOME_FINE)
-        pump_tell_nothing(&pump);
+    outcome = pump_check_matches(&pump, outcome);
     outcome = (pump.see ? report_warn_damage : report_warn)(call, inputs.reader, outcome);
     outcome = inputs_tell_changed(&inputs, call, outcome);
     inputs_close(&inputs);

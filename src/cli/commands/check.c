@@ -1,4 +1,4 @@
-/* check: is a trace whole? */
+/* check: looks for damage in traces. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,15 +10,14 @@
 #include "cli/input/trace_iter.h"
 
 #define REGIONS_SHOWN 20u
-#define OTHERS_SHOWN 4u /* streams that have the same oddity as the first */
+#define OTHERS_SHOWN 4u /* other streams with the same kind of oddity that are listed */
 
-/* One file (or a directory, with a report for each file in it), read to its end. */
+/* The result of reading one input to its end: a file, or a directory with a report per file. */
 struct verdict {
     const char *path;
     const struct inputs *inputs;
     struct findings sum;
-    ttr_error
-        error; /* what ended reading before the end: TTR_AGAIN the user; status TTR_OK otherwise */
+    ttr_error error; /* that ended reading early: TTR_AGAIN by the user, TTR_OK if none */
     int outcome;
 };
 
@@ -28,7 +27,8 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
     ttr_batch batch;
     ttr_status status;
     progress_begin(&progress, call, inputs->t, inputs->reader, "checking");
-    (void)ttr_read_scattered(inputs->reader); /* each stream is whole or not by itself */
+    /* streams are checked one by one, so their order does not matter */
+    (void)ttr_read_scattered(inputs->reader);
     do {
         status = ttr_read(inputs->reader, &batch, &verdict->error);
     } while ((status == TTR_OK || status == TTR_AGAIN) && progress_step(&progress));
@@ -40,7 +40,7 @@ static void read_all(const struct call *call, struct inputs *inputs, struct verd
         verdict->error.status = status == TTR_END ? TTR_OK : status;
 }
 
-/* What the user called off is not known to be whole, but no damage either. */
+/* Whether damage was found. An interrupted check is not complete, but it is not damage either. */
 static bool is_damaged(const struct verdict *verdict)
 {
     return verdict->sum.damage_regions ||
@@ -74,7 +74,7 @@ static void print_word(const char *word)
     term_text((ttr_text){word, strlen(word)});
 }
 
-/* The damage in one file, at most `most` places; gives how many were shown. */
+/* Prints at most `most` damaged regions of one file. Returns how many were printed. */
 static size_t print_regions(const ttr_report *report, bool has_path, size_t most)
 {
     size_t shown = report->regions_n < most ? report->regions_n : most;
@@ -83,7 +83,7 @@ static size_t print_regions(const ttr_report *report, bool has_path, size_t most
     for (size_t i = 0; i < shown; i++) {
         const ttr_region *region = &report->regions[i];
         if (region->offset == UINT64_MAX)
-            (void)printf("  at no place of the file: %s\n", region->code);
+            (void)printf("  without an offset: %s\n", region->code);
         else if (region->bytes == 0)
             (void)printf("  at byte %" PRIu64 ": %s\n", region->offset, region->code);
         else
@@ -110,6 +110,7 @@ static void print_damage(const struct call *call, ttr_reader *reader, const stru
 static void print_verdict(const struct call *call, const struct verdict *verdict,
                           const ttr_report *first)
 {
+    const bool ends_early = report_ends_early(verdict->inputs->reader);
     const struct findings *sum = &verdict->sum;
     bool is_whole = verdict->outcome == OUTCOME_FINE;
     const char *word = is_whole                            ? "whole"
@@ -122,10 +123,11 @@ static void print_verdict(const struct call *call, const struct verdict *verdict
                  first->version, units_events(sum->events).s, units_size(sum->bytes).s);
     (void)printf(sum->files > 1 ? ", %zu files)\n" : ")\n", sum->files);
     if (sum->damage_regions)
-        (void)printf("  %s damaged place%s, %s; good: %" PRIu64 " of %" PRIu64 " bytes (%.4f %%)\n",
+        (void)printf("  %s damaged place%s: %s of %s bytes cannot be read%s\n",
                      units_count(sum->damage_regions).s, sum->damage_regions == 1 ? "" : "s",
-                     units_size(sum->damage_bytes).s, good_bytes(sum), sum->bytes,
-                     100.0 * (double)good_bytes(sum) / (double)(sum->bytes ? sum->bytes : 1));
+                     units_count(sum->damage_bytes).s, units_count(sum->bytes).s,
+                     ends_early ? "; damage reaches the end of a file, so more may be missing"
+                                : "");
 }
 
 static void print_text(const struct call *call, const struct verdict *verdict)
@@ -149,7 +151,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     }
     traces_walk_end(&walk);
     if (sum->lost || sum->gaps)
-        (void)printf("  the trace says that %s %s missing, in %s place%s\n",
+        (void)printf("  the trace declares that %s %s missing, in %s place%s\n",
                      report_lost(sum->lost, sum->lost_packets, lost),
                      sum->lost + sum->lost_packets == 1 ? "is" : "are", units_count(sum->gaps).s,
                      sum->gaps == 1 ? "" : "s");
@@ -161,7 +163,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
         (void)fputs("  \"tracetta recover ", stdout);
         print_word(verdict->path);
-        (void)fputs(" -o OUTPUT\" keeps what is good\n", stdout);
+        (void)fputs(" -o OUTPUT\" keeps the readable part\n", stdout);
     }
 }
 
@@ -193,6 +195,7 @@ static void put_json(struct json *json, const struct verdict *verdict)
     json_int(json, "status", verdict->outcome);
     json_uint(json, "bytes", sum->bytes);
     json_uint(json, "good_bytes", good_bytes(sum));
+    json_bool(json, "ends_early", report_ends_early(verdict->inputs->reader));
     json_uint(json, "events", sum->events);
     json_uint(json, "odd", sum->odd);
     report_json_damage(json, sum);
@@ -224,10 +227,10 @@ static int check_one(const struct call *call, const char *path, struct json *jso
     return verdict.outcome;
 }
 
-/* --strict is about the verdict here: reading stays tolerant, so that all damage is listed. */
+/* Checks all inputs. --strict only changes the verdict here: reading never stops at damage. */
 int run_check(struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     bool has_list = call->set.json && call->paths_n > 1;
     int worst = OUTCOME_FINE;
     if (has_list) {

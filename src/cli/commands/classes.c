@@ -1,6 +1,6 @@
-/* Classes of events: a table of them, and their declared fields in short ("u32", "string",
- * "u8[length]"). Fields that stand in packets and headers, and those that all events of a stream
- * have, are printed once a stream class. */
+/* Event classes: a table of them, and their declared fields in short form ("u32", "string",
+ * "u8[length]"). Fields of packets and headers, and fields that all events of a stream have, are
+ * printed once per stream class. */
 #include "cli/commands/classes.h"
 
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static struct class_numbers classes_count(ttr_reader *reader, const struct trace
 
 /* --- The table --- */
 
-/* A class and its place in the trace's own order. */
+/* An event class, and its index in the order of the trace. */
 struct row {
     ttr_class about;
     size_t place;
@@ -167,7 +167,7 @@ static void print_labels(const struct call *call, ttr_declarations *walk, const 
         (void)putchar('}');
 }
 
-/* When the field is there; false where nothing says so. */
+/* Prints the condition under which a field exists. Returns false if it always exists. */
 static bool print_selector(ttr_declarations *walk, const char *before, const char *behind)
 {
     ttr_label label;
@@ -181,7 +181,7 @@ static bool print_selector(ttr_declarations *walk, const char *before, const cha
     return n > 0;
 }
 
-/* The type; false where that of the element follows in the same line. */
+/* Prints a type. Returns false if the type of the element must follow on the same line. */
 static bool print_type(const struct call *call, ttr_declarations *walk, const ttr_declaration *it)
 {
     switch (it->type) {
@@ -220,7 +220,7 @@ static bool print_type(const struct call *call, ttr_declarations *walk, const tt
     return it->choice != TTR_CHOICE_OPTIONAL;
 }
 
-/* The fields of the groups in a set of bits (1 << ttr_group). */
+/* Prints the fields of the groups in a bit set (1 << ttr_group). */
 static void print_fields(const struct call *call, const ttr_class *about, unsigned groups,
                          int indent)
 {
@@ -228,7 +228,7 @@ static void print_fields(const struct call *call, const ttr_class *about, unsign
     ttr_declarations walk;
     ttr_declaration it;
     int group = -1;
-    bool is_begun = false; /* a line */
+    bool is_begun = false; /* a line was started */
     ttr_declarations_begin(about, &walk);
     while (ttr_declarations_next(&walk, &it)) {
         if (!(groups >> it.group & 1))

@@ -1,27 +1,26 @@
-/* Classes of events as a trace describes them: with how many events each has, and with their
- * declared fields. */
+/* Event classes that a trace describes: their number of events and their declared fields. */
 #ifndef TRACETTA_CLI_COMMANDS_CLASSES_H
 #define TRACETTA_CLI_COMMANDS_CLASSES_H
 
 #include "cli/commands/command.h"
 #include "cli/input/trace_iter.h"
 
-/* How many classes a trace has, and how many of them have events. */
+/* The number of classes of a trace, and of those that have events. */
 struct class_numbers {
     size_t all, used;
 };
 
-/* Prints the classes of a trace by their number of events, those without any last and only when
- * asked for all (--verbose); indented by so many blanks.  Nothing where the format describes none.
- */
+/* Prints the classes of a trace, ordered by their number of events, with so many blanks before each
+ * line. Classes without events come last, and only with --verbose. Prints nothing if the format
+ * describes no classes. */
 void classes_print(const struct call *call, ttr_reader *reader, const struct trace *trace,
                    int indent);
 
-/* Prints all of them with their declared fields. */
+/* Prints all classes of a trace with their declared fields. */
 void classes_print_fields(const struct call *call, ttr_reader *reader, const struct trace *trace,
                           int indent);
 
-/* "classes": [...] of a trace, with their fields where asked for. */
+/* Prints the member "classes": [...] of a trace, with fields if `with_fields` is set. */
 void classes_json(struct json *json, ttr_reader *reader, const struct trace *trace,
                   bool has_fields);
 

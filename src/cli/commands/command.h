@@ -1,7 +1,7 @@
-/* What a verb is: a row of the table in commands.c, run with what the user asked for.
+/* Commands: a table of names, help texts and functions, and one call of a command.
  *
- * Help, man pages and completions are made from that table and from the table of options; nothing
- * is said twice. Ownership: a call borrows everything from main until the command ends. */
+ * Help, man pages and completions are generated from this table and the table of options.
+ * Ownership: a call borrows everything from main until the command ends. */
 #ifndef TRACETTA_CLI_COMMANDS_COMMAND_H
 #define TRACETTA_CLI_COMMANDS_COMMAND_H
 
@@ -10,16 +10,16 @@
 #include "cli/ui/options.h"
 #include "cli/ui/term.h"
 
-/* Exit statuses, the same for every verb. */
+/* Exit statuses, the same for every command. */
 enum outcome {
     OUTCOME_FINE = 0,
-    OUTCOME_NO = 1, /* damaged, different, lossy under --strict */
+    OUTCOME_NO = 1, /* no match, damage, a difference, or a lossy conversion under --strict */
     OUTCOME_MISUSE = 2,
     OUTCOME_INPUT = 3, /* unreadable or not a trace */
     OUTCOME_OUTPUT = 4 /* failed or partial */
 };
 
-/* One bit per verb: says which options it takes. */
+/* One bit per command; an option lists the commands that have it. */
 enum verb {
     VERB_INFO = 1u << 0,
     VERB_CAT = 1u << 1,
@@ -31,12 +31,13 @@ enum verb {
     VERB_RECOVER = 1u << 7,
     VERB_FORMATS = 1u << 8,
     VERB_PS = 1u << 9,
-    VERB_RECORD = 1u << 10,
+    VERB_RECORD_DOTNET = 1u << 10,
     VERB_COUNTERS = 1u << 11,
     VERB_FLAME = 1u << 12,
     VERB_REPORT = 1u << 13,
     VERB_EVENTS = 1u << 14,
-    VERB_DUMP = 1u << 15
+    VERB_DUMP = 1u << 15,
+    VERB_RECORD_PERF = 1u << 16
 };
 
 struct call {
@@ -47,22 +48,42 @@ struct call {
     size_t paths_n;
 };
 
+/* Whether --json-times=string is given. */
+static inline bool call_has_text_times(const struct call *call)
+{
+    return call->set.json_times && call->set.json_times[0] == 's';
+}
+
 struct command {
-    const char *name;
+    const char *name; /* one word, or two: "record perf" */
     enum verb verb;
     const char *operands; /* "FILE..." */
     size_t operands_min, operands_max;
+    const char *expected;        /* what a call without operands lacks; NULL = "a file" */
     const char *summary;         /* half a line */
     const char *about;           /* paragraphs, separated by blank lines */
-    const char *const *examples; /* command and what it does, alternating; NULL at the end */
+    const char *const *examples; /* command and its purpose in turn; NULL at the end */
     int (*run)(struct call *call);
 };
 
-/* The i-th verb, or NULL past the end. */
+/* Returns the i-th command, or NULL after the last. */
 const struct command *command_at(size_t i);
 
-/* The verb of that name, or NULL. */
+/* Returns the command of that name, or NULL.  "record-perf" names "record perf" too. */
 const struct command *command_find(const char *name);
+
+/* Whether a word is the first of commands with two words ("record"). */
+bool command_is_group(const char *word);
+
+/* Returns the command of two words, or NULL. */
+const struct command *command_find_pair(const char *first, const char *second);
+
+/* Returns the name in one word, as man pages and completions need it: "record-perf".  It is valid
+ * until the end of the statement that uses it. */
+struct command_word {
+    char s[32];
+};
+struct command_word command_word(const struct command *command);
 
 int run_info(struct call *call);
 int run_cat(struct call *call);
@@ -77,7 +98,8 @@ int run_recover(struct call *call);
 int run_formats(struct call *call);
 int run_ps(struct call *call);
 int run_dump(struct call *call);
-int run_record(struct call *call);
+int run_record_dotnet(struct call *call);
+int run_record_perf(struct call *call);
 int run_counters(struct call *call);
 int run_events(struct call *call);
 

@@ -1,259 +1,272 @@
-/* The verbs: what each is called, what it is for, and who runs it. */
+/* The table of commands: names, operands, help texts and functions. */
 #include <string.h>
 
 #include "cli/commands/command.h"
 
 static const char *const info_examples[] = {"tracetta trace.fxt",
-                                            "what is in a trace",
+                                            "show format, clocks, events, losses and damage",
                                             "tracetta info --json *.fxt | jq '.inputs[].events'",
-                                            "the same for programs",
+                                            "print the same as JSON",
                                             "tracetta info --classes trace",
-                                            "the fields of every class of events",
+                                            "show the fields of every event class",
                                             "tracetta info --metadata=ctf2 trace",
-                                            "the description of a CTF trace as CTF 2 metadata",
+                                            "print the metadata of a CTF trace as CTF 2",
                                             NULL};
 
 static const char *const cat_examples[] = {
     "tracetta cat trace.fxt",
-    "one line an event, through the pager",
+    "print one line per event, through the pager",
+    "tracetta cat -n 20 --name='net*' trace.fxt",
+    "print the first 20 events with such a name",
+    "tracetta cat --start=-1s trace.fxt",
+    "print the last second",
+    "tracetta cat --start=12:30 --end=12:31 --thread='worker*' trace.fxt",
+    "print a minute of some threads",
     "tracetta cat --format=jsonl --kind=counter trace.fxt | jq .fields",
-    "counters as JSON Lines",
-    "tracetta cat --start=+2s --end=+2.5s --thread='worker*' trace.fxt",
-    "half a second of some threads",
+    "print counters as JSON Lines",
     "tracetta cat one.fxt two.trace",
-    "two traces on one time line",
+    "print two traces on one time line",
     "tracetta cat --debug-info lttng-traces/",
-    "with function and line of LTTng's user space events",
+    "add function and line to LTTng-UST events",
     "tracetta cat net://relay/host/HOST/SESSION",
-    "a live session of LTTng, as it is recorded",
+    "follow a live LTTng session",
     NULL};
 
 static const char *const convert_examples[] = {
     "tracetta convert trace.fxt -o trace.pftrace",
-    "for ui.perfetto.dev",
+    "write a trace for ui.perfetto.dev",
     "tracetta convert trace.fxt -o trace.json",
-    "Chrome JSON, also for speedscope",
+    "write Chrome JSON",
+    "tracetta convert --to=speedscope app.nettrace -o app.speedscope.json",
+    "write a profile, as \"tracetta flame\" does",
     "tracetta convert --to=ctf --option=ctf.version=2 lttng-traces/ -o ctf2/",
-    "CTF 1.8 as CTF 2; \"tracetta formats\" lists options",
+    "write CTF 1.8 as CTF 2; \"tracetta formats\" lists options",
     "tracetta convert --to=heph --explain --dry-run trace.fxt",
-    "what Heph could not hold",
+    "list what Heph cannot hold",
     "tracetta convert --start=+1min --end=+2min trace.fxt -o minute.fxt",
-    "cut a minute out",
+    "cut out a minute",
     NULL};
 
 static const char *const merge_examples[] = {
     "tracetta merge server.fxt client.fxt -o both.fxt",
-    "by their clocks",
+    "place both by their clocks",
     "tracetta merge --align=begin a.trace b.trace -o both.pftrace",
-    "begins together",
+    "let both begin together",
     "tracetta merge --offset=client.fxt=-3ms server.fxt client.fxt -o both.fxt",
-    "after moving one input",
+    "move one input",
     NULL};
 
-static const char *const stat_examples[] = {"tracetta stat trace.fxt", "which spans take the time",
+static const char *const stat_examples[] = {"tracetta stat trace.fxt",
+                                            "show the spans with the greatest total time",
                                             "tracetta stat --sort-by=p99 --limit=10 trace.fxt",
-                                            "the ten with the longest tail", NULL};
+                                            "show the ten spans with the longest tail", NULL};
 
 static const char *const tree_examples[] = {
-    "tracetta tree --aggregate trace.fxt", "which calls make up the time of which",
-    "tracetta tree --min=1ms --thread=main trace.fxt", "long spans of one thread", NULL};
+    "tracetta tree --aggregate trace.fxt", "show the time of each call path",
+    "tracetta tree --min=1ms --thread=main trace.fxt", "show the long spans of one thread", NULL};
 
 static const char *const flame_examples[] = {
     "tracetta flame app.nettrace -o app.svg",
-    "a flame graph for the browser",
+    "write a flame graph for the browser",
     "tracetta flame app.nettrace -o app.speedscope.json",
-    "as dotnet-trace converts: a profile per thread",
+    "write a profile per thread, as dotnet-trace does",
     "tracetta flame --thread=main --start=+2s trace.fxt -o main.folded",
-    "a part of a trace, as folded stacks",
+    "write a part of a trace as folded stacks",
     NULL};
 
 static const char *const report_examples[] = {
     "tracetta report topn app.nettrace",
-    "the five functions that take most of the time themselves",
+    "show the five functions with the most time of their own",
     "tracetta report topn -n 20 --inclusive app.nettrace",
-    "twenty, with what they call",
+    "show twenty, ordered by time with callees",
     "tracetta report gc --json app.nettrace | jq .longest_pause_ns",
-    "the longest pause of the garbage collector",
+    "print the longest pause of the garbage collector",
     NULL};
 
-static const char *const check_examples[] = {"tracetta check trace.fxt && echo fine",
-                                             "is it whole?", "tracetta check --json *.trace",
-                                             "damage as byte ranges", NULL};
+static const char *const check_examples[] = {
+    "tracetta check trace.fxt && echo complete", "test whether a trace is undamaged",
+    "tracetta check --json *.trace", "list damage as byte ranges", NULL};
 
 static const char *const recover_examples[] = {
-    "tracetta recover broken.fxt -o good.fxt", "keep what can be read",
-    "tracetta recover session -o good", "the same of all traces of a folder", NULL};
+    "tracetta recover broken.fxt -o good.fxt", "keep all readable records",
+    "tracetta recover session -o good", "repair all traces of a folder", NULL};
 
-static const char *const formats_examples[] = {
-    "tracetta formats", "what can be read and written, with which options", "tracetta formats ctf",
-    "the options of one format", NULL};
+static const char *const formats_examples[] = {"tracetta formats",
+                                               "list all formats with their options",
+                                               "tracetta formats ctf", "list one format", NULL};
 
 static const char *const dump_examples[] = {
-    "tracetta dump 1234", "what the process says of itself, and its environment",
-    "tracetta dump --json app | jq -r '.processes[0].environment.PATH'", "one variable", NULL};
+    "tracetta dump 1234", "show a process with its environment",
+    "tracetta dump --json app | jq -r '.processes[0].environment.PATH'",
+    "print one variable of its environment", NULL};
+
 static const char *const ps_examples[] = {"tracetta ps",
-                                          "which .NET processes there are",
+                                          "list .NET processes",
                                           "tracetta ps --environment 1234",
-                                          "what one of them is, with its environment",
+                                          "show one of them with its environment",
                                           "tracetta ps --json | jq '.processes[].runtime'",
-                                          "the same for programs",
+                                          "print the versions of their runtimes",
                                           NULL};
 
-static const char *const record_examples[] = {
-    "tracetta record --dotnet 1234 -o trace.nettrace",
-    "events and stacks of a process until Ctrl-C",
-    "tracetta record --dotnet --duration=30s --profile=gc-verbose app",
-    "half a minute of garbage collections of the process named app",
-    "tracetta record --dotnet --providers=My-Source:0xFF:verbose 1234",
-    "everything that one source of events has",
-    "tracetta record --dotnet -o start.nettrace -- dotnet app.dll",
-    "a program from its first instruction to its end",
-    "tracetta record --perf -g -o app.data -- ./app",
-    "where a program spends its time, with stacks, as a perf.data",
-    "tracetta record --perf -e 'sched:*,Shop_L5K*' -a --duration=5s",
-    "tracepoints and user_events of the whole machine",
-    "tracetta record --perf --snapshot -e 'sched:*' -a",
-    "what happened last, at each SIGUSR2 and at the end",
+static const char *const record_dotnet_examples[] = {
+    "tracetta record dotnet 1234 -o trace.nettrace",
+    "record events and stacks of a process until Ctrl-C",
+    "tracetta record dotnet --duration=30s --profile=gc-verbose app",
+    "record half a minute of garbage collections of the process app",
+    "tracetta record dotnet --providers=My-Source:0xFF:verbose 1234",
+    "record all events of one provider",
+    "tracetta record dotnet -o start.nettrace -- dotnet app.dll",
+    "record a program from its first instruction to its end",
+    NULL};
+
+static const char *const record_perf_examples[] = {
+    "tracetta record perf -g -o app.data -- ./app",
+    "record where a program spends its time, with stacks",
+    "tracetta record perf -e 'sched:*,Shop_L5K*' -a --duration=5s",
+    "record tracepoints and user_events of all processors",
+    "tracetta record perf --snapshot -e 'sched:*' -a",
+    "keep the latest events, and write them at SIGUSR2 and at the end",
     NULL};
 
 static const char *const counters_examples[] = {
     "tracetta counters 1234",
-    "the counters of the runtime, every second",
+    "show the counters of the runtime, every second",
     "tracetta counters --counters='System.Runtime[cpu-usage,gc-heap-size],My-Meter' app",
-    "some of them, and all of a meter of the program's own",
+    "show some of them, and all of one meter of the program",
     "tracetta counters --format=csv --refresh-interval=5 --duration=1min -o out.csv app",
-    "a minute of them for a table",
+    "write a minute of them as CSV",
     NULL};
 
 static const char *const events_examples[] = {
     "tracetta events list",
-    "all tracepoints of this kernel",
+    "list all tracepoints of this kernel",
     "tracetta events list --json 'user_events*' | jq '.events[].provider'",
-    "which EventHeader providers there are",
+    "list EventHeader providers",
     "tracetta events register Example_Shop_L4K2 Example_Shop_L5K0",
-    "have tracepoints to record before the program runs",
+    "register tracepoints before the program runs, to record them",
     "tracetta events delete Example_Shop_L4K2",
-    "and away with one",
+    "delete one of them",
     NULL};
 
 static const struct command commands[] = {
-    {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, "say what is in a trace",
-     "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage; of "
-     "a trace that describes its events also their "
-     "classes with how many there are of each, and what it says of itself. Several traces in one "
-     "folder get a section each; --verbose also "
-     "lists their streams. \"tracetta FILE\" is short for this.",
-
+    {"info", VERB_INFO, "FILE...", 1, SIZE_MAX, NULL, "show what is in a trace",
+     "Prints format, clocks, time span, numbers of events by kind, threads, losses and damage. "
+     "If a trace describes its events, their classes and the attributes of the trace follow. Each "
+     "trace of a folder has a section; "
+     "--verbose also lists the streams. \"tracetta FILE\" is short for this command.",
      info_examples, run_info},
-    {"cat", VERB_CAT, "FILE...", 1, SIZE_MAX, "print events, one line each",
+    {"cat", VERB_CAT, "FILE...", 1, SIZE_MAX, NULL, "print events, one line each",
      "Prints events as text, JSON Lines or CSV, in the order of the file, or by time with --sort. "
-     "Several files are merged by time.",
+     "Several files are merged by time. If a filter selects no event, the exit status is 1. "
+     "Options of --style=babeltrace2 are in a section of their own at the end.",
      cat_examples, run_cat},
-    {"convert", VERB_CONVERT, "FILE... -o OUTPUT", 1, SIZE_MAX, "write a trace in another format",
-     "Without --to the suffix of the output names the format. Several inputs are merged by time. A "
-     "copy to the same format keeps "
-     "every byte of what it takes. What the target cannot hold is counted and reported, never "
-     "dropped silently.",
+    {"convert", VERB_CONVERT, "FILE... -o OUTPUT", 1, SIZE_MAX, NULL,
+     "write a trace in another format",
+     "Writes the format of --to, or the format that the suffix of the output names. Several inputs "
+     "are merged by time. A copy to the same format keeps every byte of the selected records. What "
+     "the target cannot hold is counted and reported. If a filter selects no event, the output is "
+     "valid and empty, and the exit status is 1.\n\n"
+     "Profiles (speedscope, folded, pprof, firefox, svg) are written as by \"tracetta flame\", "
+     "which has more options for them.",
      convert_examples, run_convert},
-    {"merge", VERB_MERGE, "FILE FILE... -o OUTPUT", 1, SIZE_MAX, "put traces on one time line",
-     "Places all inputs on one time line, says how, and writes them as one trace: by default in "
-     "the format of the first.",
+    {"merge", VERB_MERGE, "FILE FILE... -o OUTPUT", 1, SIZE_MAX, NULL,
+     "put traces on one time line",
+     "Places all inputs on one time line, reports the offset of each, and writes them as one "
+     "trace. The default format is that of the first input.",
      merge_examples, run_merge},
-    {"stat", VERB_STAT, "FILE...", 1, SIZE_MAX, "count and measure events by name",
-     "Prints for each provider and name: count, rate, bytes, and for spans total and own time, "
-     "least, median, 90 %, 99 % and greatest "
-     "duration.",
+    {"stat", VERB_STAT, "FILE...", 1, SIZE_MAX, NULL, "count and measure events by name",
+     "Prints for each provider and name: the number of events, and for spans their total and own "
+     "time, and quantiles of their duration. If 120 columns are available, or with --verbose, also "
+     "rate, bytes, minimum and the 90 % quantile. JSON always has all of them.",
      stat_examples, run_stat},
-    {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, "show spans as trees",
-     "Nests spans of each thread by time and prints them with their duration and own time. Memory "
-     "grows with the spans.",
+    {"tree", VERB_TREE, "FILE...", 1, SIZE_MAX, NULL, "show spans as trees",
+     "Nests the spans of each thread by time and prints them with their duration and own time. "
+     "Memory grows with the number of spans.",
      tree_examples, run_tree},
-    {"flame", VERB_FLAME, "FILE... -o OUTPUT", 1, SIZE_MAX,
-     "write where the time goes as a profile",
-     "Collects the stacks of samples, or the spans that nest where a trace has no samples, and "
-     "writes them for flame graph tools, speedscope, pprof "
-     "or the Firefox profiler, or as a flame graph that any browser shows. A sample of the .NET "
-     "runtime weighs the time to the next of its thread, others "
-     "one each. Memory grows with different stacks, not with samples.",
+    {"flame", VERB_FLAME, "FILE... -o OUTPUT", 1, SIZE_MAX, NULL, "write a profile or flame graph",
+     "Collects the stacks of samples, or nested spans if a trace has no samples. Writes them for "
+     "flame graph tools, speedscope, pprof or the Firefox profiler, or as an SVG flame graph. A "
+     "sample of the .NET runtime weighs the time to the next sample of its "
+     "thread; any other sample weighs one. Memory grows with different stacks, not with samples.",
      flame_examples, run_flame},
-    {"report", VERB_REPORT, "REPORT FILE...", 2, SIZE_MAX, "answer a common question by a table",
-     "topn: the functions that take most of the time, from samples, or from spans where a trace "
-     "has none; as dotnet-trace reports them.\n\n"
-     "Of .NET's runtime: gc: its collections and the pauses they made. exceptions: what was "
-     "thrown, by type. counters: EventCounters with mean, least, "
-     "greatest and last value. threads: time in managed code and elsewhere, by samples.",
+    {"report", VERB_REPORT, "REPORT FILE...", 1, SIZE_MAX,
+     "a report and a file: topn, gc, exceptions, counters or threads",
+     "answer a common question by a table",
+     "topn: functions with the most time, by samples, or by spans if a trace has no samples. The "
+     "other reports are about the .NET runtime.\n\n"
+     "gc: collections and the pauses they made. exceptions: thrown exceptions by type. counters: "
+     "EventCounters with mean, minimum, maximum and last value. threads: time in managed code and "
+     "elsewhere, by samples.",
      report_examples, run_report},
-    {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, "look for damage",
-     "Reads everything and reports byte ranges that cannot be decoded, records that break a rule, "
-     "and events that the trace says are "
-     "missing. Each kind of finding has a code, of which docs/notes.md in the sources says what it "
-     "means and what helps. Ends with 0 for whole files, "
-     "1 for damaged ones, 3 where nothing can be used.",
+    {"check", VERB_CHECK, "FILE...", 1, SIZE_MAX, NULL, "look for damage",
+     "Reads everything. Reports byte ranges that cannot be decoded, records that break a rule, and "
+     "events that the trace declares missing. Each finding has a code; docs/user/notes.md in the "
+     "sources explains all codes. The exit status is 0 for undamaged files, 1 for damaged ones, "
+     "and 3 if nothing can be used.",
      check_examples, run_check},
-    {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, "copy what is good of a damaged trace",
+    {"recover", VERB_RECOVER, "FILE -o OUTPUT", 1, 1, NULL,
+     "copy the readable part of a damaged trace",
      "Writes a trace of the same format with every record that can be decoded, byte for byte, and "
-     "checks it. The input is never "
-     "touched. Skipped byte ranges are listed in OUTPUT.damage.json. Of a folder of several traces "
-     "each goes to the same place below OUTPUT. Ends with 0 when "
-     "nothing was damaged, 1 after a repair.",
+     "checks it. The input is never changed. OUTPUT.damage.json lists the skipped byte ranges. "
+     "Each trace of a folder is written to the same path below OUTPUT. The exit status is 0 if "
+     "nothing was damaged, and 1 after a repair.",
      recover_examples, run_recover},
-    {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, "list formats and their options",
-     "Lists what can be read and written, or only these formats.", formats_examples, run_formats},
-    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, "list .NET processes",
-     "Lists processes whose .NET runtime (3.0 and later) can be asked for events: in containers "
-     "too, as far as permissions go. A runtime of .NET 5 "
-     "or later tells its version itself; of older ones the path of their library does. Sockets "
-     "that ended processes left behind are counted, and "
-     "listed with --verbose.",
+    {"formats", VERB_FORMATS, "[FORMAT...]", 0, SIZE_MAX, NULL, "list formats and their options",
+     "Lists the formats that can be read and written, or only those named.", formats_examples,
+     run_formats},
+    {"ps", VERB_PS, "[PID|NAME...]", 0, SIZE_MAX, NULL, "list .NET processes",
+     "Lists processes with a .NET runtime (3.0 and later), also in containers, as far as "
+     "permissions allow. A runtime of .NET 5 or later reports its version; "
+     "for older ones the path of their library shows it. Sockets of processes that have ended are "
+     "counted, and listed with --verbose.",
      ps_examples, run_ps},
-    {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX, "show what a .NET process says of itself",
-     "Prints what the runtime of a .NET process (5 and later) says of it: program, command line, "
-     "versions, system, and all variables of its environment. A "
-     "process whose environment cannot be read ends it with 3.",
+    {"dump", VERB_DUMP, "PID|NAME...", 1, SIZE_MAX,
+     "a process, by number or name; \"tracetta ps\" lists them",
+     "show a .NET process and its environment",
+     "Prints the program, command line, versions, system and environment that the runtime of a "
+     ".NET process (5 and later) reports. If an environment cannot be read, "
+     "the exit status is 3.",
      dump_examples, run_dump},
-    {"record", VERB_RECORD,
-     "--dotnet PID|NAME -o FILE | --dotnet -o FILE -- COMMAND ARGUMENTS... | --perf -a | --perf -p "
-     "PID | --perf -- COMMAND ARGUMENTS...",
-     0, SIZE_MAX, "record a live process",
-     "Takes events of a .NET process over the diagnostic socket of its runtime, as a nettrace "
-     "file; nothing of .NET needs to be installed. Ctrl-C, "
-     "Enter or --duration stops: the runtime then writes what is left and the names of the methods "
-     "on the stacks, and the file is complete. A second "
-     "Ctrl-C stops at once. The file is complete up to its last whole block also when the process "
+    {"record dotnet", VERB_RECORD_DOTNET,
+     "PID|NAME -o FILE | -o FILE -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0, SIZE_MAX,
+     NULL, "record events of a live .NET process",
+     "Records events of a .NET process through the diagnostic socket of its runtime, as a nettrace "
+     "file. No .NET tool needs to be installed. Ctrl-C, Enter or --duration stops the recording. "
+     "Then the runtime writes its remaining events and the names of the methods on the stacks. A "
+     "second Ctrl-C stops at once. The file is complete up to its last block also if the process "
      "is killed or the disk is full.\n\n"
-     "With -- and a command, the program is started, recorded from its first instruction, and "
-     "ended with SIGTERM when the recording stops before it. "
-     "Without --profile, --providers and --clrevents the profiles dotnet-common and "
-     "dotnet-sampled-thread-time are recorded. Other profiles: "
-     "gc-verbose, gc-collect, database, cpu-sampling.\n\n"
-     "With --perf events of the kernel are recorded into a perf.data (by default of that name), "
-     "which perf opens too: tracepoints, user_events and samples, of "
-     "one process, of a command, or of all processors; perf is not needed. The recording stops "
-     "with the command or process, Ctrl-C, Enter, --duration or "
-     "--max-size. Events that a full buffer lost are counted in the file and told. To standard "
-     "output goes the form of perf.data for pipes.",
-     record_examples, run_record},
+     "With -- and a command, the program is started and recorded from its first instruction. It is "
+     "ended with SIGTERM if the recording stops first. Without --profile, --providers and "
+     "--clrevents, the profiles dotnet-common and dotnet-sampled-thread-time are recorded. Other "
+     "profiles: gc-verbose, gc-collect, database, cpu-sampling.",
+     record_dotnet_examples, run_record_dotnet},
+    {"record perf", VERB_RECORD_PERF, "-a | -p PID | -- COMMAND ARGUMENTS...", 0, SIZE_MAX, NULL,
+     "record events of the kernel",
+     "Records tracepoints, user_events and samples of one process, of a command, or of all "
+     "processors. Writes a perf.data (the default name), which perf opens too; perf is not needed. "
+     "The recording stops with the command or process, Ctrl-C, Enter, --duration or --max-size. "
+     "Events that a full buffer lost are counted in the file and reported. On standard output the "
+     "file has the form that perf uses in pipes.",
+     record_perf_examples, run_record_perf},
     {"counters", VERB_COUNTERS, "PID|NAME | -- COMMAND ARGUMENTS... | --diagnostic-port=PATH", 0,
-     SIZE_MAX, "watch counters of a live process",
-     "Shows EventCounters and meters of a .NET process as they change: on a terminal as a table "
-     "that renews itself, else as a table each time, as CSV or "
-     "as JSON. Without --counters those of System.Runtime. Ends with Ctrl-C, after --duration, or "
-     "with the process.\n\n"
-     "With -- and a command, the program is started, watched from its first instruction, and ended "
-     "with SIGTERM when the watching stops before it; its output "
-     "goes to stderr.",
+     SIZE_MAX, NULL, "watch counters of a live .NET process",
+     "Shows EventCounters and meters of a .NET process as they change. On a terminal the table is "
+     "updated in place; otherwise each update is printed as a table, as CSV or as JSON. The "
+     "default is System.Runtime. Stops with Ctrl-C, after --duration, or with the process.\n\n"
+     "With -- and a command, the program is started and watched from its first instruction. It is "
+     "ended with SIGTERM if the watching stops first. Its output is written to stderr.",
      counters_examples, run_counters},
     {"events", VERB_EVENTS, "list [PATTERN...] | register NAME... | delete NAME...", 1, SIZE_MAX,
-     "list and register the kernel's tracepoints",
-     "list: the tracepoints of the running kernel; of user events also who records them, and of "
-     "those that are EventHeader's provider, level, keyword and "
-     "group. A pattern meets system, name, or both as SYSTEM:NAME. Ends with 1 where none is "
-     "met.\n\n"
-     "register: makes user events that stay until they are deleted, so that they can be recorded "
-     "before the programs that write them run: EventHeader names, "
-     "Provider_L4K1f, or a name with fields of its own in one word, 'name u32 number'. delete: "
-     "takes away those that nobody uses. Both need CAP_PERFMON and a "
-     "kernel with user_events (Linux 6.4 and later built with CONFIG_USER_EVENTS).",
+     "one of list, register, delete", "list and register the kernel's tracepoints",
+     "list: prints the tracepoints of the running kernel. User events are listed with their "
+     "current recorders, and those of EventHeader with provider, level, keyword and group. A "
+     "pattern matches the system, the name, or both as SYSTEM:NAME. The exit status is 1 if "
+     "nothing matches.\n\n"
+     "register: creates user events that exist until they are deleted. They can be recorded before "
+     "the programs that write them run. A name is that of EventHeader, "
+     "Provider_L4K1f, or a name with fields in one word, 'name u32 number'. delete: removes user "
+     "events that are not in use. Both need CAP_PERFMON and a kernel with user_events (Linux 6.4 "
+     "and later, built with CONFIG_USER_EVENTS).",
      events_examples, run_events},
 };
 
@@ -262,10 +275,38 @@ const struct command *command_at(size_t i)
     return i < sizeof commands / sizeof *commands ? &commands[i] : NULL;
 }
 
+struct command_word command_word(const struct command *command)
+{
+    struct command_word word = {{0}};
+    for (size_t i = 0; command->name[i] && i + 1 < sizeof word.s; i++)
+        word.s[i] = (char)(command->name[i] == ' ' ? '-' : command->name[i]);
+    return word;
+}
+
 const struct command *command_find(const char *name)
 {
     for (size_t i = 0; command_at(i); i++)
-        if (strcmp(command_at(i)->name, name) == 0)
+        if (strcmp(command_at(i)->name, name) == 0 ||
+            strcmp(command_word(command_at(i)).s, name) == 0)
+            return command_at(i);
+    return NULL;
+}
+
+bool command_is_group(const char *word)
+{
+    const size_t n = strlen(word);
+    for (size_t i = 0; command_at(i); i++)
+        if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
+            return true;
+    return false;
+}
+
+const struct command *command_find_pair(const char *first, const char *second)
+{
+    const size_t n = strlen(first);
+    for (size_t i = 0; command_at(i); i++)
+        if (strncmp(command_at(i)->name, first, n) == 0 && command_at(i)->name[n] == ' ' &&
+            strcmp(command_at(i)->name + n + 1, second) == 0)
             return command_at(i);
     return NULL;
 }

@@ -1,5 +1,6 @@
-/* convert: a trace in another format, or a part of one in the same. */
+/* convert: writes a trace in another format, a part of it in the same format, or a profile. */
 #include "cli/commands/convert.h"
+#include "cli/input/selection.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -14,6 +15,8 @@
 #include "cli/input/debug_info.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
+#include "cli/commands/copy_report.h"
+#include "cli/commands/profiles.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
@@ -55,7 +58,7 @@ const char *convert_guess(const char *path)
 {
     ttr_format_info info;
     size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/') /* a folder's name may end so */
+    while (n > 1 && path[n - 1] == '/') /* the name of a folder may end with a slash */
         n--;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.extensions && ends_with_any(path, n, info.extensions))
@@ -89,8 +92,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a file is one of a folder's, by whatever name; also where that cannot be seen, with errno
- * (else 0). */
+/* Whether a file is directly in a folder, compared by inode. Also returns true if the folder cannot
+ * be listed, with errno set; errno is 0 otherwise. */
 static bool is_in_folder(const char *folder, const struct stat *file)
 {
     struct stat about;
@@ -100,7 +103,7 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     errno = 0;
     if (!directory)
         return false;
-    /* Nobody else has this stream, which is all that POSIX asks for. */
+    /* No other thread uses this stream, which is all that POSIX requires. */
     /* cppcheck-suppress readdirCalled */
     while (errno = 0, !is_it && (entry = readdir(directory)))
         is_it =
@@ -111,14 +114,15 @@ static bool is_in_folder(const char *folder, const struct stat *file)
     return is_it || sys;
 }
 
-/* Whether a path leads to a place at or below a folder; both real paths. */
+/* Whether a path is a folder or is below it. Both paths are real paths. */
 static bool is_below(const char *folder, const char *path)
 {
     size_t n = strlen(folder);
     return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
 }
 
-/* A folder as output, which would go as a whole: no input may be in it, nor it in an input. */
+/* Whether an output folder contains an input, or an input contains it. The folder is replaced as a
+ * unit, so neither may be. */
 static bool holds_input(const char *output, const char *input)
 {
     char outer[PATH_MAX], inner[PATH_MAX];
@@ -126,7 +130,7 @@ static bool holds_input(const char *output, const char *input)
            (is_below(outer, inner) || is_below(inner, outer));
 }
 
-/* Whether an output that is there is an input, or in one; errno as of is_in_folder. */
+/* Whether an existing output is an input, or is in one. errno is set as by is_in_folder. */
 static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
 {
     struct stat about;
@@ -143,8 +147,7 @@ static bool is_read_from(const char *input, const char *output, const struct sta
     return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
 }
 
-/* The real path of the folder that a path is in or would be made in: of the nearest that is there.
- */
+/* Finds the real path of the nearest existing folder above a path. */
 static bool find_folder_of(const char *path, char real[PATH_MAX])
 {
     char above[PATH_MAX];
@@ -163,7 +166,7 @@ static bool find_folder_of(const char *path, char real[PATH_MAX])
     return realpath(above, real) != NULL;
 }
 
-/* Whether traces that are folders may be named by a file called so. */
+/* Whether a file of this name may stand for the trace in its folder ("metadata"). */
 static bool is_anchor(const char *name)
 {
     ttr_format_info info;
@@ -173,7 +176,7 @@ static bool is_anchor(const char *name)
     return false;
 }
 
-/* The folder that an input is, or that of the trace that is named by a file of it. */
+/* Finds the folder that an input is, or the folder of the trace if the input is its anchor file. */
 static bool stat_input_folder(const char *input, struct stat *folder)
 {
     char beside[PATH_MAX];
@@ -219,10 +222,8 @@ int convert_check_output(const struct call *call, const char *path, const char *
     for (size_t i = 0; i < call->paths_n; i++) {
         const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
         if (is_read && errno) {
-            talk_failure(
-                call->path[i],
-                "cannot be listed, so that nobody knows whether the output \"%s\" is in it: %s",
-                path, strerror(errno));
+            talk_failure(call->path[i], "cannot be listed, so the output \"%s\" may be in it: %s",
+                         path, strerror(errno));
             return OUTCOME_INPUT;
         }
         if (is_read)
@@ -251,8 +252,8 @@ void convert_explain(const struct call *call, const char *format)
     pump_print_losses(call, losses, n, true);
 }
 
-/* A file that is called as if it were compressed surprises whoever unpacks it. */
-static void tell_compression(const struct pump *pump, const char *format)
+/* Warns if the name of the output ends like that of a compressed file. */
+static void warn_of_suffix(const struct pump *pump, const char *format)
 {
     const char *path = pump->path;
     struct stat about;
@@ -262,8 +263,10 @@ static void tell_compression(const struct pump *pump, const char *format)
         talk_note(pump->call, "%s: warning: it is not compressed, whatever its name says", path);
 }
 
-static void tell_success(const struct pump *pump, const char *format, uint64_t begin_ns)
+static void print_success(const struct pump *pump, const char *format, uint64_t begin_ns)
 {
+    if (pump->call->set.json)
+        return;
     const char *to = pump->call->set.dry_run        ? "nowhere (dry run)"
                      : strcmp(pump->path, "-") == 0 ? "standard output"
                                                     : pump->path;
@@ -271,9 +274,9 @@ static void tell_success(const struct pump *pump, const char *format, uint64_t b
               units_size(pump->bytes).s, format, units_duration(progress_now() - begin_ns).s);
 }
 
-/* Whether what was interrupted had given all that there is: then inputs are at their ends, and the
- * sorter gives no more. */
-static bool is_all_given(const struct pump *pump)
+/* Whether an interrupted copy had already delivered every event: all inputs are at their ends and
+ * the sorter is empty. */
+static bool is_all_delivered(const struct pump *pump)
 {
     ttr_batch batch;
     return !report_is_of_part(pump->in) && ttr_read(pump->in, &batch, NULL) == TTR_END;
@@ -282,28 +285,31 @@ static bool is_all_given(const struct pump *pump)
 int convert_run(struct pump *pump, const char *format, uint64_t begin_ns)
 {
     int outcome = pump_run(pump);
-    const bool is_cut =
-        outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() && !is_all_given(pump);
+    const bool is_cut = outcome == OUTCOME_FINE && pump->call->set.sort && interrupt_came() &&
+                        !is_all_delivered(pump);
     bool has_output = pump->out != NULL;
     outcome = pump_end(pump, outcome);
     if (outcome == OUTCOME_FINE && has_output)
-        tell_success(pump, format, begin_ns);
+        print_success(pump, format, begin_ns);
     if (outcome == OUTCOME_FINE && has_output)
-        tell_compression(pump, format);
-    if (outcome == OUTCOME_FINE)
-        pump_tell_nothing(pump);
-    if (outcome == OUTCOME_FINE && is_cut) /* what was read is not what was written */
+        warn_of_suffix(pump, format);
+    const bool is_complete = outcome == OUTCOME_FINE;
+    outcome = pump_check_matches(pump, outcome);
+    if (is_complete && is_cut) /* sorting read more events than were written */
         talk_note(pump->call,
                   "warning: sorting had not ended when it was interrupted: only the first %s were "
                   "written",
                   units_events(pump->events).s);
-    else if (outcome == OUTCOME_FINE)
+    else if (is_complete)
         report_interrupted(pump->call, pump->in);
-    return report_warn(pump->call, pump->in, outcome);
+    outcome = report_warn(pump->call, pump->in, outcome);
+    if (pump->call->set.json && has_output && (outcome <= OUTCOME_NO || pump->is_partial))
+        copy_report_print(pump, format, progress_now() - begin_ns, outcome);
+    return outcome;
 }
 
-/* True where all inputs that can be read are of a format: they are copied as they are stored, and
- * order is theirs. */
+/* Whether all readable inputs have a format. Then they are copied as they are stored, in their own
+ * order. */
 static bool is_all_of(ttr_reader *reader, const char *format)
 {
     ttr_report report = {.size = sizeof report};
@@ -314,17 +320,44 @@ static bool is_all_of(ttr_reader *reader, const char *format)
     return n > 0;
 }
 
-/* A copy of one input to its own format keeps all bytes, with the times in them, for which the
- * reader must give definitions too; of what cannot be opened as well, where nothing is to be left
- * out.  Where events must be put in order no definitions are given. */
+/* Returns the flags for reading one input that is copied to its own format. The reader then also
+ * returns definitions, and without a filter also streams that cannot be opened, so that all bytes
+ * are kept. Returns 0 if times, order or debug information change, which needs events. */
 static uint32_t reading_flags(const struct call *call, const char *format)
 {
     const struct settings *set = &call->set;
     bool is_moved = set->offsets.n > 0 || set->clock_offset != 0 || set->clock_offset_ns != 0;
     bool may_copy = call->paths_n == 1 && !is_moved && !debug_info_is_asked(set);
     const uint32_t definitions =
-        inputs_are_filtered(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
+        selection_is_given(call) ? TTR_READ_DEFINITIONS : TTR_READ_DEFINITIONS | TTR_READ_SEALED;
     return may_copy && has_ability(format, TTR_FORMAT_READS) ? definitions : 0;
+}
+
+/* Returns the format of a profile, if --to or the suffix of the output names one, else NULL. */
+static const char *find_profile_format(const struct call *call)
+{
+    ttr_profile_format format;
+    const char *to = call->set.to, *output = call->set.output;
+    for (size_t i = 0; to && ttr_profile_format_get(i, &format); i++)
+        if (strcmp(format.name, to) == 0)
+            return to;
+    return to || !output ? NULL : profiles_guess(output, convert_guess(output) != NULL);
+}
+
+/* Writes a profile exactly as "tracetta flame" does. */
+static int convert_profile(struct call *call, const char *format)
+{
+    const struct settings *set = &call->set;
+    const char *option = set->dry_run   ? "dry-run"
+                         : set->explain ? "explain"
+                         : set->sort    ? "sort"
+                         : set->json    ? "json"
+                                        : NULL;
+    if (option)
+        return talk_misuse("convert", "--%s is not for profiles: leave it out to write %s", option,
+                           format);
+    call->set.to = format;
+    return run_flame(call);
 }
 
 int run_convert(struct call *call)
@@ -335,14 +368,20 @@ int run_convert(struct call *call)
     const char *format = call->set.to;
     if (!path && !call->set.dry_run)
         return talk_misuse("convert",
-                           "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
+                           "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+    const char *profile = find_profile_format(call);
+    if (profile)
+        return convert_profile(call, profile);
     if (!format && call->set.output)
         format = convert_guess(call->set.output);
     if (!format)
-        return talk_misuse("convert", "which format? \"%s\" does not tell: add --to=FORMAT",
+        return talk_misuse("convert",
+                           "the suffix of \"%s\" does not name a format: use --to=FORMAT",
                            call->set.output ? call->set.output : "--dry-run");
-    call->set.to = format; /* guessed, it is the format all the same */
-    int outcome = convert_check_output(call, call->set.output, format);
+    call->set.to = format; /* also if the suffix named it */
+    int outcome = copy_report_check(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)

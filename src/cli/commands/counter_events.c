@@ -1,4 +1,4 @@
-/* Events of counters and meters. */
+/* Decodes the events of EventCounters and meters. */
 #include "cli/commands/counter_events.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static bool is(ttr_text text, const char *word)
     return text.n == strlen(word) && (text.n == 0 || memcmp(text.p, word, text.n) == 0);
 }
 
-/* Numbers of meters are text; a decimal comma of the program's culture is taken too. */
+/* Parses a number that a meter wrote as text, with a decimal point or the comma of its culture. */
 static bool read_number(const ttr_value *value, double *number)
 {
     char text[64], *end;
@@ -38,7 +38,7 @@ static bool read_number(const ttr_value *value, double *number)
     }
 }
 
-/* A field of an EventCounter's payload. */
+/* Reads one field of the payload of an EventCounter. */
 static void read_counter_field(struct counter_said *said, const ttr_field *field)
 {
     double number;
@@ -60,7 +60,7 @@ static void read_counter_field(struct counter_said *said, const ttr_field *field
     }
 }
 
-/* A field of a meter's event. */
+/* Reads one field of the event of a meter. */
 static void read_meter_field(struct counter_said *said, const ttr_field *field)
 {
     double number;
@@ -77,7 +77,7 @@ static void read_meter_field(struct counter_said *said, const ttr_field *field)
     else if ((is(field->name, "rate") || is(field->name, "lastValue") ||
               is(field->name, "value")) &&
              read_number(&field->value, &number)) {
-        /* Where both are told, an up-down counter shows its value, a counter its rate. */
+        /* If both are recorded, an up-down counter shows its value, and a counter its rate. */
         said->has_value = true;
         said->value = number;
     }
@@ -104,7 +104,7 @@ bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *sai
     return said->key.n && (said->quantiles.n || said->has_value);
 }
 
-/* "0.5=2;0.95=3.5": the quantile at value->at. */
+/* Parses the quantile at value->at of a list: "0.5=2;0.95=3.5". */
 static bool next_quantile(const struct counter_said *said, struct counter_value *value)
 {
     while (value->at < said->quantiles.n) {

@@ -1,34 +1,34 @@
-/* What an event of .NET says of a counter.
+/* Decodes .NET events that carry values of counters.
  *
- * EventCounters: event "EventCounters" of any provider, with Name, DisplayName, DisplayUnits, and
- * Mean or Increment.  Meters: events of System.Diagnostics.Metrics, with meterName, instrumentName,
- * unit, tags, and as text rate, value, lastValue, or quantiles. Texts are borrowed from the event.
- */
+ * EventCounters: an event named "EventCounters" of any provider, with Name, DisplayName,
+ * DisplayUnits, and Mean or Increment. Meters: events of System.Diagnostics.Metrics with meterName,
+ * instrumentName, unit and tags, and with rate, value, lastValue or quantiles as text. Texts are
+ * borrowed from the event. */
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 #define TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 
 #include <tracetta/tracetta.h>
 
-#define COUNTER_TAGS_MAX 512u /* bytes, with the zero behind them; longer ones are cut */
+#define COUNTER_TAGS_MAX 512u /* bytes with the final zero; longer tags are cut */
 
 struct counter_said {
-    ttr_text provider, key, title, units, tags, quantiles; /* of a meter the provider is its name */
+    ttr_text provider, key, title, units, tags, quantiles; /* provider of a meter: its name */
     double value;
-    bool has_value, is_rate; /* is_rate: what came since the value before */
+    bool has_value, is_rate; /* is_rate: the increment since the previous value */
     int64_t time;
 };
 
-/* One value: a histogram has one for each of its quantiles. */
+/* One value of a counter. A histogram has one per quantile. */
 struct counter_value {
-    size_t at; /* where the next one is looked for; 0 at first */
+    size_t at; /* offset at which the next value is searched; 0 at first */
     double number;
     char tags[COUNTER_TAGS_MAX]; /* "city=Ulm,Percentile=0.5" */
 };
 
-/* Reads an event; false where it says nothing of a counter. */
+/* Decodes an event. Returns false if it has no counter. */
 bool counter_read(const ttr *t, const ttr_event *event, struct counter_said *said);
 
-/* Gives the next value; false behind the last. */
+/* Moves to the next value. Returns false after the last. */
 bool counter_next(const struct counter_said *said, struct counter_value *value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Counter events become rows. */
+/* Turns counter events into rows, and prints them. */
 #include "cli/commands/counter_table.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ size_t counter_item_length(const char *list)
     return n;
 }
 
-/* True when a key is among n bytes of "KEY,KEY". */
+/* Whether a key is in the first n bytes of the list "KEY,KEY". */
 static bool has_key(const char *keys, size_t n, ttr_text key)
 {
     for (size_t at = 0; at < n;) {
@@ -90,7 +90,7 @@ static bool has_key(const char *keys, size_t n, ttr_text key)
     return false;
 }
 
-/* True when "PROVIDER" or "PROVIDER[KEY,KEY]" is in the list of what is wanted. */
+/* Whether "PROVIDER" or "PROVIDER[KEY,KEY]" in a list selects a counter. */
 static bool is_wanted(const char *list, const struct counter_said *said)
 {
     if (!list)
@@ -121,7 +121,7 @@ static char *copy_text(ttr_text text)
     return copy;
 }
 
-/* "CPU Usage (%)"; a rate is what came in one interval: "Allocation Rate (B / 1 sec)". */
+/* Returns the label of a counter: "CPU Usage (%)", or for a rate "Allocation Rate (B / 1 sec)". */
 static char *make_label(const struct counter_said *said, uint64_t seconds)
 {
     char label[PART], units[PART / 2] = "";
@@ -138,7 +138,7 @@ static char *make_label(const struct counter_said *said, uint64_t seconds)
     return copy_text((ttr_text){label, strlen(label)});
 }
 
-/* The row of a counter, a new one where it is met for the first time; NULL when memory is out. */
+/* Finds the row of a counter, and makes it at its first value. NULL if memory is exhausted. */
 static struct counter_row *find_row(struct counter_table *table, const struct counter_said *said,
                                     ttr_text tags)
 {
@@ -168,7 +168,7 @@ static struct counter_row *find_row(struct counter_table *table, const struct co
 
 /* --- Showing --- */
 
-/* Seconds of a moment in the form a kind of output wants. */
+/* Formats seconds as the form of an output requires. */
 static const char *moment(int64_t time_ns, const char *form, char *text, size_t size)
 {
     time_t seconds = (time_t)(time_ns / 1000000000);
@@ -179,7 +179,7 @@ static const char *moment(int64_t time_ns, const char *form, char *text, size_t 
     return text;
 }
 
-/* A cell of CSV, quoted where it must be. */
+/* Prints a cell of CSV, in quotes if needed. */
 static void put_cell(FILE *to, const char *text)
 {
     if (!strpbrk(text, "\",\n")) {
@@ -238,7 +238,7 @@ static int by_provider(const void *a, const void *b)
     return order ? order : strcmp(x->tags, y->tags);
 }
 
-/* All rows by provider; on a terminal over those drawn before. */
+/* Draws all rows by provider. On a terminal they replace those drawn before. */
 static void draw(struct counter_table *table)
 {
     char text[64], plain[PART];
@@ -292,7 +292,7 @@ void counter_table_end(struct counter_table *table)
     json_close(&table->json, '}');
 }
 
-/* One value of a counter, in the row of its tags. */
+/* Stores one value of a counter in the row of its tags. */
 static void take_value(struct counter_table *table, const struct counter_said *said, ttr_text tags,
                        double value)
 {

@@ -1,7 +1,7 @@
-/* What counters say: rows of name and value, shown as a table that renews itself, as CSV or as
- * JSON.
+/* Counters of a live process: rows of name and value, printed as a table that is updated in place,
+ * as CSV or as JSON.
  *
- * Ownership: a table is the caller's; its texts are its own. */
+ * Ownership: the caller owns a table; the table owns its texts. */
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_TABLE_H
 #define TRACETTA_CLI_COMMANDS_COUNTER_TABLE_H
 
@@ -26,31 +26,31 @@ struct counter_row {
 
 struct counter_table {
     struct call *call;
-    const char *wanted; /* of --counters, NULL = all that are asked for */
-    const char *what;   /* the process */
+    const char *wanted; /* the list of --counters; NULL = all */
+    const char *what;   /* the process, for the title */
     enum counter_show show;
     FILE *to;
-    bool is_own_file, is_live; /* is_live: a terminal, which is drawn anew */
+    bool is_own_file, is_live; /* is_live: output to a terminal, updated in place */
     int reason;                /* errno of the first output that failed, or 0 */
     struct counter_row *rows;
     size_t rows_n, rows_capacity;
-    uint64_t seconds;   /* between two values */
+    uint64_t seconds;   /* seconds between two values */
     uint64_t rows_seen; /* values so far */
     int64_t shown_at;   /* time of the newest */
-    bool is_fresh;      /* something came since the last showing */
+    bool is_fresh;      /* values arrived since the table was drawn */
     struct json json;
 };
 
-/* Opens the output.  OUTCOME_FINE, or after telling what is wrong. */
+/* Opens the output. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int counter_table_init(struct counter_table *table, struct call *call, const char *wanted,
                        const char *what, uint64_t seconds);
 
 void counter_table_begin(struct counter_table *table);
 
-/* Takes what an event says, where it is one of a counter. */
+/* Adds the values of an event, if it has a counter. */
 void counter_table_take(struct counter_table *table, const ttr *t, const ttr_event *event);
 
-/* Shows what came since the last time. */
+/* Prints the values since the last call. */
 void counter_table_flush(struct counter_table *table);
 
 /* Shows what is left and ends the output. */
@@ -59,7 +59,8 @@ void counter_table_end(struct counter_table *table);
 /* Length of the first item of "A,B[x,y]": up to a comma that is in no brackets. */
 size_t counter_item_length(const char *list);
 
-/* Closes the output and lets all go; gives the outcome of writing, a failure of which is told. */
+/* Closes the output and frees the table. Returns the outcome of writing, after reporting an error.
+ */
 int counter_table_free(struct counter_table *table);
 
 #endif

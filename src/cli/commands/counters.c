@@ -1,9 +1,8 @@
-/* counters: EventCounters and meters of a live .NET process, or of one that is started for it, as a
- * table that renews itself, as CSV or as JSON.
+/* counters: shows EventCounters and meters of a live .NET process, or of a program that it starts.
  *
- * A session without rundown is read as the trace that it is; what its counter events say becomes
- * rows.  Which counters are wanted is "PROVIDER" or "PROVIDER[NAME,NAME]"; each may be the name of
- * an EventSource or of a meter, so both are asked for. */
+ * The events of a session without rundown are read like a trace. Counters are selected by
+ * "PROVIDER" or "PROVIDER[NAME,NAME]". Each name may be an EventSource or a meter, so both are
+ * requested. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,9 +18,9 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-#define SILENCE_NS UINT64_C(10000000000) /* a stop that brings nothing for so long is given up */
+#define SILENCE_NS UINT64_C(10000000000) /* a stop without any data for so long is given up */
 #define METERS "System.Diagnostics.Metrics"
-#define METERS_KEYWORD 2u /* values in an interval */
+#define METERS_KEYWORD 2u /* values of one interval */
 #define LEVEL_INFORMATIONAL 4u
 #define TEXT_ROOM 8192u
 
@@ -63,8 +62,8 @@ static ttr_status add_source(struct watch *watch, const char *name, uint64_t sec
     return ttr_dotnet_providers_add_one(watch->providers, &source, error);
 }
 
-/* "A,B[x,y]": A and B, each as an EventSource and as a meter; what is wanted of them is chosen from
- * what they say. */
+/* Requests A and B of "A,B[x,y]", each as an EventSource and as a meter. The names in brackets are
+ * selected later. */
 static int choose_counters(struct watch *watch, const char *list, uint64_t seconds)
 {
     ttr_error error;
@@ -95,8 +94,8 @@ static bool is_enough(const struct watch *watch)
            (watch->limit_ns && progress_now() - watch->begin_ns >= watch->limit_ns);
 }
 
-/* A ttr_pull: what the session gives; a stop is asked for in between, and the end of the stream is
- * the end. */
+/* A ttr_pull that reads the session. Requests a stop when it is due; the end of the stream ends the
+ * input. */
 static int64_t pull(void *own, void *to, size_t n)
 {
     struct watch *watch = own;
@@ -188,13 +187,14 @@ int run_counters(struct call *call)
     uint64_t seconds = set->refresh ? set->refresh : 1;
     int outcome = watch.t && watch.providers ? reach_check_words(call, "counters") : OUTCOME_OUTPUT;
     if (set->duration && !dotnet_parse_duration(set->duration, &watch.limit_ns))
-        outcome = talk_misuse("counters",
-                              "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
-                              set->duration);
+        outcome = talk_misuse(
+            "counters",
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
     if (outcome == OUTCOME_FINE && set->counters && !set->counters[strspn(set->counters, ",")])
         outcome = talk_misuse(
             "counters",
-            "--counters names none: it wants PROVIDER or PROVIDER[NAME,NAME], several with commas");
+            "--counters is empty: expected PROVIDER or PROVIDER[NAME,NAME], separated by commas");
     if (outcome == OUTCOME_FINE)
         outcome =
             choose_counters(&watch, set->counters ? set->counters : "System.Runtime", seconds);

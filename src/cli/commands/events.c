@@ -1,5 +1,4 @@
-/* events: the tracepoints of the running kernel, and user events made before the programs that
- * write them. */
+/* events: lists the tracepoints of the running kernel, and registers or deletes user events. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
@@ -63,7 +62,7 @@ static void print_event(const struct call *call, const ttr_kernel_event *event)
     (void)putchar('\n');
 }
 
-/* Patterns meet "system:name", or one of the two. */
+/* Whether a pattern matches "system:name", or one of the two. */
 static bool is_wanted(const struct call *call, const ttr_kernel_event *event)
 {
     char full[768];
@@ -114,7 +113,7 @@ static int list_events(struct call *call)
     return shown || call->paths_n == 1 ? OUTCOME_FINE : OUTCOME_NO;
 }
 
-/* Does one thing to each of the names, also behind one that failed. */
+/* Applies a function to each name, also after a name that failed. */
 static int for_each(struct call *call, const char *verb,
                     ttr_status (*change)(const char *tracefs, const char *name, ttr_error *error))
 {

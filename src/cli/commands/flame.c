@@ -1,6 +1,5 @@
-/* flame: where time goes, by stacks of samples or by nested spans, as a file for other tools. */
+/* flame: writes a profile, of sampled stacks or nested spans, as a file for other tools. */
 #include <string.h>
-#include <strings.h>
 
 #include "cli/commands/convert.h"
 #include "cli/input/input_list.h"
@@ -8,26 +7,6 @@
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
-
-/* The longest suffix counts: "x.speedscope.json" is not any JSON. */
-static const char *guess(const char *path)
-{
-    ttr_profile_format format;
-    const char *best = NULL;
-    size_t n = strlen(path), best_n = 0;
-    for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
-        for (const char *at = format.suffixes; *at; at += strspn(at, " ")) {
-            size_t word_n = strcspn(at, " ");
-            bool ends = n > word_n + 1 && path[n - word_n - 1] == '.' &&
-                        strncasecmp(path + n - word_n, at, word_n) == 0;
-            if (ends && word_n > best_n) {
-                best = format.name;
-                best_n = word_n;
-            }
-            at += word_n;
-        }
-    return best;
-}
 
 static const ttr_profile_format *find_format(const char *name, ttr_profile_format *format)
 {
@@ -37,7 +16,7 @@ static const ttr_profile_format *find_format(const char *name, ttr_profile_forma
     return NULL;
 }
 
-/* What the format wants, and what the user wants of it. */
+/* The flags of the format, changed by the options of the user. */
 static uint32_t flags_of(const struct call *call, const ttr_profile_format *format)
 {
     uint32_t flags = format->flags | profiles_flags(call);
@@ -65,11 +44,13 @@ static int write_file(const struct call *call, const ttr_profile *profile, const
         return profiles_output_failed(call, name, &error);
     const ttr_profile_frame *frames;
     const ttr_profile_lane *lanes;
-    const char *what = ttr_profile_is_of_spans(profile) ? "spans" : "samples";
+    const char *what = ttr_profile_is_of_spans(profile) ? "span" : "sample";
     uint32_t lanes_n = ttr_profile_lanes(profile, &lanes);
-    talk_note(call, "%s: %s %s on %s thread%s, %s different frames", name,
-              units_count(ttr_profile_count(profile)).s, what, units_count(lanes_n).s,
-              lanes_n == 1 ? "" : "s", units_count(ttr_profile_frames(profile, &frames)).s);
+    const uint64_t count = ttr_profile_count(profile);
+    const uint32_t frames_n = ttr_profile_frames(profile, &frames);
+    talk_note(call, "%s: %s %s%s on %s thread%s, %s different frame%s", name, units_count(count).s,
+              what, count == 1 ? "" : "s", units_count(lanes_n).s, lanes_n == 1 ? "" : "s",
+              units_count(frames_n).s, frames_n == 1 ? "" : "s");
     return OUTCOME_FINE;
 }
 
@@ -79,16 +60,18 @@ int run_flame(struct call *call)
     const char *name = call->set.to;
     struct profiling profiling;
     if (!call->set.output)
-        return talk_misuse("flame", "where to? -o OUTPUT (\"-\" is standard output)");
+        return talk_misuse(call->command->name,
+                           "no output: use -o OUTPUT (\"-\" is standard output)");
     if (!name)
-        name = guess(call->set.output);
+        name = profiles_guess(call->set.output, false);
     if (!name)
-        return talk_misuse("flame", "which format? \"%s\" does not tell: add --to=FORMAT",
+        return talk_misuse(call->command->name,
+                           "the suffix of \"%s\" does not name a profile format: use --to=FORMAT",
                            call->set.output);
     if (call->set.by_thread && call->set.merged)
-        return talk_misuse("flame", "--threads and --merge exclude each other");
+        return talk_misuse(call->command->name, "--threads and --merge exclude each other");
     if (!find_format(name, &format))
-        return talk_misuse("flame", "no profile can be written as \"%s\"", name);
+        return talk_misuse(call->command->name, "no profile can be written as \"%s\"", name);
     int outcome = convert_check_output(call, call->set.output, name);
     if (outcome == OUTCOME_FINE)
         outcome = profiles_open(&profiling, call, flags_of(call, &format));

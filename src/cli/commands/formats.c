@@ -1,4 +1,4 @@
-/* formats: what can be read and written, and with which options. */
+/* formats: lists formats that can be read and written, with their options. */
 
 #include <string.h>
 
@@ -41,7 +41,7 @@ static void put_losses(struct json *json, const char *format)
     json_close(json, ']');
 }
 
-/* Whether it is one of those that were named, or none was. */
+/* Whether a format is listed: all are, unless some are named. */
 static bool is_asked(const struct call *call, const char *name)
 {
     bool is_one = call->paths_n == 0;

@@ -1,4 +1,4 @@
-/* info: what is in a trace. */
+/* info: shows what is in a trace. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void print_text_of(const char *what, ttr_text text)
     (void)putchar('"');
 }
 
-/* What only some formats know. */
+/* Prints the clock fields that only CTF has. */
 static void print_clock_identity(const ttr_clock *clock)
 {
     print_text_of(", ", clock->description);
@@ -95,8 +95,7 @@ static void print_format(const struct subject *subject, const struct trace *trac
     print_packets(trace->packets, count_streams(subject, trace));
 }
 
-/* Whether a format is among the first so many that were seen, in this version or one that is not
- * known. */
+/* Whether a format is among the first n reports, in this version or in an unknown one. */
 static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *report)
 {
     for (size_t i = 0; i < n; i++)
@@ -106,7 +105,7 @@ static bool is_seen(const ttr_report *const *seen, size_t n, const ttr_report *r
     return false;
 }
 
-/* Of several traces: "ctf 1.8, ctf 2", and what they have together. */
+/* Prints the formats of several traces ("ctf 1.8, ctf 2") and the sums over them. */
 static void print_formats(const struct subject *subject)
 {
     struct trace trace = {0}, kept[FORMATS_SHOWN];
@@ -219,8 +218,8 @@ static void print_lost(const struct subject *subject, const struct findings *fin
                      term_ink(&subject->call->term, INK_PLAIN));
 }
 
-/* The paths of several traces stand over what is noted of each: files of rotated sessions have the
- * same names in all. */
+/* Prints the notes of each trace under its path: files of rotated sessions have the same names in
+ * all of them. */
 static void print_notes(const struct subject *subject)
 {
     const bool is_verbose = subject->call->set.verbose;
@@ -256,7 +255,7 @@ static void print_findings(const struct subject *subject)
     print_notes(subject);
 }
 
-/* --- What a trace says of itself --- */
+/* --- Attributes of a trace --- */
 
 static void print_value(const ttr_value *value)
 {
@@ -271,7 +270,7 @@ static void print_value(const ttr_value *value)
     }
 }
 
-/* "trace.name" and the like are not the environment's. */
+/* Whether an attribute is added by the reader ("trace.name"), not part of the environment. */
 bool info_is_own(ttr_text name)
 {
     static const char *const own[] = {"trace.", "stream.", "clock.", "live."};
@@ -375,7 +374,7 @@ static void print_description(const struct subject *subject, const struct trace 
         classes_print(subject->call, subject->inputs.reader, trace, indent);
 }
 
-/* One of several. */
+/* Prints the section of one of several traces. */
 static void print_section(const struct subject *subject, const struct trace *trace)
 {
     const struct terminal *term = &subject->call->term;
@@ -432,7 +431,7 @@ static void print_text(const struct subject *subject)
 
 /* --- Reading --- */
 
-/* CTF 2 has no words for all of v1.1. */
+/* Warns that CTF 2 cannot describe all of v1.1. */
 static void warn_of_words(const struct call *call, const char *path, const ttr_report *report)
 {
     if (report->version && strcmp(report->version, "RFC 1.1") == 0 &&
@@ -445,7 +444,7 @@ static void warn_of_words(const struct call *call, const char *path, const ttr_r
                   path);
 }
 
-/* Prints the metadata of the one trace that was opened, in the language asked for. */
+/* Prints the metadata of the only trace, in the language of --metadata. */
 static int print_metadata(const struct call *call, const char *path, ttr_reader *reader)
 {
     struct trace trace = {0};
@@ -481,7 +480,7 @@ static int read_all(struct subject *subject)
                : inputs_failed(call, subject->path, &error);
 }
 
-/* Reads a trace and prints what is in it; a failure half-way is told after what was found. */
+/* Reads a trace and prints what is in it. An error in the middle is reported after the rest. */
 static int inform(const struct call *call, const char *path, struct json *json)
 {
     struct subject subject = {.call = call, .path = path};
@@ -508,7 +507,7 @@ static int inform(const struct call *call, const char *path, struct json *json)
 
 static int inform_all_json(const struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.info/1");
@@ -524,7 +523,7 @@ static int inform_all_json(const struct call *call)
 
 int run_info(struct call *call)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout, .has_text_times = call_has_text_times(call)};
     int worst = OUTCOME_FINE;
     if (call->set.metadata && (call->paths_n > 1 || call->set.json || call->set.classes))
         return talk_misuse(

@@ -1,4 +1,4 @@
-/* One input of info, read to its end, as its text and its JSON see it. */
+/* One input of info after reading it to its end, for the text and the JSON output. */
 #ifndef TRACETTA_CLI_COMMANDS_INFO_H
 #define TRACETTA_CLI_COMMANDS_INFO_H
 
@@ -15,15 +15,15 @@ struct subject {
     size_t traces;
 };
 
-/* Whether an attribute of a source is one of ours ("trace.name"), not the environment's. */
+/* Whether an attribute is added by the reader ("trace.name"), not part of the environment. */
 bool info_is_own(ttr_text name);
 
-/* What a live trace says of a session that it is, or lists; false past the last one.  *source
- * begins at 1, *i at 0. */
+/* Finds the next session that a live source is or lists. Returns false after the last. *source
+ * starts at 1, *i at 0. */
 bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
                        ttr_text *session);
 
-/* Prints it as an object; with its schema where it is the outermost. */
+/* Prints an input as a JSON object, with its schema if it is the outermost object. */
 void info_json(struct json *json, const struct subject *subject);
 
 #endif

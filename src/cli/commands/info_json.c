@@ -38,8 +38,8 @@ static void put_stream(struct json *json, const struct subject *subject, const t
     json_uint(json, "packets", report->packets);
     json_uint(json, "events", report->events);
     if (report->has_times) {
-        json_int(json, "begin_ns", report->first_ns);
-        json_int(json, "end_ns", report->last_ns);
+        json_time(json, "begin_ns", report->first_ns);
+        json_time(json, "end_ns", report->last_ns);
     }
     report_json_damage(json, &sum);
     json_close(json, '}');
@@ -69,8 +69,8 @@ static void put_trace(struct json *json, const struct subject *subject, const st
     json_uint(json, "events", trace->sum.events);
     json_uint(json, "packets", trace->packets);
     if (trace->has_times) {
-        json_int(json, "begin_ns", trace->begin_ns);
-        json_int(json, "end_ns", trace->end_ns);
+        json_time(json, "begin_ns", trace->begin_ns);
+        json_time(json, "end_ns", trace->end_ns);
     }
     report_json_damage(json, &trace->sum);
     put_environment(json, subject, trace);
@@ -92,7 +92,7 @@ static void put_traces(struct json *json, const struct subject *subject)
     json_close(json, ']');
 }
 
-/* Only where there are any: live traces. */
+/* Prints "sessions" if there are any, which only live sources have. */
 static void put_sessions(struct json *json, const struct subject *subject)
 {
     ttr_text session;
@@ -112,8 +112,8 @@ static void put_numbers(struct json *json, const struct subject *subject)
     const ttr_summary *summary = &subject->summary;
     json_uint(json, "events", summary->events);
     report_json_damage(json, &subject->findings);
-    json_int(json, "begin_ns", summary->begin_ns);
-    json_int(json, "end_ns", summary->end_ns);
+    json_time(json, "begin_ns", summary->begin_ns);
+    json_time(json, "end_ns", summary->end_ns);
     json_uint(json, "duration_ns", (uint64_t)summary->end_ns - (uint64_t)summary->begin_ns);
     json_bool(json, "unix_time", subject->findings.is_anchored);
     json_uint(json, "backward", summary->backward);
@@ -132,6 +132,7 @@ void info_json(struct json *json, const struct subject *subject)
 {
     const ttr_report *report = &subject->first.report;
     bool is_top = json->depth == 0;
+    json->is_unix = subject->findings.is_anchored;
     json_open(json, NULL, '{');
     if (is_top)
         json_string(json, "schema", "tracetta.info/1");

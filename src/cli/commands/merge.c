@@ -1,9 +1,10 @@
-/* merge: several traces on one time line, and an account of how each was placed there. */
+/* merge: writes several traces on one time line, and reports how each was placed there. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/convert.h"
+#include "cli/commands/copy_report.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
@@ -12,14 +13,14 @@
 
 #define SOURCES_MAX 65536u
 
-/* What one input contributed. */
+/* The events that one input contributed. */
 struct share {
     uint64_t events;
     int64_t first_ns, last_ns;
 };
 
 struct shares {
-    struct share *share; /* by ttr_event.source */
+    struct share *share; /* indexed by ttr_event.source */
 };
 
 static void see_batch(void *own, const ttr_batch *batch)
@@ -78,21 +79,42 @@ static void add_share(struct share *sum, const struct share *share)
     sum->events += share->events;
 }
 
-static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
+/* Sums the shares of the streams of a trace. */
+static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
+                               const struct trace *trace)
 {
     ttr_report report = {.size = sizeof report};
+    struct share sum = {0};
+    for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
+        add_share(&sum, &shares->share[report.source]);
+    return sum;
+}
+
+/* Adds the place of an input on the time line to the JSON report. */
+static void put_share(struct json *json, const struct pump *pump, const struct trace *trace)
+{
+    const struct share sum = sum_shares(pump->in, pump->own, trace);
+    const ttr_clock *clock = trace->report.clocks_n ? &trace->report.clocks[0] : NULL;
+    json_string(json, "clock", clock && clock->name ? clock->name : "");
+    json_uint(json, "written", sum.events);
+    if (sum.events) {
+        json_time(json, "begin_ns", sum.first_ns);
+        json_time(json, "end_ns", sum.last_ns);
+    }
+}
+
+static void explain_places(const struct call *call, ttr_reader *reader, const struct shares *shares)
+{
     struct trace trace = {0};
     if (call->set.quiet)
         return;
     while (traces_next(reader, &trace)) {
-        struct share sum = {0};
-        for (size_t i = 0; i < trace.n && ttr_reader_report(reader, trace.first + i, &report); i++)
-            add_share(&sum, &shares->share[report.source]);
+        const struct share sum = sum_shares(reader, shares, &trace);
         print_input(&trace.report, &sum);
     }
 }
 
-/* Traces with and without a clock that knows the time of day cannot be compared. */
+/* Warns if only some inputs have a clock with a date: their times cannot be compared. */
 static void warn_of_mixture(const struct call *call, ttr_reader *reader)
 {
     size_t anchored = 0, n = 0;
@@ -109,7 +131,8 @@ static void warn_of_mixture(const struct call *call, ttr_reader *reader)
                   n - anchored, n);
 }
 
-/* The format of the output: asked for, told by the suffix, or that of the first input. */
+/* Chooses the format of the output: --to, the suffix of the output, or the format of the first
+ * input. */
 static const char *choose_format(const struct call *call, ttr_reader *reader)
 {
     ttr_report report = {.size = sizeof report};
@@ -129,8 +152,11 @@ int run_merge(struct call *call)
     uint64_t begin_ns = progress_now();
     struct shares shares = {0};
     if (!call->set.output && !call->set.dry_run)
-        return talk_misuse("merge", "where to? -o OUTPUT (\"-\" is standard output), or --dry-run");
-    int outcome = convert_check_output(call, call->set.output, call->set.to);
+        return talk_misuse("merge",
+                           "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
+    int outcome = copy_report_check(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, call->set.output, call->set.to);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)
@@ -148,13 +174,14 @@ int run_merge(struct call *call)
                         .in = inputs.reader,
                         .path = call->set.dry_run ? NULL : call->set.output,
                         .see = shares.share ? see_batch : NULL,
+                        .put_input = shares.share ? put_share : NULL,
                         .own = &shares};
     outcome = pump_open(&pump, format, 0);
     if (outcome == OUTCOME_FINE) {
         (void)ttr_write_scattered(pump.out, pump.in);
         outcome = convert_run(&pump, format, begin_ns);
     }
-    if (outcome == OUTCOME_FINE && shares.share) {
+    if (outcome == OUTCOME_FINE && shares.share && !call->set.json) {
         explain_places(call, inputs.reader, &shares);
         warn_of_mixture(call, inputs.reader);
     }

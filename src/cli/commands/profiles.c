@@ -1,13 +1,34 @@
-/* Profiles of the inputs: reading them, and what can go wrong. */
+/* Reads profiles of the inputs, and reports what can go wrong. */
 #include "cli/commands/profiles.h"
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/input/symbolizer.h"
 #include "cli/ui/messages.h"
+
+const char *profiles_guess(const char *path, bool wants_two)
+{
+    ttr_profile_format format;
+    const char *best = NULL;
+    size_t n = strlen(path), best_n = 0;
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
+        for (const char *at = format.suffixes; *at; at += strspn(at, " ")) {
+            size_t word_n = strcspn(at, " ");
+            bool ends = n > word_n + 1 && path[n - word_n - 1] == '.' &&
+                        strncasecmp(path + n - word_n, at, word_n) == 0;
+            bool is_allowed = !wants_two || memchr(at, '.', word_n);
+            if (ends && is_allowed && word_n > best_n) {
+                best = format.name;
+                best_n = word_n;
+            }
+            at += word_n;
+        }
+    return best;
+}
 
 uint32_t profiles_flags(const struct call *call)
 {
@@ -74,9 +95,9 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
     const char *of = call->set.profile_of;
     if (ttr_profile_count(profiling->profile))
         return true;
-    talk_failure(inputs_name(call), "there is nothing to show: no %s%s",
+    talk_failure(inputs_name(call), "nothing to show: no %s%s",
                  of ? of : "samples with stacks, and no spans",
-                 of ? "; leave --of out to take what there is" : "");
+                 of ? "; leave out --of to use what there is" : "");
     *outcome = OUTCOME_NO;
     return false;
 }
@@ -84,7 +105,7 @@ bool profiles_has_any(const struct call *call, const struct profiling *profiling
 int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error)
 {
     if (error->status == TTR_E_IO &&
-        error->sys == EPIPE) /* a reader of stdout that has left is no failure */
+        error->sys == EPIPE) /* a reader that closed the pipe is not an error */
         return OUTCOME_FINE;
     if (error->sys == EEXIST)
         talk_failure(name, "exists already; --overwrite (-f) replaces it");

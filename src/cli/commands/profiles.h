@@ -1,4 +1,4 @@
-/* Profiles of the inputs, for the commands that show or write them. */
+/* Profiles of the inputs, for commands that show or write them. */
 #ifndef TRACETTA_CLI_COMMANDS_PROFILES_H
 #define TRACETTA_CLI_COMMANDS_PROFILES_H
 
@@ -8,25 +8,29 @@
 
 struct profiling {
     struct inputs inputs;
-    ttr_profile *profile; /* NULL: there is not even a part */
-    int outcome;          /* of reading: what came before a failure is in the profile */
+    ttr_profile *profile; /* NULL if nothing could be read */
+    int outcome;          /* of reading; after a failure the profile holds the part before it */
 };
 
-/* TTR_PROFILE_* that options ask for, whatever the format. */
+/* Returns the profile format of the longest suffix of a path ("x.speedscope.json"), or NULL.  With
+ * wants_two only suffixes of two parts count: others may name a trace format too. */
+const char *profiles_guess(const char *path, bool wants_two);
+
+/* Returns the TTR_PROFILE_* flags of the options, for any format. */
 uint32_t profiles_flags(const struct call *call);
 
-/* Opens the inputs and reads a profile.  OUTCOME_FINE, to be followed by profiles_close; or the
- * outcome after telling the user. */
+/* Opens the inputs and reads a profile.  Returns OUTCOME_FINE, and profiles_close must follow; or
+ * the outcome after reporting an error. */
 int profiles_open(struct profiling *profiling, const struct call *call, uint32_t flags);
 
-/* Warns of damage and frees; the outcome given, or OUTCOME_NO in place of a fine one when there was
- * damage. */
+/* Warns of damage and frees.  Returns the given outcome, or OUTCOME_NO instead of OUTCOME_FINE
+ * after damage. */
 int profiles_close(const struct call *call, struct profiling *profiling, int outcome);
 
-/* Whether there is anything to show; where not, tells the user and sets the outcome. */
+/* Whether the profile has anything to show.  If not, reports that and sets the outcome. */
 bool profiles_has_any(const struct call *call, const struct profiling *profiling, int *outcome);
 
-/* Tells why an output failed, and gives the outcome. */
+/* Reports why an output failed, and returns the outcome. */
 int profiles_output_failed(const struct call *call, const char *name, const ttr_error *error);
 
 #endif

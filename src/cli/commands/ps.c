@@ -1,4 +1,4 @@
-/* ps: .NET processes, as the system and their runtimes tell. */
+/* ps and dump: show .NET processes, as the system and their runtimes report them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,16 +9,15 @@
 #include "cli/ui/json.h"
 #include "cli/ui/messages.h"
 
-#define ANSWER_MS \
-    3000u /* a runtime that is well answers at once, unless it has to wait for a processor */
+#define ANSWER_MS 3000u /* a working runtime answers at once, unless it waits for a processor */
 
-/* A process, and what it said. */
+/* A process with the answers of its runtime. */
 struct found {
     ttr_dotnet_process process;
     ttr_dotnet *target;
     ttr_dotnet_info info;
     bool has_info;
-    bool is_silent; /* it should have answered */
+    bool is_silent; /* it did not answer in time */
     size_t variables;
 };
 
@@ -34,7 +33,7 @@ static const char *runtime_of(const struct found *found)
     return found->has_info && found->info.runtime[0] ? found->info.runtime : found->process.runtime;
 }
 
-/* Asks a process for its environment, and says why it cannot be read. */
+/* Requests the environment of a process. Sets the reason if it cannot be read. */
 static bool ask_environment(struct found *found)
 {
     ttr_error error;
@@ -49,7 +48,8 @@ static bool ask_environment(struct found *found)
     return status == TTR_OK;
 }
 
-/* Asks a process.  A runtime before .NET 5 does not know the question, which is no failure. */
+/* Requests the description of a process. Runtimes before .NET 5 do not support this; that is not an
+ * error. */
 static void ask(struct found *found)
 {
     ttr_error error;
@@ -142,7 +142,7 @@ static void print_line(const char *key, const char *text)
     (void)putchar('\n');
 }
 
-/* All that is known of a process, a line each. */
+/* Prints all that is known about a process, one line each. */
 static void print_all(const struct call *call, const struct found *found, size_t place)
 {
     const ttr_dotnet_process *process = &found->process;
@@ -174,7 +174,7 @@ static void print_all(const struct call *call, const struct found *found, size_t
         print_line(key, variable);
 }
 
-/* Whether the user wants to see it; `seen` counts for each word what it met. */
+/* Whether the user selected a process. `seen` counts the matches of each word. */
 static bool is_wanted(const struct call *call, const ttr_dotnet_process *process, size_t *seen)
 {
     bool is_meant = call->paths_n == 0;
@@ -186,7 +186,8 @@ static bool is_wanted(const struct call *call, const ttr_dotnet_process *process
     return is_meant && process->state != TTR_DOTNET_STALE;
 }
 
-/* How many were shown; *outcome tells of what could not be read. */
+/* Prints the selected processes. Returns their number, and sets *outcome if one could not be read.
+ */
 static size_t show_processes(const struct call *call, const ttr_dotnet_list *list,
                              struct json *json, size_t *seen, int *outcome)
 {
@@ -215,7 +216,7 @@ static size_t show_processes(const struct call *call, const ttr_dotnet_list *lis
     return shown;
 }
 
-/* Whoever left the socket chose its name. */
+/* Prints a socket without a process. Its name may be any text. */
 static void print_stale(const ttr_dotnet_process *process)
 {
     (void)printf("%8" PRIu64 "  %-10s %-14s ", process->pid, dotnet_user(process->uid), "gone");

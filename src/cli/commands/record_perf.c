@@ -1,10 +1,7 @@
-/* record --perf: events of the kernel into a perf.data.
+/* record perf: writes events of the kernel to a perf.data.
  *
- * A regular file gets its header anew whenever that tells of more and at the end, so that what was
- * written can be read whatever happens; into a pipe goes the form of perf.data that needs no
- * header. */
-#include "cli/commands/record_perf.h"
-
+ * The header of a regular file is rewritten whenever it covers more data, and at the end, so that
+ * the file can be read at any time.  A pipe gets the form of perf.data that needs no header. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -22,9 +19,9 @@
 #include "cli/ui/messages.h"
 
 #define SLICE_MS 100u
-#define LEVEL 1 /* of zstd: what keeps up with a busy machine */
+#define LEVEL 1 /* of zstd: fast enough for a busy machine */
 
-/* Everything of one recording. */
+/* The state of one recording. */
 struct work {
     struct call *call;
     struct recording recording;
@@ -32,69 +29,38 @@ struct work {
     ttr_perf_events *events;
     ttr_perf *perf;
     ttr_perf_wish wish;
-    uint8_t header[TTR_PERF_HEADER]; /* as it was written last */
-    const char *command[66];         /* for the file: our name, then the operands */
+    uint8_t header[TTR_PERF_HEADER]; /* as written last */
+    const char *command[66];         /* recorded in the file: our name, then the operands */
     char what[128];
 };
 
-/* --- What to record --- */
-
-/* The first option given that is of .NET; NULL = none. */
-static const char *dotnet_option(const struct settings *set)
-{
-    const struct {
-        const char *name;
-        bool is_given;
-    } options[] = {
-        {"dotnet", set->dotnet},
-        {"diagnostic-port", set->port},
-        {"profile", set->profiles.n},
-        {"providers", set->sources.n},
-        {"clrevents", set->clr_events},
-        {"clreventlevel", set->clr_level},
-        {"stopping-event-provider-name", set->stop_provider},
-        {"stopping-event-event-name", set->stop_event},
-        {"stopping-event-payload-filter", set->stop_payload},
-        {"rundown", set->rundown},
-        {"format", set->record_format},
-        {"buffering-mode", set->buffering},
-        {"no-stacks", set->no_stacks},
-        {"no-resume", set->no_resume},
-    };
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (options[i].is_given)
-            return options[i].name;
-    return NULL;
-}
+/* --- Options --- */
 
 static int check_words(const struct call *call)
 {
     const struct settings *set = &call->set;
+    const char *name = call->command->name;
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
-    const char *other = dotnet_option(set);
-    if (other)
-        return talk_misuse("record", "--perf records the kernel; --%s is for --dotnet", other);
     if (launches && !call->path[0][0])
-        return talk_misuse("record", "the command behind \"--\" is empty");
+        return talk_misuse(name, "the command after \"--\" is empty");
     if (call->paths_n && !launches)
-        return talk_misuse(
-            "record",
-            "--perf takes -a (all), -p PID, or \"--\" and a command; \"%s\" is none of them",
-            call->path[0]);
+        return talk_misuse(name,
+                           "unexpected \"%s\": expected -a (all), -p PID, or \"--\" and a command",
+                           call->path[0]);
     if (launches + set->system_wide + (set->pid != 0) != 1)
-        return talk_misuse("record", "--perf wants one of -a (whatever runs on any processor), -p "
-                                     "PID, or \"--\" and a command");
+        return talk_misuse(name,
+                           "expected one of -a (all processors), -p PID, or \"--\" and a command");
     if (set->buffer_mb > 512)
-        return talk_misuse("record", "--buffersize is in MB a processor: at most 512");
+        return talk_misuse(name, "--buffersize is in MB per processor: at most 512");
     if (set->frequency > 1000000)
-        return talk_misuse("record", "--frequency is samples a second: at most 1000000");
+        return talk_misuse(name, "--frequency is samples per second: at most 1000000");
     return OUTCOME_FINE;
 }
 
 static int choose_events(struct work *work)
 {
     const struct settings *set = &work->call->set;
-    ttr_error error = {.text = "no memory"};
+    ttr_error error = {.text = "out of memory"};
     ttr_perf_event event;
     work->events = ttr_perf_events_new(NULL);
     ttr_status status = work->events ? TTR_OK : TTR_E_NOMEM;
@@ -103,28 +69,29 @@ static int choose_events(struct work *work)
     if (set->events.n == 0 && status == TTR_OK)
         status = ttr_perf_events_add(work->events, "cpu-clock", &error);
     if (status == TTR_OK && !ttr_perf_events_at(work->events, 0, &event))
-        return talk_misuse(
-            "record", "--event cannot be \"%s\": it wants names, like cpu-clock or \"sched:*\"",
-            set->events.list[0]);
+        return talk_misuse(work->call->command->name,
+                           "--event cannot be \"%s\": expected names like cpu-clock or \"sched:*\"",
+                           set->events.list[0]);
     if (status == TTR_E_MISUSE)
-        return talk_misuse("record", "%s", error.text);
+        return talk_misuse(work->call->command->name, "%s", error.text);
     if (status == TTR_OK)
         return OUTCOME_FINE;
-    talk_failure("record", "%s", error.text);
+    talk_failure(work->call->command->name, "%s", error.text);
     return status == TTR_E_NOMEM ? OUTCOME_OUTPUT : OUTCOME_INPUT;
 }
 
-static int read_wish(struct work *work)
+static int read_options(struct work *work)
 {
     const struct settings *set = &work->call->set;
     int outcome = choose_events(work);
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (set->duration && !dotnet_parse_duration(set->duration, &work->recording.limit_ns))
-        return talk_misuse("record",
-                           "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
-                           set->duration);
-    work->command[0] = "tracetta record";
+        return talk_misuse(
+            work->call->command->name,
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
+    work->command[0] = "tracetta record perf";
     for (size_t i = 0;
          i < work->call->paths_n && i + 2 < sizeof work->command / sizeof *work->command; i++)
         work->command[i + 1] = work->call->path[i];
@@ -143,7 +110,7 @@ static int read_wish(struct work *work)
     return OUTCOME_FINE;
 }
 
-/* --- Whom to record --- */
+/* --- The target --- */
 
 static int fail_with(const struct work *work, const char *what, const ttr_error *error)
 {
@@ -151,7 +118,7 @@ static int fail_with(const struct work *work, const char *what, const ttr_error 
     return OUTCOME_INPUT;
 }
 
-static int hold_program(struct work *work)
+static int start_stopped(struct work *work)
 {
     const struct call *call = work->call;
     if (!launch_hold(&work->launch, call->path, call->paths_n, NULL,
@@ -164,7 +131,7 @@ static int hold_program(struct work *work)
     return OUTCOME_FINE;
 }
 
-static int release_program(struct work *work)
+static int let_run(struct work *work)
 {
     if (launch_go(&work->launch))
         return OUTCOME_FINE;
@@ -172,8 +139,8 @@ static int release_program(struct work *work)
     return OUTCOME_INPUT;
 }
 
-/* Each event takes a descriptor for each processor and thread: what the system lets us have. */
-static void take_descriptors(void)
+/* Raises the limit of open files: each event needs a descriptor per processor and thread. */
+static void raise_descriptors(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
@@ -186,7 +153,7 @@ static int open_recording(struct work *work)
 {
     ttr_error error;
     bool launches = work->call->paths_n > 0;
-    int outcome = launches ? hold_program(work) : OUTCOME_FINE;
+    int outcome = launches ? start_stopped(work) : OUTCOME_FINE;
     if (outcome != OUTCOME_FINE)
         return outcome;
     if (launches)
@@ -197,21 +164,21 @@ static int open_recording(struct work *work)
         (void)snprintf(work->what, sizeof work->what, "all processors");
     if (!work->recording.is_regular)
         work->wish.flags |= TTR_PERF_PIPE;
-    take_descriptors();
+    raise_descriptors();
     work->perf = ttr_perf_open(&work->wish, &error);
     if (!work->perf)
         return fail_with(work, work->what, &error);
     ttr_perf_wake(work->perf, interrupt_wait_fd());
     if (ttr_perf_begin(work->perf, &error) != TTR_OK)
         return fail_with(work, work->what, &error);
-    return launches ? release_program(work) : OUTCOME_FINE;
+    return launches ? let_run(work) : OUTCOME_FINE;
 }
 
 /* --- The recording --- */
 
-/* Puts the header of now at the begin of the file; false after telling that this was not possible.
- */
-static bool renew_header(struct work *work)
+/* Rewrites the header at the start of the file if it changed.  Returns false after reporting an
+ * error. */
+static bool rewrite_header(struct work *work)
 {
     uint8_t header[TTR_PERF_HEADER];
     const struct recording *recording = &work->recording;
@@ -235,7 +202,8 @@ static bool is_enough(struct work *work, uint64_t now)
            (work->call->set.max_size && work->recording.written >= work->call->set.max_size);
 }
 
-/* One step: TTR_OK or TTR_AGAIN to go on, TTR_END, or a failure that was told. */
+/* Reads and writes one chunk.  Returns TTR_OK or TTR_AGAIN to continue, TTR_END, or an error that
+ * was reported. */
 static ttr_status step(struct work *work)
 {
     struct recording *recording = &work->recording;
@@ -253,7 +221,7 @@ static ttr_status step(struct work *work)
     recording_show(recording, now);
     ttr_status status = ttr_perf_read(work->perf, &bytes, &n, SLICE_MS, &error);
     if (status == TTR_OK && !recording->is_full)
-        recording->is_full = !recording_put(recording, bytes, n) || !renew_header(work);
+        recording->is_full = !recording_put(recording, bytes, n) || !rewrite_header(work);
     else if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
         talk_error(work->call, work->what, &error);
     return status;
@@ -262,9 +230,8 @@ static ttr_status step(struct work *work)
 static int close_file(struct work *work, int outcome)
 {
     struct recording *recording = &work->recording;
-    /* A file that has no room for all stays as its head tells by now: not ended, with what came
-     * before the last mark. */
-    bool is_good = recording->is_left || (!recording->is_full && renew_header(work));
+    /* On a full disk the last header stays: it covers the records before it. */
+    bool is_good = recording->is_left || (!recording->is_full && rewrite_header(work));
     if (close(recording->fd) != 0) {
         (void)talk_cannot_write(recording->path, errno);
         is_good = false;
@@ -273,21 +240,19 @@ static int close_file(struct work *work, int outcome)
     return is_good ? outcome : OUTCOME_OUTPUT;
 }
 
-static void tell_report(struct work *work, uint64_t took)
+static void print_summary(struct work *work, uint64_t took)
 {
     const struct call *call = work->call;
     ttr_perf_report report = {.size = sizeof report};
     ttr_perf_about(work->perf, &report);
     if (report.limited & TTR_PERF_USER_ONLY)
-        talk_note(call, "what happened within the kernel is left out: "
-                        "/proc/sys/kernel/perf_event_paranoid keeps it from us");
+        talk_note(call, "events inside the kernel are left out: "
+                        "/proc/sys/kernel/perf_event_paranoid does not allow them");
     if (report.broken)
-        talk_note(call,
-                  "a buffer could not be understood %" PRIu64
-                  " time(s); what it held then is missing",
+        talk_note(call, "a buffer could not be decoded %" PRIu64 " time(s): its events are missing",
                   report.broken);
     if (report.lost)
-        talk_note(call, "%s event(s) were lost: a buffer was full; --buffersize makes them larger",
+        talk_note(call, "%s event(s) were lost: a buffer was full; use a larger --buffersize",
                   units_count(report.lost).s);
     if (call->term.error_is_tty || call->set.verbose)
         talk_note(call, "recorded %s: %s event(s), %s in %s", units_duration(took).s,
@@ -313,7 +278,7 @@ static int record(struct work *work)
     while (status == TTR_OK || status == TTR_AGAIN);
     recording_unshow(recording);
     int outcome = close_file(work, status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT);
-    tell_report(work, progress_now() - recording->begin_ns);
+    print_summary(work, progress_now() - recording->begin_ns);
     return outcome;
 }
 
@@ -327,12 +292,12 @@ static void end_program(struct work *work)
                   launch_how(&work->launch, how, sizeof how));
 }
 
-int record_perf(struct call *call)
+int run_record_perf(struct call *call)
 {
     struct work work = {.call = call, .recording = {.call = call, .fd = -1}};
     int outcome = check_words(call);
     if (outcome == OUTCOME_FINE)
-        outcome = read_wish(&work);
+        outcome = read_options(&work);
     if (outcome == OUTCOME_FINE)
         outcome = recording_open(&work.recording, call->set.output ? call->set.output : "perf.data",
                                  call->set.overwrite);

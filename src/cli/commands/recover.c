@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/commands/convert.h"
+#include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
@@ -19,7 +20,7 @@
 
 #define SIDECAR ".damage.json"
 
-/* The file beside an output that lists its damage. */
+/* The file next to an output that lists its damage. */
 struct sidecar {
     char *path, *temporary; /* NULL = none is wanted */
 };
@@ -37,6 +38,7 @@ struct recovery {
     int outcome;        /* of the current trace */
     int worst;          /* of all so far */
     size_t failed;
+    bool ends_early; /* damage reaches the end of a file */
 };
 
 /* A file or folder, which can be read again and have another file beside it. */
@@ -317,7 +319,7 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = &recovery->own;
-    const struct pump pump = {.call = call, .out = step->writer};
+    struct pump pump = {.call = call, .out = step->writer};
     struct findings found = report_sum(step->reader);
     interrupt_remove(NULL);
     pump_tell_losses(&pump);
@@ -326,6 +328,10 @@ static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
                      ttr_writer_events(step->writer));
     tell(call, &found, step->events);
     tell_compression(call, step->reader);
+    recovery->ends_early = recovery->ends_early || report_ends_early(step->reader);
+    if (report_ends_early(step->reader))
+        talk_note(call, "%s: damage reaches the end of a file, so more may be missing",
+                  step->input);
     report_interrupted(call, step->reader);
     recovery->outcome = write_sidecar(&recovery->sidecar, call, step->reader);
     if (recovery->outcome != OUTCOME_FINE)
@@ -388,6 +394,29 @@ static bool take_step(void *user_data, const ttr_recover_step *step)
     return true;
 }
 
+/* Prints the report of --json: docs/user/json.md has the schema. */
+static void put_report(const struct recovery *recovery, const ttr_recover_result *total,
+                       int outcome)
+{
+    const struct call *call = recovery->call;
+    struct json json = {.to = stdout};
+    json_open(&json, NULL, '{');
+    json_string(&json, "schema", "tracetta.recover/1");
+    json_string(&json, "input", call->path[0]);
+    json_string(&json, "output", call->set.output);
+    json_int(&json, "status", outcome);
+    json_uint(&json, "traces", total->is_directory ? total->begun : 1);
+    json_uint(&json, "failed", recovery->failed);
+    json_uint(&json, "events", total->events);
+    json_bool(&json, "interrupted", interrupt_came() != 0);
+    json_bool(&json, "ends_early", recovery->ends_early);
+    json_open(&json, "damage", '{');
+    json_uint(&json, "regions", total->damage_regions);
+    json_uint(&json, "bytes", total->damage_bytes);
+    json_close(&json, '}');
+    json_close(&json, '}');
+}
+
 static int recover(struct recovery *recovery, const ttr_read_options *reading,
                    const ttr_write_options *writing)
 {
@@ -408,12 +437,16 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
     int worst = recovery->worst;
     if (status != TTR_OK && status != TTR_AGAIN && worst == OUTCOME_FINE && total.failed == 0)
         worst = inputs_failed(call, call->path[0], &error);
-    if (!total.is_directory || (total.begun == 0 && worst != OUTCOME_FINE))
-        return worst;
-    tell_total(call, &total, recovery->failed);
-    if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
-        worst = OUTCOME_NO; /* traces that are lost are damage of the directory */
-    return total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    if (total.is_directory && (total.begun > 0 || worst == OUTCOME_FINE)) {
+        tell_total(call, &total, recovery->failed);
+        if (worst == OUTCOME_INPUT && recovery->failed < total.begun)
+            worst = OUTCOME_NO; /* traces that are lost are damage of the directory */
+        worst = total.begun < total.traces && worst == OUTCOME_FINE ? OUTCOME_NO : worst;
+    }
+    const size_t copied = total.is_directory ? total.begun - recovery->failed : worst <= OUTCOME_NO;
+    if (call->set.json && copied > 0)
+        put_report(recovery, &total, worst);
+    return worst;
 }
 
 int run_recover(struct call *call)
@@ -423,8 +456,10 @@ int run_recover(struct call *call)
     ttr_write_options writing = {.size = sizeof writing};
     bool is_fine = true;
     if (!call->set.output)
-        return talk_misuse("recover", "where to? -o OUTPUT");
-    int outcome = convert_check_output(call, call->set.output, NULL);
+        return talk_misuse("recover", "no output: use -o OUTPUT");
+    int outcome = copy_report_check(call);
+    if (outcome == OUTCOME_FINE)
+        outcome = convert_check_output(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_read_options(call, &reading);
     const char **options = NULL;
@@ -440,6 +475,6 @@ int run_recover(struct call *call)
     recovery.inputs.t = NULL; /* the library's, as readers were */
     inputs_close(&recovery.inputs);
     free(options);
-    free((void *)reading.format_options);
+    free((void *)(uintptr_t)reading.format_options);
     return outcome;
 }

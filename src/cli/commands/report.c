@@ -1,4 +1,4 @@
-/* What was found while reading. */
+/* Sums and prints findings: losses, damage, notes. */
 #include "cli/commands/report.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT])
     return text;
 }
 
-/* Tells of a trace in whose place there is only the reason why it cannot be read. */
+/* Warns of a trace that cannot be read, with the reason. Returns false if it can be read. */
 static bool warn_unreadable(const struct call *call, const struct trace *trace)
 {
     const ttr_report *report = &trace->report;
@@ -97,8 +97,7 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
         }
 }
 
-/* Tells of folders of traces that cannot be read for there is nothing that says how; gives their
- * number. */
+/* Warns of folders that cannot be read because their metadata is missing. Returns their number. */
 static uint64_t warn_of_folders(const struct call *call, const ttr_report *report)
 {
     for (size_t i = 0; i < report->notes_n; i++)
@@ -119,7 +118,7 @@ bool report_can_recover(const char *format)
     return false;
 }
 
-/* True when the trace is damaged. */
+/* Warns of damage and losses of one trace. Returns whether it is damaged. */
 static bool warn_one(const struct call *call, const struct trace *trace, bool of_losses)
 {
     const struct findings *sum = &trace->sum;
@@ -175,10 +174,10 @@ int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome)
     return warn_each(call, reader, false, outcome);
 }
 
-/* How far reading came: streams read to their ends, in part, and not at all. */
+/* Streams that were read to their ends, in part, and not at all. */
 struct extent {
     size_t whole, part, none;
-    ttr_text path; /* of the last that was read in part */
+    ttr_text path; /* path of the last stream that was read in part */
     uint64_t used, size;
 };
 
@@ -189,7 +188,7 @@ static struct extent find_extent(ttr_reader *reader)
     for (size_t i = 0; ttr_reader_report(reader, i, &report); i++) {
         if (report.shares_file ||
             (report.disk_size == 0 &&
-             report.bytes == 0)) /* there is nothing to read, or it counts elsewhere */
+             report.bytes == 0)) /* an empty file, or a stream that shares a counted file */
             continue;
         const bool is_whole = report.disk_size && report.disk_used >= report.disk_size;
         extent.whole += is_whole;
@@ -225,6 +224,19 @@ void report_interrupted(const struct call *call, ttr_reader *reader)
             extent.whole, extent.whole == 1 ? " was" : "s were", extent.part, partly, extent.none);
 }
 
+bool report_ends_early(ttr_reader *reader)
+{
+    ttr_report report = {.size = sizeof report};
+    for (size_t i = 0; ttr_reader_report(reader, i, &report); i++)
+        for (size_t k = 0; k < report.regions_n; k++) {
+            const ttr_region *region = &report.regions[k];
+            if (region->offset != UINT64_MAX && report.bytes > 0 &&
+                region->offset + region->bytes >= report.bytes)
+                return true;
+        }
+    return false;
+}
+
 void report_json_extent(struct json *json, ttr_reader *reader)
 {
     const struct extent extent = find_extent(reader);
@@ -247,7 +259,7 @@ void report_json_damage(struct json *json, const struct findings *findings)
     json_close(json, '}');
 }
 
-/* What the trace itself says of a clock. */
+/* Prints the description that the trace has of a clock. */
 static void put_description(struct json *json, const ttr_clock *clock)
 {
     json_int(json, "offset_s", clock->offset_s);
@@ -281,7 +293,10 @@ static void put_clock(struct json *json, const ttr_clock *clock)
     json_bool(json, "anchored", clock->is_anchored);
     if (clock->is_anchored) {
         json_uint(json, "anchor_ticks", clock->anchor_ticks);
-        json_int(json, "anchor_ns", clock->anchor_ns);
+        const bool is_unix = json->is_unix;
+        json->is_unix = true;
+        json_time(json, "anchor_ns", clock->anchor_ns);
+        json->is_unix = is_unix;
     }
     json_int(json, "offset_ns", clock->offset_ns);
     if (clock->is_described)
@@ -318,7 +333,7 @@ static const char *severity_name(ttr_severity severity)
     return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
 }
 
-/* What the i-th of the inputs found of a code; NULL = nothing. */
+/* Returns the note with a code of the i-th report, or NULL. */
 static const ttr_note *note_of(ttr_reader *reader, size_t i, const char *code, ttr_report *report)
 {
     if (!ttr_reader_report(reader, i, report))
@@ -341,7 +356,7 @@ static void put_offset(struct json *json, const ttr_note *note)
         json_uint(json, "first_offset", note->first_offset);
 }
 
-/* What is odd of several streams of a trace may be another thing in each. */
+/* Prints the oddity of each stream of a trace: they may differ. */
 static void put_each(struct json *json, ttr_reader *reader, const struct trace *trace,
                      const struct trace_note *found)
 {
@@ -429,8 +444,7 @@ static void print_text(const ttr_note *note)
     term_text((ttr_text){text, strlen(text)});
 }
 
-/* Where it is, after `words`: what is about the whole input, or has its place in the text, is
- * nowhere. */
+/* Prints the offset of a note after `words`. Notes about the whole input have none. */
 static void print_place(const char *words, const ttr_note *note)
 {
     if (note->first_offset != UINT64_MAX)
@@ -438,13 +452,13 @@ static void print_place(const char *words, const ttr_note *note)
     (void)fputs(": ", stdout);
 }
 
-/* What streams other than the one told of found of a code, at most `most` of them. */
+/* Prints the same finding of other streams than the first, at most `most` of them. */
 static void print_others(ttr_reader *reader, const struct trace *trace,
                          const struct trace_note *found, size_t most)
 {
     ttr_report report = {.size = sizeof report};
     size_t shown = 0;
-    bool is_met = false; /* the one told of: the first that is so bad */
+    bool is_met = false; /* the stream that was printed first was passed */
     for (size_t i = 0; i < trace->n && shown < most; i++) {
         const ttr_note *note = note_of(reader, trace->first + i, found->note.code, &report);
         if (!note)

@@ -1,5 +1,4 @@
-/* What was found while reading: one line of warning for every command, the same figures in JSON for
- * those that report. */
+/* Findings of reading: one line of warning for every command, and the same figures in JSON. */
 #ifndef TRACETTA_CLI_COMMANDS_REPORT_H
 #define TRACETTA_CLI_COMMANDS_REPORT_H
 
@@ -11,61 +10,62 @@ struct call;
 struct inputs;
 struct trace;
 
-/* Sums over inputs. */
+/* Sums over reports. */
 struct findings {
     uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
     size_t inputs, files, notes;
     uint64_t odd;     /* records that break a rule */
-    bool is_anchored; /* every input has a clock that knows the Unix time */
+    bool is_anchored; /* every input has a clock with a date */
 };
 
 void findings_begin(struct findings *sum);
 void findings_add(struct findings *sum, const ttr_report *report);
 
-/* Over all inputs of a reader. */
+/* Returns the sums over all inputs of a reader. */
 struct findings report_sum(ttr_reader *reader);
 
-/* "3 events", "1 packet", "3 events and 1 packet": what is missing. */
+/* Formats missing events and packets: "3 events", "1 packet", "3 events and 1 packet". */
 #define LOST_TEXT 80u
 const char *report_lost(uint64_t events, uint64_t packets, char text[LOST_TEXT]);
 
-/* Says in one line for each trace whether it is damaged or events are missing; nothing for clean
- * ones and with --quiet.  Gives the outcome of the command: what was fine so far is OUTCOME_NO when
- * something was damaged, so that scripts learn of it too. */
+/* Prints one line for each trace that is damaged or has lost events; nothing with --quiet. Returns
+ * OUTCOME_NO instead of OUTCOME_FINE if something was damaged. */
 int report_warn(const struct call *call, ttr_reader *reader, int outcome);
 
 /* Whether "recover" can write a format. */
 bool report_can_recover(const char *format);
 
-/* The same without what is missing, which was told already. */
+/* Like report_warn, but without lost events, which were reported already. */
 int report_warn_damage(const struct call *call, ttr_reader *reader, int outcome);
 
-/* Whether streams were read in part, or not at all; of a pipe nobody knows that it was read whole.
- */
+/* Whether some streams were not read to their ends. A pipe always counts as such. */
 bool report_is_of_part(ttr_reader *reader);
 
-/* Where a signal ended the reading: tells how many streams were read whole, in part and not at all,
- * for they may be read one after another. */
+/* After an interruption: prints how many streams were read completely, in part and not at all,
+ * since streams may be read one after another. */
 void report_interrupted(const struct call *call, ttr_reader *reader);
 
-/* The same as members "interrupted" and "streams_read". */
+/* Whether damage reaches the end of a file: then more may be missing than was found. */
+bool report_ends_early(ttr_reader *reader);
+
+/* Prints the members "interrupted" and "streams_read". */
 void report_json_extent(struct json *json, ttr_reader *reader);
 
-/* "damage": {...}, "lost": n */
+/* Prints the members "lost", "lost_packets", "gaps" and "damage". */
 void report_json_damage(struct json *json, const struct findings *findings);
 
-/* "clocks": [...] and "notes": [...] of all inputs of a reader, those of one trace put together.
- * One trace's alone. */
+/* Print the members "clocks" and "notes" of all inputs, summed per trace; or the clocks of one
+ * trace. */
 void report_json_clocks(struct json *json, ttr_reader *reader);
 void report_json_notes(struct json *json, const struct inputs *inputs);
 void report_json_trace_clocks(struct json *json, ttr_reader *reader, const struct trace *trace);
 
-/* "regions": [...] of all inputs (with their path where there are several); the bytes between them
- * are good. */
+/* Prints the member "regions": damaged byte ranges of all inputs, with their path if there are
+ * several. */
 void report_json_regions(struct json *json, ttr_reader *reader);
 
-/* Prints the notes of a trace for people, `from` the mildest severity shown; of what is odd also
- * the first of `others` more of its streams. */
+/* Prints the notes of a trace from a severity on. Oddities are also printed for the first `others`
+ * further streams. */
 void report_print_notes(const struct call *call, const struct inputs *inputs,
                         const struct trace *trace, ttr_severity from, size_t others);
 

@@ -1,11 +1,13 @@
-/* report counters: the counters and meters that programs of .NET publish, a row for each with its
- * tags. */
+/* report counters: shows the counters and meters of .NET programs, with a row per set of tags. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/counter_events.h"
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
+
+#define NUMBERS_COLUMNS 56 /* columns of the numbers before the name of a counter */
 
 struct counter {
     ttr_id provider, name, title, unit, tags;
@@ -17,9 +19,9 @@ struct counter {
 struct counters {
     struct counter *row;
     size_t n, room;
-    uint32_t *first; /* by name: the latest row of it, plus 1 */
+    uint32_t *first; /* by name: its latest row, plus 1 */
     size_t names_n;
-    uint32_t *next; /* beside rows: an earlier one of the same name, plus 1 */
+    uint32_t *next; /* by row: an earlier row of the same name, plus 1 */
     uint64_t values;
 };
 
@@ -53,7 +55,7 @@ static bool grow_rows(struct counters *all)
     return next;
 }
 
-/* The row of a counter, made when new; NULL when memory is out. */
+/* Finds or makes the row of a counter. NULL if memory is exhausted. */
 static struct counter *row_of(struct counters *all, ttr_id provider, ttr_id name, ttr_id tags)
 {
     if (!grow_names(all, name))
@@ -74,8 +76,8 @@ static ttr_id id_of(const struct tally *tally, ttr_text text)
     return text.n ? ttr_text_add(tally->inputs.t, text.p, text.n) : 0;
 }
 
-static bool take_value(struct tally *tally, const struct counter_said *said,
-                       const struct counter_value *value)
+static bool add_counter_value(struct tally *tally, const struct counter_said *said,
+                              const struct counter_value *value)
 {
     struct counters *all = tally->own;
     ttr_id tags = id_of(tally, (ttr_text){value->tags, strlen(value->tags)});
@@ -94,14 +96,14 @@ static bool take_value(struct tally *tally, const struct counter_said *said,
     return true;
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_counter_event(struct tally *tally, const ttr_event *event)
 {
     struct counter_said said;
     struct counter_value value = {0};
     if (!counter_read(tally->inputs.t, event, &said))
         return true;
     while (counter_next(&said, &value))
-        if (!take_value(tally, &said, &value))
+        if (!add_counter_value(tally, &said, &value))
             return false;
     return true;
 }
@@ -131,29 +133,35 @@ static void put_json(struct tally *tally, const struct counters *all, size_t row
     json_close(json, ']');
 }
 
+/* Prints provider, title, unit and tags of a counter, shortened as one text. */
+static void print_counter(const struct tally *tally, const struct counter *row)
+{
+    const struct terminal *term = &tally->call->term;
+    const ttr *t = tally->inputs.t;
+    const ttr_text provider = ttr_text_get(t, row->provider), title = ttr_text_get(t, row->title),
+                   unit = ttr_text_get(t, row->unit), tags = ttr_text_get(t, row->tags);
+    const int rate_n = row->is_rate ? 7 : 0, left = term->width - NUMBERS_COLUMNS - rate_n;
+    char *text = NULL;
+    const int n =
+        asprintf(&text, "%.*s %.*s%s%.*s%s%s%.*s%s", (int)provider.n, provider.p, (int)title.n,
+                 title.p, unit.n ? " (" : "", (int)unit.n, unit.p, unit.n ? ")" : "",
+                 tags.n ? " {" : "", (int)tags.n, tags.p, tags.n ? "}" : "");
+    if (n >= 0)
+        term_shorten(term, (ttr_text){text, (size_t)n}, (size_t)(left > 12 ? left : 12));
+    free(n >= 0 ? text : NULL);
+    (void)puts(row->is_rate ? " [rate]" : "");
+}
+
 static void print(const struct tally *tally, const struct counters *all, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%7s %14s %14s %14s %14s  provider counter%s\n", term_ink(term, INK_BOLD),
+    (void)printf("%s%6s %11s %11s %11s %11s  provider counter%s\n", term_ink(term, INK_BOLD),
                  "values", "mean", "min", "max", "last", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct counter *row = &all->row[i];
-        (void)printf("%7s %14.6g %14.6g %14.6g %14.6g  ", units_count(row->count).s,
+        (void)printf("%6s %11.6g %11.6g %11.6g %11.6g  ", units_count(row->count).s,
                      row->sum / (double)row->count, row->least, row->most, row->last);
-        term_text(ttr_text_get(tally->inputs.t, row->provider));
-        (void)putchar(' ');
-        term_text(ttr_text_get(tally->inputs.t, row->title));
-        if (row->unit) {
-            (void)fputs(" (", stdout);
-            term_text(ttr_text_get(tally->inputs.t, row->unit));
-            (void)putchar(')');
-        }
-        if (row->tags) {
-            (void)fputs(" {", stdout);
-            term_text(ttr_text_get(tally->inputs.t, row->tags));
-            (void)putchar('}');
-        }
-        (void)puts(row->is_rate ? " [rate]" : "");
+        print_counter(tally, row);
     }
 }
 
@@ -176,8 +184,11 @@ static void show(struct tally *tally)
 int report_counters(struct call *call)
 {
     struct counters all = {0};
-    struct tally tally = {
-        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.counters/1"};
+    struct tally tally = {.call = call,
+                          .own = &all,
+                          .add = add_counter_event,
+                          .show = show,
+                          .schema = "tracetta.counters/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.next);

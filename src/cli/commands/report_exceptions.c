@@ -1,4 +1,5 @@
-/* report exceptions: which exceptions .NET threw, how often, and what the first of each said. */
+/* report exceptions: counts the exceptions of .NET programs by type, with the first message of
+ * each. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ struct thrown {
 struct exceptions {
     struct thrown *row;
     size_t n, room;
-    uint32_t *row_of; /* type, plus 1 */
+    uint32_t *row_of; /* by type: its row, plus 1 */
     size_t types_n;
     uint64_t count;
 };
@@ -45,7 +46,7 @@ static struct thrown *row_of(struct exceptions *all, ttr_id type)
     return &all->row[all->n++];
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_exception(struct tally *tally, const ttr_event *event)
 {
     struct exceptions *all = tally->own;
     if (!tally_is(tally, event, "ExceptionThrown"))
@@ -79,8 +80,8 @@ static void put_json(struct tally *tally, const struct exceptions *all, size_t r
         json_open(json, NULL, '{');
         json_text(json, "type", ttr_text_get(tally->inputs.t, all->row[i].type));
         json_uint(json, "count", all->row[i].count);
-        json_int(json, "first_ns", all->row[i].first_ns);
-        json_int(json, "last_ns", all->row[i].last_ns);
+        json_time(json, "first_ns", all->row[i].first_ns);
+        json_time(json, "last_ns", all->row[i].last_ns);
         json_text(json, "first_message", ttr_text_get(tally->inputs.t, all->row[i].message));
         json_close(json, '}');
     }
@@ -103,9 +104,13 @@ static void show(struct tally *tally)
     for (size_t i = 0; i < rows; i++) {
         ttr_text type = ttr_text_get(tally->inputs.t, all->row[i].type);
         (void)printf("%10s  ", units_count(all->row[i].count).s);
-        term_text(type.n ? type : (ttr_text){"(no type)", 9});
+        const ttr_text message = ttr_text_get(tally->inputs.t, all->row[i].message);
+        const size_t room = (size_t)(term->width > 40 ? term->width - 14 : 26);
+        const ttr_text shown = type.n ? type : (ttr_text){"(no type)", 9};
+        const size_t for_type = term_columns(shown) < room / 2 ? term_columns(shown) : room / 2;
+        term_shorten(term, shown, for_type);
         (void)fputs(": ", stdout);
-        term_text(ttr_text_get(tally->inputs.t, all->row[i].message));
+        term_shorten(term, message, room - for_type);
         (void)putchar('\n');
     }
     if (rows < all->n)
@@ -118,8 +123,11 @@ static void show(struct tally *tally)
 int report_exceptions(struct call *call)
 {
     struct exceptions all = {0};
-    struct tally tally = {
-        .call = call, .own = &all, .take = take, .show = show, .schema = "tracetta.exceptions/1"};
+    struct tally tally = {.call = call,
+                          .own = &all,
+                          .add = add_exception,
+                          .show = show,
+                          .schema = "tracetta.exceptions/1"};
     int outcome = tally_run(&tally);
     free(all.row);
     free(all.row_of);

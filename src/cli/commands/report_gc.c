@@ -1,15 +1,16 @@
-/* report gc: the collections of .NET's garbage collector, and how long they stopped the program.
+/* report gc: lists the collections of .NET's garbage collector, with the pauses that they caused.
  *
- * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread.  It belongs to the
- * collection that began in it, else to the one under way (a background collection pauses twice);
- * pauses for other reasons are summed apart. */
+ * A pause lasts from GCSuspendEEBegin to GCRestartEEEnd of one thread. It is added to the
+ * collection that started in it, else to the one in progress (a background collection pauses
+ * twice). Pauses for other reasons are summed separately. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-#define GENERATIONS 4u /* 0 to 2; 3 = any other number */
+#define WIDE_COLUMNS 96 /* from this width on, the promoted bytes are shown */
+#define GENERATIONS 4u  /* 0 to 2; 3 = any other number */
 
 /* Reasons of a pause that are collections: SuspendForGC, SuspendForGCPrep. */
 #define IS_FOR_GC(reason) ((reason) == 1 || (reason) == 6)
@@ -18,27 +19,27 @@ struct collection {
     uint64_t pid, number, generation;
     ttr_id reason, type;
     int64_t begin_ns;
-    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after it, bytes */
+    uint64_t duration, pause, heap, promoted; /* ns, ns, bytes after the collection, bytes */
     bool is_over;
 };
 
-/* A pause that a thread has begun.  Another one may ask for a pause meanwhile, and gets it when the
- * first is over. */
+/* A pause that a thread requested. A second thread may request one meanwhile; its pause starts
+ * after the first. */
 struct pausing {
     int64_t begin_ns;
     uint64_t reason;
-    size_t first; /* collections there were when it began */
+    size_t first; /* number of collections when it started */
     bool is_on;
 };
 
 struct gc {
     struct collection *row;
     size_t n, room;
-    struct pausing *thread; /* by id */
+    struct pausing *thread; /* indexed by thread id */
     size_t threads_room;
-    uint64_t pauses, pause, longest; /* for collections */
+    uint64_t pauses, pause, longest; /* pauses for collections */
     uint64_t other_pauses, other_pause;
-    uint64_t allocated, ticks; /* as GCAllocationTick tells */
+    uint64_t allocated, ticks; /* by the events GCAllocationTick */
 };
 
 static bool reserve(void **items, size_t *room, size_t need, size_t size)
@@ -64,9 +65,9 @@ static struct pausing *pausing_of(struct gc *gc, ttr_id thread)
     return &gc->thread[thread];
 }
 
-/* The last collection of a process that is still running, or of that number; NULL where there is
- * none. */
-static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint64_t number)
+/* Finds the latest collection of a process that is in progress, or that has a number; else NULL. */
+static struct collection *find_collection(struct gc *gc, uint64_t pid, bool by_number,
+                                          uint64_t number)
 {
     for (size_t i = gc->n; i-- > 0 && gc->n - i < 64;) {
         struct collection *row = &gc->row[i];
@@ -76,7 +77,7 @@ static struct collection *find(struct gc *gc, uint64_t pid, bool by_number, uint
     return NULL;
 }
 
-static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid)
+static bool start_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
     struct gc *gc = tally->own;
     if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
@@ -90,9 +91,10 @@ static bool take_start(struct tally *tally, const ttr_event *event, uint64_t pid
     return true;
 }
 
-static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
+static void end_collection(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
-    struct collection *row = find(tally->own, pid, true, tally_number(tally, event, "Count"));
+    struct collection *row =
+        find_collection(tally->own, pid, true, tally_number(tally, event, "Count"));
     if (!row)
         return;
     row->is_over = true;
@@ -100,8 +102,8 @@ static void take_end(struct tally *tally, const ttr_event *event, uint64_t pid)
         event->time > row->begin_ns ? (uint64_t)event->time - (uint64_t)row->begin_ns : 0;
 }
 
-/* The heap is told right behind a collection. */
-static void take_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
+/* Stores the heap size, which is recorded right after a collection. */
+static void store_heap(struct tally *tally, const ttr_event *event, uint64_t pid)
 {
     static const char *const sizes[] = {"GenerationSize0", "GenerationSize1", "GenerationSize2",
                                         "GenerationSize3", "GenerationSize4"};
@@ -137,12 +139,12 @@ static void end_pause(struct gc *gc, struct pausing *pausing, uint64_t pid, int6
     gc->longest = pause > gc->longest ? pause : gc->longest;
     for (size_t i = gc->n; i-- > pausing->first && !row;)
         row = gc->row[i].pid == pid ? &gc->row[i] : NULL;
-    row = row ? row : find(gc, pid, false, 0);
+    row = row ? row : find_collection(gc, pid, false, 0);
     if (row)
         row->pause += pause;
 }
 
-static bool take(struct tally *tally, const ttr_event *event)
+static bool add_gc_event(struct tally *tally, const ttr_event *event)
 {
     struct gc *gc = tally->own;
     ttr_thread thread = {0};
@@ -164,11 +166,11 @@ static bool take(struct tally *tally, const ttr_event *event)
     } else if (tally_is(tally, event, "GCRestartEEEnd")) {
         end_pause(gc, pausing, thread.pid, event->time);
     } else if (tally_is(tally, event, "GCStart")) {
-        return take_start(tally, event, thread.pid);
+        return start_collection(tally, event, thread.pid);
     } else if (tally_is(tally, event, "GCEnd")) {
-        take_end(tally, event, thread.pid);
+        end_collection(tally, event, thread.pid);
     } else if (tally_is(tally, event, "GCHeapStats")) {
-        take_heap(tally, event, thread.pid);
+        store_heap(tally, event, thread.pid);
     }
     return true;
 }
@@ -215,7 +217,7 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
         json_uint(json, "generation", row->generation);
         json_text(json, "type", ttr_text_get(tally->inputs.t, row->type));
         json_text(json, "reason", ttr_text_get(tally->inputs.t, row->reason));
-        json_int(json, "begin_ns", row->begin_ns);
+        json_time(json, "begin_ns", row->begin_ns);
         json_uint(json, "dur_ns", row->duration);
         json_uint(json, "pause_ns", row->pause);
         json_uint(json, "heap_bytes", row->heap);
@@ -225,24 +227,35 @@ static void put_json(struct tally *tally, const struct gc *gc, size_t rows)
     json_close(json, ']');
 }
 
-static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+/* Prints the rows; type and reason are last, since their length varies. */
+static void print_rows(const struct tally *tally, const struct gc *gc, size_t rows)
 {
     const struct terminal *term = &tally->call->term;
-    (void)printf("%s%6s %3s %-22s %-20s %12s %10s %10s %10s %10s%s\n", term_ink(term, INK_BOLD),
-                 "GC", "gen", "type", "reason", "begin", "duration", "pause", "heap", "promoted",
+    const bool is_wide = tally->call->set.verbose || term->width >= WIDE_COLUMNS;
+    (void)printf("%s%5s %3s %10s %8s %8s %9s%s  %s%s\n", term_ink(term, INK_BOLD), "GC", "gen",
+                 "begin", "duration", "pause", "heap", is_wide ? "  promoted" : "", "type reason",
                  term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < rows; i++) {
         const struct collection *row = &gc->row[i];
-        ttr_text type = ttr_text_get(tally->inputs.t, row->type),
-                 reason = ttr_text_get(tally->inputs.t, row->reason);
-        int64_t since = row->begin_ns - gc->row[0].begin_ns;
-        (void)printf(
-            "%6llu %3llu %-22.*s %-20.*s +%11s %10s %10s %10s %10s\n",
-            (unsigned long long)row->number, (unsigned long long)row->generation, (int)type.n,
-            type.p, (int)reason.n, reason.p, units_duration(since > 0 ? (uint64_t)since : 0).s,
-            row->is_over ? units_duration(row->duration).s : "-", units_duration(row->pause).s,
-            units_size(row->heap).s, units_size(row->promoted).s);
+        const int64_t since = row->begin_ns - gc->row[0].begin_ns;
+        (void)printf("%5llu %3llu +%9s %8s %8s %9s", (unsigned long long)row->number,
+                     (unsigned long long)row->generation,
+                     units_duration(since > 0 ? (uint64_t)since : 0).s,
+                     row->is_over ? units_duration(row->duration).s : "-",
+                     units_duration(row->pause).s, units_size(row->heap).s);
+        if (is_wide)
+            (void)printf(" %9s", units_size(row->promoted).s);
+        (void)fputs("  ", stdout);
+        term_text(ttr_text_get(tally->inputs.t, row->type));
+        (void)putchar(' ');
+        term_text(ttr_text_get(tally->inputs.t, row->reason));
+        (void)putchar('\n');
     }
+}
+
+static void print(const struct tally *tally, const struct gc *gc, size_t rows)
+{
+    print_rows(tally, gc, rows);
     (void)printf("%s collection%s; %s pause%s of %s in all, the longest %s", units_count(gc->n).s,
                  gc->n == 1 ? "" : "s", units_count(gc->pauses).s, gc->pauses == 1 ? "" : "s",
                  units_duration(gc->pause).s, units_duration(gc->longest).s);
@@ -273,7 +286,7 @@ int report_gc(struct call *call)
 {
     struct gc gc = {0};
     struct tally tally = {
-        .call = call, .own = &gc, .take = take, .show = show, .schema = "tracetta.gc/1"};
+        .call = call, .own = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
     int outcome = tally_run(&tally);
     free(gc.row);
     free(gc.thread);

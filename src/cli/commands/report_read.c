@@ -1,15 +1,16 @@
-/* Reports over single events: reading, and looking at fields. */
+/* Reads events for the reports, and finds their fields. */
 #include <string.h>
 
 #include "cli/ui/progress.h"
+#include "cli/input/selection.h"
 #include "cli/commands/report.h"
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-static bool take_batch(struct tally *tally, const ttr_batch *batch)
+static bool add_batch(struct tally *tally, const ttr_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n; i++)
-        if (!tally->take(tally, ttr_batch_at(batch, i)))
+        if (!tally->add(tally, ttr_batch_at(batch, i)))
             return false;
     return true;
 }
@@ -26,7 +27,9 @@ static int read_all(struct tally *tally)
     do {
         status = ttr_read(tally->inputs.reader, &batch, &error);
         if (status == TTR_OK)
-            has_memory = take_batch(tally, &batch);
+            tally->matches += selection_count_matches(tally->call, &batch);
+        if (status == TTR_OK)
+            has_memory = add_batch(tally, &batch);
     } while ((status == TTR_OK || status == TTR_AGAIN) && has_memory && progress_step(&progress));
     progress_end(&progress);
     if (!has_memory) {
@@ -46,7 +49,9 @@ int tally_run(struct tally *tally)
     outcome = read_all(tally);
     if (tally->call->set.json) {
         struct findings findings = report_sum(tally->inputs.reader);
-        tally->json = (struct json){.to = stdout};
+        tally->json = (struct json){.to = stdout,
+                                    .has_text_times = call_has_text_times(tally->call),
+                                    .is_unix = findings.is_anchored};
         json_open(&tally->json, NULL, '{');
         json_string(&tally->json, "schema", tally->schema);
         report_json_damage(&tally->json, &findings);
@@ -54,6 +59,7 @@ int tally_run(struct tally *tally)
     tally->show(tally);
     if (tally->call->set.json)
         json_close(&tally->json, '}');
+    outcome = selection_check_matches(tally->call, tally->matches > 0, outcome);
     outcome = report_warn(tally->call, tally->inputs.reader, outcome);
     inputs_close(&tally->inputs);
     return outcome;

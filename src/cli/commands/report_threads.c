@@ -1,5 +1,5 @@
-/* report threads: how long each thread ran managed code, and how long it was elsewhere (native
- * code, waiting), by samples of the .NET runtime. */
+/* report threads: time of each thread in managed code and elsewhere (native code, waiting), by
+ * samples of the .NET runtime. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static int compare(const void *left, const void *right)
     return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
-/* Sums up what states say. */
+/* Sums the time of each thread by the state of its samples. */
 static void sum(const struct profiling *profiling, struct row *rows)
 {
     const ttr_profile_node *nodes;
@@ -65,6 +65,8 @@ static void put_json(const struct profiling *profiling, const struct row *rows, 
     json_close(&json, '}');
 }
 
+#define THREAD_COLUMNS 62 /* columns of the numbers before the name of a thread */
+
 static void print(const struct call *call, const struct profiling *profiling,
                   const struct row *rows, size_t n)
 {
@@ -77,7 +79,9 @@ static void print(const struct call *call, const struct profiling *profiling,
                      units_duration(rows[i].lane->weight).s, units_duration(rows[i].managed).s,
                      units_duration(rows[i].other).s, (unsigned long long)thread.pid,
                      (unsigned long long)thread.tid);
-        term_text(ttr_text_get(profiling->inputs.t, thread.thread_name));
+        const int left = call->term.width - THREAD_COLUMNS;
+        term_shorten(&call->term, ttr_text_get(profiling->inputs.t, thread.thread_name),
+                     (size_t)(left > 12 ? left : 12));
         (void)putchar('\n');
     }
 }
@@ -105,14 +109,14 @@ static int show(struct call *call, const struct profiling *profiling, bool has_r
     return OUTCOME_FINE;
 }
 
-/* Why there are no rows, or NULL. */
+/* Returns why there are no rows, or NULL. */
 static const char *nothing_of(const struct profiling *profiling)
 {
     if (!ttr_profile_count(profiling->profile))
-        return "it has no samples of the .NET runtime, which this report is of";
+        return "it has no samples of the .NET runtime, which this report needs";
     bool has_times = ttr_profile_get_unit(profiling->profile) == TTR_PROFILE_NS;
     return has_times ? NULL
-                     : "its samples tell no times: this report is of samples of the .NET runtime";
+                     : "its samples have no times: this report needs samples of the .NET runtime";
 }
 
 int report_threads(struct call *call)
@@ -128,7 +132,7 @@ int report_threads(struct call *call)
         outcome = OUTCOME_NO;
     }
     if (profiling.profile &&
-        (!why || call->set.json)) { /* a document is printed also where it has no rows */
+        (!why || call->set.json)) { /* a JSON document is printed also without rows */
         int shown = show(call, &profiling, !why);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
     }

@@ -1,6 +1,7 @@
-/* report: questions that programs are asked often, each answered by a table. */
+/* report: finds the report that is named, and makes topn. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/ui/json.h"
 #include "cli/commands/profiles.h"
@@ -8,11 +9,11 @@
 #include "cli/commands/reports.h"
 #include "cli/ui/messages.h"
 
-/* --- topn: the functions that take most of the time --- */
+/* --- topn: the functions with the most time --- */
 
-#define TOPN_ROWS 5 /* as many as dotnet-trace prints */
-#define NAME_COLUMNS 70
-#define NUMBER_COLUMNS 20
+#define TOPN_ROWS 5       /* as many as dotnet-trace prints */
+#define NUMBER_COLUMNS 12 /* "Inclusive" and "Exclusive", and blanks after them */
+#define NAME_COLUMNS_MIN 40
 
 struct topn {
     const struct call *call;
@@ -51,20 +52,24 @@ static double percent(const struct topn *topn, uint64_t weight)
 static void print_topn(const struct topn *topn)
 {
     const struct terminal *term = &topn->call->term;
+    const int left = term->width - 2 * NUMBER_COLUMNS;
+    const int columns = left > NAME_COLUMNS_MIN ? left : NAME_COLUMNS_MIN;
     char title[64], number[32];
     (void)snprintf(title, sizeof title, "Top %zu Functions (%s)", topn->shown,
                    topn->call->set.inclusive ? "Inclusive" : "Exclusive");
-    (void)printf("%s%-*s%-*s%-*s%s\n", term_ink(term, INK_BOLD), NAME_COLUMNS, title,
-                 NUMBER_COLUMNS, "Inclusive", NUMBER_COLUMNS, "Exclusive",
-                 term_ink(term, INK_PLAIN));
+    (void)printf("%s%-*s%-*s%s%s\n", term_ink(term, INK_BOLD), columns, title, NUMBER_COLUMNS,
+                 "Inclusive", "Exclusive", term_ink(term, INK_PLAIN));
     for (size_t i = 0; i < topn->shown; i++) {
         const ttr_profile_frame *frame = topn->row[i];
         ttr_text name = ttr_text_get(topn->t, frame->name);
-        int width = printf("%zu. ", i + 1) + (int)name.n;
-        term_text(name);
+        const int number_n = printf("%zu. ", i + 1), room = columns - number_n - 1;
+        const size_t name_n = term_columns(name);
+        const bool is_cut = term->out_is_tty && name_n > (size_t)room;
+        const int width = number_n + (is_cut ? room : (int)name_n);
+        term_shorten(term, name, (size_t)room);
         (void)snprintf(number, sizeof number, "%.2f%%", percent(topn, frame->total));
-        (void)printf("%*s%-*s%.2f%%\n", width < NAME_COLUMNS ? NAME_COLUMNS - width : 1, "",
-                     NUMBER_COLUMNS, number, percent(topn, frame->self));
+        (void)printf("%*s%-*s%.2f%%\n", width < columns ? columns - width : 1, "", NUMBER_COLUMNS,
+                     number, percent(topn, frame->self));
     }
 }
 
@@ -125,7 +130,7 @@ static int run_topn(struct call *call)
     if (outcome != OUTCOME_FINE)
         return outcome;
     outcome = profiling.outcome;
-    /* A document is printed also where it has no rows. */
+    /* A JSON document is printed also without rows. */
     if (profiling.profile && (profiles_has_any(call, &profiling, &outcome) || call->set.json)) {
         int shown = show_topn(call, &profiling);
         outcome = shown != OUTCOME_FINE ? shown : outcome;
@@ -144,6 +149,20 @@ static const struct report_row {
                {"counters", report_counters},
                {"threads", report_threads}};
 
+/* Refuses a word that is not a report: a file, most often. */
+static int refuse_report(const char *name)
+{
+    if (strpbrk(name, "./") || access(name, F_OK) == 0)
+        return talk_misuse("report",
+                           "the name of a report is missing before \"%s\": expected topn, gc, "
+                           "exceptions, counters or threads; use \"tracetta report topn %s\"",
+                           name, name);
+    return talk_misuse("report",
+                       "unknown report \"%s\": expected topn, gc, exceptions, counters or "
+                       "threads",
+                       name);
+}
+
 int run_report(struct call *call)
 {
     const char *name = call->path[0];
@@ -151,9 +170,10 @@ int run_report(struct call *call)
         if (strcasecmp(reports[i].name, name) == 0) {
             call->path++;
             call->paths_n--;
-            return reports[i].run(call);
+            return call->paths_n > 0
+                       ? reports[i].run(call)
+                       : talk_misuse("report", "report %s expects a file (\"-\" is standard input)",
+                                     reports[i].name);
         }
-    return talk_misuse(
-        "report", "no report is called \"%s\": there are topn, gc, exceptions, counters, threads",
-        name);
+    return refuse_report(name);
 }

@@ -1,5 +1,4 @@
-/* The reports of "tracetta report": what each is called, and what those that count events have in
- * common. */
+/* The reports of "tracetta report", and the shared part of those that read events. */
 #ifndef TRACETTA_CLI_COMMANDS_REPORTS_H
 #define TRACETTA_CLI_COMMANDS_REPORTS_H
 
@@ -8,32 +7,33 @@
 #include "cli/input/input_list.h"
 #include "cli/ui/json.h"
 
-/* A report over single events. */
+/* A report that is made from single events. */
 struct tally {
     struct call *call;
     struct inputs inputs;
     struct json json; /* open while `show` is called with --json */
+    uint64_t matches; /* events that matched the filters */
     void *own;
-    /* Takes an event; false when memory is out. */
-    bool (*take)(struct tally *tally, const ttr_event *event);
-    /* Prints what there is; with --json members of the object that is open. */
+    /* Adds an event to the report. Returns false if memory is exhausted. */
+    bool (*add)(struct tally *tally, const ttr_event *event);
+    /* Prints the report; with --json the members of the open object. */
     void (*show)(struct tally *tally);
     const char *schema; /* "tracetta.gc/1" */
 };
 
-/* Reads all events of the inputs and shows what came of it; gives the outcome. */
+/* Reads all events of the inputs and prints the report. Returns the outcome. */
 int tally_run(struct tally *tally);
 
-/* How many rows of n to print. */
+/* Returns how many of n rows to print. */
 size_t tally_rows(const struct tally *tally, size_t n);
 
 /* Whether an event has this name. */
 bool tally_is(const struct tally *tally, const ttr_event *event, const char *name);
 
-/* A number among the fields of an event; 0 where it is not there. */
+/* Returns a number among the fields of an event, or 0. */
 uint64_t tally_number(const struct tally *tally, const ttr_event *event, const char *name);
 
-/* A text, or the name of a number that has one, kept for good; 0 where it is not there. */
+/* Returns the id of a text field, or of the label of a number; 0 if the event has none. */
 ttr_id tally_text(const struct tally *tally, const ttr_event *event, const char *name);
 
 int report_gc(struct call *call);

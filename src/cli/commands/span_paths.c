@@ -1,5 +1,5 @@
-/* Spans by path.  One walk from the roots down, a hash table to find the path of a name under its
- * parent, then each list of siblings is sorted. */
+/* Sums spans by path: a walk from the roots down, a hash table from (parent, name) to path, and a
+ * sort of each list of siblings. */
 #include "cli/commands/span_paths.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static bool reserve(struct paths *paths)
     return paths->n < paths->slots_n / 2 || grow_slots(paths);
 }
 
-/* The path of a name below a parent, made when new; PATHS_NONE when memory is out. */
+/* Finds or makes the path of a name below a parent. PATHS_NONE if memory is exhausted. */
 static uint32_t find(struct paths *paths, uint32_t parent, ttr_id thread, ttr_id name)
 {
     if (!reserve(paths))
@@ -83,7 +83,7 @@ static int by_total(const void *left, const void *right, void *own)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
-/* Chains siblings: sorted by (parent, thread, total), each list lies in one piece. */
+/* Links siblings: after sorting by (parent, thread, total), each list is contiguous. */
 static bool chain(struct paths *paths)
 {
     uint32_t *order = calloc((size_t)paths->n + 1, sizeof *order);
@@ -104,7 +104,7 @@ static bool chain(struct paths *paths)
     return true;
 }
 
-/* The span that a walk from the roots down visits after this one. */
+/* Returns the next span of a walk from the roots down. */
 static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
 {
     if (spans[i].first_child != TTR_TREE_NONE)
@@ -114,7 +114,8 @@ static uint32_t span_after(const ttr_tree_span *spans, uint32_t i)
     return i == TTR_TREE_NONE ? i : spans[i].next;
 }
 
-/* Adds a span to its path, which becomes path_of[i]; false when memory is out. */
+/* Adds a span to its path, and stores the path in path_of[i]. Returns false if memory is exhausted.
+ */
 static bool add_span(struct paths *paths, const ttr_tree_span *spans, uint32_t i, uint32_t *path_of)
 {
     const ttr_tree_span *span = &spans[i];

@@ -1,15 +1,15 @@
-/* Spans put together by the path of their names: what "tree --aggregate" shows.
+/* Sums of spans by the path of their names, for "tree --aggregate".
  *
- * Ownership: paths_free gives everything back; names are ids of the trace's context. */
+ * Ownership: paths_free frees everything; names are ids of the context of the trace. */
 #ifndef TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 #define TRACETTA_CLI_COMMANDS_SPAN_PATHS_H
 
 #include <tracetta/tracetta.h>
 
 #define PATHS_NONE UINT32_MAX
-#define PATHS_ACTIVITY UINT32_MAX /* in place of a thread: activities belong to none */
+#define PATHS_ACTIVITY UINT32_MAX /* thread of activities, which belong to no thread */
 
-/* All spans of one thread with the same names from the root down. */
+/* All spans of one thread with the same names from the root on. */
 struct path {
     uint64_t count, total, self; /* ns */
     ttr_id name, thread;
@@ -24,8 +24,8 @@ struct paths {
     uint32_t slots_n;
 };
 
-/* Puts the spans of a forest together; siblings end up by falling total. False when memory is out.
- */
+/* Sums the spans of a forest by path. Siblings are ordered by falling total. Returns false if
+ * memory is exhausted. */
 bool paths_make(struct paths *paths, const ttr_tree *tree);
 
 void paths_free(struct paths *paths);

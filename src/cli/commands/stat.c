@@ -1,14 +1,15 @@
-/* stat: how often, how long, by provider and name. */
+/* stat: counts events and measures spans, by provider and name. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/input/input_list.h"
+#include "cli/input/selection.h"
 #include "cli/ui/json.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/ui/messages.h"
 
-/* A column to sort by: what it compares. */
+/* A column to sort by, and the value that it compares. */
 struct column {
     const char *name;
     uint64_t (*value)(const ttr_stat_row *row);
@@ -59,7 +60,7 @@ static uint64_t value_max(const ttr_stat_row *row)
     return row->max;
 }
 
-/* The rate is the count over one time for all rows, so it sorts alike. */
+/* The rate is the count divided by the same time for all rows, so both order rows alike. */
 static const struct column columns[] = {
     {"total", value_total}, {"self", value_self}, {"count", value_count}, {"rate", value_count},
     {"bytes", value_bytes}, {"min", value_min},   {"p50", value_p50},     {"p90", value_p90},
@@ -88,11 +89,11 @@ static int compare(const void *left, const void *right, void *own)
     uint64_t x = order->column->value(a), y = order->column->value(b);
     if (x != y)
         return x < y ? 1 : -1;
-    /* Rows came in the library's own order, which is kept among equals. */
+    /* Equal rows keep the order of the library. */
     return (a > b) - (a < b);
 }
 
-/* Pointers to the rows in the order asked for; NULL when memory is out. */
+/* Returns pointers to the rows in the order of --sort-by, or NULL if memory is exhausted. */
 static const ttr_stat_row **sort_rows(const struct call *call, const ttr *t,
                                       const ttr_stat_row *rows, size_t n)
 {
@@ -119,8 +120,8 @@ static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
     json_uint(json, "count", row->count);
     json_uint(json, "bytes", row->bytes);
     json_float(json, "rate", row->rate);
-    json_int(json, "first_ns", row->first_ns);
-    json_int(json, "last_ns", row->last_ns);
+    json_time(json, "first_ns", row->first_ns);
+    json_time(json, "last_ns", row->last_ns);
     if (row->kind == TTR_KIND_SPAN) {
         json_uint(json, "total_ns", row->total);
         json_uint(json, "self_ns", row->self);
@@ -134,11 +135,12 @@ static void put_row(struct json *json, const ttr *t, const ttr_stat_row *row)
     json_close(json, '}');
 }
 
-static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat,
-                     const ttr_stat_row **rows, size_t n)
+static void put_json(const struct call *call, const ttr *t, ttr_reader *reader,
+                     const ttr_stat *stat, const ttr_stat_row **rows, size_t n)
 {
-    struct json json = {.to = stdout};
     struct findings findings = report_sum(reader);
+    struct json json = {
+        .to = stdout, .has_text_times = call_has_text_times(call), .is_unix = findings.is_anchored};
     json_open(&json, NULL, '{');
     json_string(&json, "schema", "tracetta.stat/1");
     json_uint(&json, "events", findings.events);
@@ -153,38 +155,111 @@ static void put_json(const ttr *t, ttr_reader *reader, const ttr_stat *stat,
     json_close(&json, '}');
 }
 
-static void print_durations(const ttr_stat_row *row)
+/* --- The table --- */
+
+#define WIDE_COLUMNS 120 /* from this width on, all columns are shown */
+#define NAME_COLUMNS_MIN 12
+
+/* A column of numbers: which value, and how it is printed. */
+struct number {
+    const char *name;
+    int width;
+    uint64_t (*value)(const ttr_stat_row *row); /* NULL: the rate */
+    bool is_of_spans;                           /* durations: other kinds have none */
+    bool is_narrow;                             /* shown in 80 columns too */
+};
+
+static const struct number numbers[] = {
+    {"count", 9, value_count, false, true},  {"rate/s", 10, NULL, false, false},
+    {"bytes", 9, value_bytes, false, false}, {"total", 8, value_total, true, true},
+    {"self", 8, value_self, true, true},     {"min", 8, value_min, true, false},
+    {"p50", 8, value_p50, true, true},       {"p90", 8, value_p90, true, false},
+    {"p99", 8, value_p99, true, true},       {"max", 8, value_max, true, true},
+};
+
+/* Whether a column is shown: all if the output is wide, else six, and the one that orders rows. */
+static bool is_shown(const struct call *call, const struct number *number)
 {
-    const uint64_t values[] = {row->total, row->self, row->min, row->p50,
-                               row->p90,   row->p99,  row->max};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        (void)printf(" %8s", units_duration(values[i]).s);
+    const char *sorted = call->set.sort_by ? call->set.sort_by : "total";
+    const size_t n = strcspn(number->name, "/");
+    const bool orders = strlen(sorted) == n && memcmp(sorted, number->name, n) == 0;
+    return call->set.verbose || call->term.width >= WIDE_COLUMNS || number->is_narrow || orders;
+}
+
+/* Returns the columns that the shown numbers need, with a blank before each but the first. */
+static int numbers_width(const struct call *call)
+{
+    int width = -1;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        width += is_shown(call, &numbers[i]) ? numbers[i].width + 1 : 0;
+    return width;
+}
+
+static struct unit_text number_text(const struct number *number, const ttr_stat_row *row)
+{
+    struct unit_text text = {"-"};
+    if (!number->value)
+        (void)snprintf(text.s, sizeof text.s, "%.1f", row->rate);
+    else if (number->value == value_count)
+        text = units_count(row->count);
+    else if (number->value == value_bytes)
+        text = units_size(row->bytes);
+    else if (row->kind == TTR_KIND_SPAN)
+        text = units_duration(number->value(row));
+    return text;
+}
+
+/* Prints the shown numbers of a row, or the head of the table (row NULL). */
+static void print_numbers(const struct call *call, const ttr_stat_row *row)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const struct number *number = &numbers[i];
+        if (!is_shown(call, number))
+            continue;
+        (void)printf("%s%*s", is_first ? "" : " ", number->width,
+                     row ? number_text(number, row).s : number->name);
+        is_first = false;
+    }
+    (void)fputs("  ", stdout);
+}
+
+/* Prints provider, name, and what is special about the row, in the columns that are left. */
+static void print_name(const struct call *call, const ttr *t, const ttr_stat_row *row, int used)
+{
+    const struct terminal *term = &call->term;
+    const ttr_text provider = ttr_text_get(t, row->provider), name = ttr_text_get(t, row->name);
+    char special[80] = "";
+    int n = 0;
+    if (row->kind != TTR_KIND_SPAN)
+        n = snprintf(special, sizeof special, " [%s]", ttr_kind_text(row->kind));
+    if (row->unfinished)
+        n += snprintf(special + n, sizeof special - (size_t)n, " (%s unfinished)",
+                      units_count(row->unfinished).s);
+    int left = term->width - used - 2 - n;
+    left = left > NAME_COLUMNS_MIN ? left : NAME_COLUMNS_MIN;
+    const size_t room = (size_t)left, named = term_columns(name);
+    /* The provider is shortened first, to a third of the room at least. */
+    const size_t for_provider = named + 1 < room * 2 / 3 ? room - named - 1 : room / 3;
+    const size_t given =
+        term_columns(provider) < for_provider ? term_columns(provider) : for_provider;
+    (void)fputs(term_ink(term, INK_DIM), stdout);
+    term_shorten(term, provider, for_provider);
+    (void)printf("%s%s", row->provider ? " " : "", term_ink(term, INK_PLAIN));
+    term_shorten(term, name, row->provider ? room - given - 1 : room);
+    (void)printf("%s%s%s\n", n ? term_ink(term, INK_DIM) : "", special,
+                 n ? term_ink(term, INK_PLAIN) : "");
 }
 
 static void print_rows(const struct call *call, const ttr *t, const ttr_stat_row **rows, size_t n)
 {
-    const struct terminal *term = &call->term;
-    (void)printf("%s%12s %10s %9s %8s %8s %8s %8s %8s %8s %8s  %s%s\n", term_ink(term, INK_BOLD),
-                 "count", "rate/s", "bytes", "total", "self", "min", "p50", "p90", "p99", "max",
-                 "provider name", term_ink(term, INK_PLAIN));
+    const int used = numbers_width(call);
+    (void)fputs(term_ink(&call->term, INK_BOLD), stdout);
+    print_numbers(call, NULL);
+    (void)printf("provider name%s\n", term_ink(&call->term, INK_PLAIN));
     for (size_t i = 0; i < n; i++) {
-        const ttr_stat_row *row = rows[i];
-        (void)printf("%12s %10.1f %9s", units_count(row->count).s, row->rate,
-                     units_size(row->bytes).s);
-        if (row->kind == TTR_KIND_SPAN)
-            print_durations(row);
-        else
-            (void)printf(" %8s %8s %8s %8s %8s %8s %8s", "-", "-", "-", "-", "-", "-", "-");
-        (void)printf("  %s", term_ink(term, INK_DIM));
-        term_text(ttr_text_get(t, row->provider));
-        (void)printf("%s%s", row->provider ? " " : "", term_ink(term, INK_PLAIN));
-        term_text(ttr_text_get(t, row->name));
-        if (row->kind != TTR_KIND_SPAN)
-            (void)printf(" %s[%s]%s", term_ink(term, INK_DIM), ttr_kind_text(row->kind),
-                         term_ink(term, INK_PLAIN));
-        if (row->unfinished)
-            (void)printf(" (%s unfinished)", units_count(row->unfinished).s);
-        (void)putchar('\n');
+        print_numbers(call, rows[i]);
+        print_name(call, t, rows[i], used);
     }
 }
 
@@ -193,7 +268,7 @@ static void print_text(const struct call *call, const ttr *t, const ttr_stat *st
 {
     print_rows(call, t, rows, n);
     if (ttr_stat_unmatched(stat))
-        talk_note(call, "%s ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
+        talk_note(call, "%s span ends have no begin", units_count(ttr_stat_unmatched(stat)).s);
     if (ttr_stat_disordered(stat))
         talk_note(call, "%s events of one thread went back in time: convert --sort orders them",
                   units_count(ttr_stat_disordered(stat)).s);
@@ -210,7 +285,7 @@ static int show(struct call *call, const struct inputs *inputs, const ttr_stat *
     }
     size_t shown = call->set.limit && call->set.limit < n ? (size_t)call->set.limit : n;
     if (call->set.json)
-        put_json(inputs->t, inputs->reader, stat, sorted, shown);
+        put_json(call, inputs->t, inputs->reader, stat, sorted, shown);
     else
         print_text(call, inputs->t, stat, sorted, shown);
     if (shown < n)
@@ -232,7 +307,9 @@ int run_stat(struct call *call)
     progress_end(&progress);
     if (stat) {
         term_page(&call->term, &call->set);
+        const ttr_stat_row *rows;
         outcome = show(call, &inputs, stat);
+        outcome = selection_check_matches(call, ttr_stat_rows(stat, &rows) > 0, outcome);
         report_interrupted(call, inputs.reader);
         outcome = report_warn(call, inputs.reader, outcome);
     }

@@ -1,12 +1,12 @@
-/* tree: spans nested by time, per thread.
+/* tree: shows the spans of each thread, nested by time.
  *
- * One walk serves both views (single spans, or --aggregate by path of names) and both outputs
- * (text, JSON): a node is a row that knows its first child and its next sibling.  The walk keeps no
- * stack: it goes back by parents. */
+ * One walk serves both views (single spans, or paths with --aggregate) and both outputs (text,
+ * JSON). A node has its parent, first child and next sibling, so the walk needs no stack. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/input/input_list.h"
+#include "cli/input/selection.h"
 #include "cli/ui/json.h"
 #include "cli/commands/span_paths.h"
 #include "cli/ui/progress.h"
@@ -14,9 +14,9 @@
 #include "cli/ui/messages.h"
 
 #define NONE UINT32_MAX
-#define DRAWN_DEPTH 48u /* deeper levels are indented no further: lines must end somewhere */
+#define DRAWN_DEPTH 48u /* deeper levels are not indented further, so that lines stay readable */
 
-/* What a row shows, whichever view it comes from. */
+/* The values of a row, in either view. */
 struct node {
     ttr_id name, thread, activity;
     uint32_t parent, first_child, next, depth;
@@ -33,7 +33,7 @@ struct forest {
     const ttr_tree_span *spans;
     struct paths paths;
     uint32_t shown;
-    uint64_t last; /* bit per depth: the row there is the last of its siblings */
+    uint64_t last; /* bit per depth: this row is the last of its siblings */
     bool is_unix;
 };
 
@@ -75,7 +75,7 @@ static bool is_wanted(const struct forest *forest, uint32_t i)
            (forest->call->set.depth == 0 || node.depth < forest->call->set.depth);
 }
 
-/* The first of a row of siblings, from i on, that is shown. */
+/* Returns the first sibling from i on that is printed. */
 static uint32_t first_wanted(const struct forest *forest, uint32_t i)
 {
     while (i != NONE && !is_wanted(forest, i))
@@ -170,7 +170,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
         json_uint(json, "count", node->count);
         json_uint(json, "total_ns", node->total);
     } else {
-        json_int(json, "begin_ns", node->begin_ns);
+        json_time(json, "begin_ns", node->begin_ns);
         json_uint(json, "dur_ns", node->total);
     }
     json_uint(json, "self_ns", node->self);
@@ -181,7 +181,7 @@ static void put_node(const struct forest *forest, struct json *json, const struc
 
 /* --- The walk --- */
 
-/* Where a walk prints to: JSON, or text when that is NULL. */
+/* The output of a walk: JSON, or text if `json` is NULL. */
 struct drawing {
     struct forest *forest;
     struct json *json;
@@ -200,12 +200,12 @@ static void draw(struct drawing *drawing, uint32_t i)
     drawing->forest->shown++;
 }
 
-/* Depth first from a row of roots. */
+/* Prints a list of siblings with their children, depth first. */
 static void walk(struct drawing *drawing, uint32_t root)
 {
     struct forest *forest = drawing->forest;
     uint32_t i = first_wanted(forest, root);
-    if (i != NONE && !drawing->json)
+    if (i != NONE && !drawing->json && !is_full(forest))
         print_thread(forest,
                      node_at(forest, i).activity ? PATHS_ACTIVITY : node_at(forest, i).thread);
     while (i != NONE && !is_full(forest)) {
@@ -220,8 +220,7 @@ static void walk(struct drawing *drawing, uint32_t root)
     }
 }
 
-/* The first root of each thread, in either view: for paths, the root that no other names as its
- * next. */
+/* Prints the tree of each thread. A path is a first root if no other path has it as its next. */
 static void walk_all(struct drawing *drawing)
 {
     const struct forest *forest = drawing->forest;
@@ -245,7 +244,9 @@ static void walk_all(struct drawing *drawing)
 
 static bool show(struct forest *forest, uint32_t nodes)
 {
-    struct json json = {.to = stdout};
+    struct json json = {.to = stdout,
+                        .has_text_times = call_has_text_times(forest->call),
+                        .is_unix = forest->is_unix};
     struct drawing drawing = {.forest = forest, .json = forest->call->set.json ? &json : NULL};
     if (!drawing.json) {
         (void)printf("%s%9s %9s  %s%s\n", term_ink(&forest->call->term, INK_BOLD), "duration",
@@ -288,7 +289,8 @@ static int show_tree(struct call *call, const struct inputs *inputs, const ttr_t
         return OUTCOME_INPUT;
     }
     if (is_full(&forest) && forest.shown < nodes)
-        talk_note(call, "stopped after %s rows", units_count(forest.shown).s);
+        talk_note(call, "stopped after %s row%s", units_count(forest.shown).s,
+                  forest.shown == 1 ? "" : "s");
     if (ttr_tree_overlaps(tree))
         talk_note(call, "%s pairs of spans overlap without nesting",
                   units_count(ttr_tree_overlaps(tree)).s);
@@ -308,7 +310,9 @@ int run_tree(struct call *call)
     progress_end(&progress);
     if (tree) {
         term_page(&call->term, &call->set);
+        const ttr_tree_span *spans;
         outcome = show_tree(call, &inputs, tree);
+        outcome = selection_check_matches(call, ttr_tree_spans(tree, &spans) > 0, outcome);
         outcome = report_warn(call, inputs.reader, outcome);
     }
     if (error.status != TTR_OK && error.status != TTR_AGAIN)

@@ -1,4 +1,4 @@
-/* Choosing .NET processes by pid or name. */
+/* Finds .NET processes by pid or name. */
 #include "cli/dotnet/dotnet_choice.h"
 
 #include <inttypes.h>
@@ -33,9 +33,9 @@ int dotnet_tell_none(const char *word)
     if (!is_number(word))
         talk_failure(word, "no .NET process has this name; \"tracetta ps\" lists them");
     else if (access(path, F_OK) != 0)
-        talk_failure(word, "there is no such process");
+        talk_failure(word, "no such process exists");
     else
-        talk_failure(word, "this process has no diagnostic socket that can be seen: it is no .NET "
+        talk_failure(word, "this process has no visible diagnostic socket: it is not a .NET "
                            "process (3.0 or later), it runs with "
                            "DOTNET_EnableDiagnostics=0, or its TMPDIR is another one that only its "
                            "user and root can read");

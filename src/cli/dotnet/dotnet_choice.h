@@ -1,6 +1,6 @@
-/* Which .NET process is meant, and how to reach it.
+/* Selects a .NET process by pid or name.
  *
- * Ownership: a list is the caller's; what is chosen from it is borrowed from it. */
+ * Ownership: a list is the caller's; a process found in it is borrowed from it. */
 #ifndef TRACETTA_CLI_DOTNET_DOTNET_CHOICE_H
 #define TRACETTA_CLI_DOTNET_DOTNET_CHOICE_H
 
@@ -10,20 +10,20 @@
 
 struct call;
 
-/* True when a word is the process's pid, or its name, or its program with ".dll". */
+/* Whether a word is the pid of a process, its name, or its program with ".dll". */
 bool dotnet_is_meant(const char *word, const ttr_dotnet_process *process);
 
-/* Tells why no process is meant by a word.  Gives OUTCOME_INPUT. */
+/* Reports that no process matches a word. Returns OUTCOME_INPUT. */
 int dotnet_tell_none(const char *word);
 
-/* Finds the one process that a word means.  OUTCOME_FINE, or after telling what is wrong: there is
- * none, there are several, or it is another user's. */
+/* Finds the only process that matches a word. Returns OUTCOME_FINE, or the outcome after reporting
+ * that there is none, that there are several, or that it belongs to another user. */
 int dotnet_choose(const ttr_dotnet_list *list, const char *word, ttr_dotnet_process *process);
 
-/* The name of a user, or the number; borrowed until the next call. */
+/* Returns the name of a user, or the number as text. Borrowed until the next call. */
 const char *dotnet_user(uint32_t uid);
 
-/* "dd:hh:mm:ss", or with fewer parts, or "30s": nanoseconds, more than 0. */
+/* Parses "dd:hh:mm:ss", the same with fewer parts, or "30s" into nanoseconds. Refuses 0. */
 bool dotnet_parse_duration(const char *text, uint64_t *ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starting a program, and ending it. */
+/* Starts a program and ends it. */
 #include "cli/dotnet/launch.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define SLICE_NS 20000000
 #define ANCESTORS_MAX 64u
 
-/* Puts "NAME=VALUE" into the environment, behind what is there. */
+/* Adds "NAME=VALUE" to the environment, after an existing value of that name. */
 static void add_variable(const char *variable)
 {
     size_t name_n = strcspn(variable, "=");
@@ -29,7 +29,7 @@ static void add_variable(const char *variable)
     (void)setenv(name, joined, 1);
 }
 
-/* How a child is to begin. */
+/* How a child process starts. */
 struct begin {
     char **words;
     const char *variable;
@@ -37,7 +37,7 @@ struct begin {
     int go, report;
 };
 
-/* In the child: never returns. */
+/* Runs in the child, and never returns. */
 static _Noreturn void become(const struct begin *begin)
 {
     char sign;
@@ -46,7 +46,7 @@ static _Noreturn void become(const struct begin *begin)
         got = read(begin->go, &sign, 1);
     while (got < 0 && errno == EINTR);
     if (got != 1)
-        _exit(127); /* nobody wants us any more */
+        _exit(127); /* the parent has ended */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_DFL);
     (void)signal(SIGBUS, SIG_DFL);
@@ -92,7 +92,7 @@ bool launch_hold(struct launch *launch, char **words, size_t n, const char *vari
     memcpy(list, words, n * sizeof *list);
     pid_t pid = fork();
     if (pid == 0) {
-        (void)close(go[1]); /* else it would wait for itself */
+        (void)close(go[1]); /* otherwise the child would wait for itself */
         become(&(struct begin){list, variable, is_stdout_taken, go[0], report[1]});
     }
     int reason = errno;
@@ -139,7 +139,8 @@ bool launch_has_ended(struct launch *launch)
     return launch->has_ended;
 }
 
-/* The fourth field of /proc/PID/stat, behind the name in brackets. */
+/* Returns the parent of a process: the fourth field of /proc/PID/stat, after the name in brackets.
+ */
 static uint64_t parent_of(uint64_t pid)
 {
     char path[64], text[512];
@@ -174,7 +175,7 @@ const char *launch_how(const struct launch *launch, char *text, size_t size)
 void launch_end(struct launch *launch)
 {
     const struct timespec slice = {.tv_nsec = SLICE_NS};
-    close_pipes(launch); /* one that was held ends by that */
+    close_pipes(launch); /* a child that still waits ends when its pipe closes */
     if (!launch->pid || launch_has_ended(launch))
         return;
     (void)kill(launch->pid, SIGTERM);

@@ -1,6 +1,6 @@
-/* A program started to be recorded.
+/* Starts a program to record it.
  *
- * Ownership: a launch is the caller's; launch_end ends the program where it still runs. */
+ * Ownership: the caller owns a launch; launch_end ends the program if it is still running. */
 #ifndef TRACETTA_CLI_DOTNET_LAUNCH_H
 #define TRACETTA_CLI_DOTNET_LAUNCH_H
 
@@ -10,36 +10,35 @@
 #include <sys/types.h>
 
 struct launch {
-    pid_t pid; /* 0 = none */
+    pid_t pid; /* 0 = not started */
     bool is_held;
-    int go, report; /* of one that is: pipes to it and from it */
+    int go, report; /* pipes to and from a child that waits; -1 = closed */
     bool has_ended;
-    int status; /* as waitpid gives it, once it has ended */
+    int status; /* status of waitpid, after it has ended */
 };
 
-/* Starts a command with `variable` ("NAME=VALUE") in its environment, joined by ";" to what is
- * there of that name.  Its output goes to stderr where stdout is taken.  False with errno where it
- * cannot be run. */
+/* Starts a command with `variable` ("NAME=VALUE") in its environment, appended with ";" to an
+ * existing value. Its output is written to stderr if stdout is the recording. Returns false with
+ * errno set if it cannot be run. */
 bool launch_start(struct launch *launch, char **words, size_t n, const char *variable,
                   bool is_stdout_taken);
 
-/* The same in two steps: there is a process, which waits; then the command runs in it.  `variable`
- * may be NULL. */
+/* Does the same in two steps: the process exists and waits; launch_go runs the command in it.
+ * `variable` may be NULL. */
 bool launch_hold(struct launch *launch, char **words, size_t n, const char *variable,
                  bool is_stdout_taken);
 bool launch_go(struct launch *launch);
 
-/* Looks whether it has ended. */
+/* Checks whether the program has ended. */
 bool launch_has_ended(struct launch *launch);
 
-/* True for the program, and for what it started. */
+/* Whether a process is the program, or was started by it. */
 bool launch_holds(const struct launch *launch, uint64_t pid);
 
-/* Writes "ended with status 3" or "was ended by signal 9 (Killed)" to a text, and gives it. */
+/* Formats "ended with status 3" or "was ended by signal 9 (Killed)" into a text, and returns it. */
 const char *launch_how(const struct launch *launch, char *text, size_t size);
 
-/* Ends the program with SIGTERM and waits for it a while; after that, and for the second Ctrl-C,
- * SIGKILL. */
+/* Ends the program with SIGTERM and waits for it; then, or at a second Ctrl-C, with SIGKILL. */
 void launch_end(struct launch *launch);
 
 #endif

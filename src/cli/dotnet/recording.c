@@ -1,4 +1,4 @@
-/* From a session to a file; see the header. */
+/* Writes the stream of a session to a file; see the header. */
 #include "cli/dotnet/recording.h"
 
 #include <errno.h>
@@ -17,12 +17,11 @@
 #include "cli/ui/progress.h"
 #include "cli/ui/messages.h"
 
-#define PIECE (1u << 20) /* bytes taken from the session at once */
-#define SLICE_MS 100u    /* between two looks at the clock, the keyboard and the program */
-#define SILENCE_NS UINT64_C(30000000000) /* a stop that brings nothing for so long is given up */
-#define FULL_NS \
-    UINT64_C(   \
-        5000000000) /* how long what cannot be written is still taken, for the program's sake */
+#define PIECE (1u << 20) /* bytes read from the session at a time */
+#define SLICE_MS 100u    /* between two checks of the clock, the keyboard and the program */
+#define SILENCE_NS UINT64_C(30000000000) /* a stop without any data for so long is given up */
+/* Time for which data are still read after a write error, so that the program is not blocked. */
+#define FULL_NS UINT64_C(5000000000)
 #define TTY_STEP_NS UINT64_C(200000000)
 #define JSON_STEP_NS UINT64_C(500000000)
 
@@ -33,8 +32,9 @@ int recording_open(struct recording *recording, const char *path, bool overwrite
     recording->path = path;
     if (strcmp(path, "-") == 0) {
         if (recording->call->term.out_is_tty)
-            return talk_misuse("record", "standard output is a terminal, and a trace is no text; "
-                                         "-o FILE says where it goes");
+            return talk_misuse(
+                recording->call->command->name,
+                "standard output is a terminal, and a trace is not text: use -o FILE");
         recording->fd = dup(STDOUT_FILENO);
     } else if (is_there && S_ISREG(about.st_mode) && !overwrite) {
         talk_failure(path, "the file exists; --overwrite replaces it");
@@ -59,7 +59,7 @@ void recording_drop(struct recording *recording)
         (void)unlink(recording->path);
 }
 
-/* --- What the user sees --- */
+/* --- Messages --- */
 
 static const char *shown_path(const struct recording *recording)
 {
@@ -99,7 +99,7 @@ void recording_unshow(struct recording *recording)
     recording->is_shown = false;
 }
 
-/* Enter on our terminal, when nobody else reads it. */
+/* Whether Enter was pressed on our terminal. Only if no other process reads from it. */
 static bool is_enter_pressed(const struct recording *recording)
 {
     struct pollfd keyboard = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -112,8 +112,7 @@ static bool is_enter_pressed(const struct recording *recording)
 
 /* --- The stream --- */
 
-/* A pipe whose other end was closed: nobody wants the rest, as with "| head", and that is no
- * failure. */
+/* Whether the other end of our pipe is closed, as by "| head". That is not an error. */
 static bool is_reader_gone(const struct recording *recording)
 {
     struct pollfd pipe = {.fd = recording->fd};
@@ -129,7 +128,7 @@ bool recording_is_enough(struct recording *recording, uint64_t now)
            is_enter_pressed(recording);
 }
 
-/* Asks for the end.  False after telling that this was not possible. */
+/* Requests the end of the session. Returns false after reporting an error. */
 static bool begin_stop(struct recording *recording, uint64_t now)
 {
     ttr_error error;
@@ -142,7 +141,7 @@ static bool begin_stop(struct recording *recording, uint64_t now)
     return false;
 }
 
-/* Gives errno, or 0 when all was written. */
+/* Writes all bytes. Returns errno, or 0. */
 static int write_all(struct recording *recording, const uint8_t *bytes, size_t n)
 {
     for (size_t at = 0; at < n;) {
@@ -184,15 +183,15 @@ static void keep(struct recording *recording, const uint8_t *bytes, size_t n)
     memcpy(recording->closing, report.closing, sizeof report.closing);
 }
 
-/* A stop that takes longer than anybody would wait. */
+/* Whether a stop takes longer than a user would wait. */
 static bool is_hopeless(const struct recording *recording, uint64_t now)
 {
     return recording->is_stopping && (now - recording->heard_ns > SILENCE_NS ||
                                       (recording->is_full && now - recording->stop_ns > FULL_NS));
 }
 
-/* Takes what comes next: TTR_OK with *got bytes, which are kept; TTR_AGAIN; TTR_END also where the
- * end came too early, which the report tells; else a failure, which is told. */
+/* Reads and stores the next bytes. Returns TTR_OK with *got bytes, TTR_AGAIN, TTR_END (also
+ * if the stream was cut, which the report shows), or an error that was reported. */
 static ttr_status step(struct recording *recording, void *to, size_t n, size_t *got)
 {
     ttr_error error;
@@ -218,7 +217,7 @@ static ttr_status step(struct recording *recording, void *to, size_t n, size_t *
     return status;
 }
 
-/* Until the end of the stream. */
+/* Reads the stream to its end. */
 static int pump(struct recording *recording, uint8_t *piece)
 {
     ttr_status status;
@@ -229,7 +228,7 @@ static int pump(struct recording *recording, uint8_t *piece)
     return status == TTR_END ? OUTCOME_FINE : OUTCOME_INPUT;
 }
 
-/* A ttr_pull: what is kept is also read. */
+/* A ttr_pull that also stores what it reads. */
 static int64_t pull(void *own, void *to, size_t n)
 {
     size_t got;
@@ -240,8 +239,8 @@ static int64_t pull(void *own, void *to, size_t n)
     return status == TTR_OK ? (int64_t)got : 0;
 }
 
-/* Reads along, for the event that ends the recording.  Where the stream cannot be read the
- * recording goes on without. */
+/* Decodes the stream to find the event that ends the recording. If it cannot be decoded,
+ * the recording goes on without this. */
 static void watch(struct recording *recording)
 {
     static const char *const at_once[] = {"nettrace.order=block", NULL};
@@ -264,7 +263,8 @@ static void watch(struct recording *recording)
     ttr_free(t);
 }
 
-/* Makes a file that was cut end as a complete one does; gives how many bytes were left out. */
+/* Writes the end marker of a complete file to a file that was cut. Returns the number of
+ * bytes removed. */
 static uint64_t close_cut(struct recording *recording)
 {
     if (!recording->is_regular || recording->whole == 0)
@@ -277,7 +277,7 @@ static uint64_t close_cut(struct recording *recording)
     return left_out;
 }
 
-/* Why a stream that says nothing of its end ended. */
+/* Reports why a stream without an end marker ended. */
 static int tell_cut(struct recording *recording)
 {
     char how[80];

@@ -1,8 +1,8 @@
-/* A stream of a live session on its way into a file: until it ends, the user has enough, the time
- * is over or the disk is full.
+/* Records the stream of a live session into a file, until it ends, the user stops it, the time is
+ * over or the disk is full.
  *
- * The file is written in place, so that what has come is there whatever happens.  A stream that is
- * cut is closed behind its last whole block, where the file allows that.  Ownership: sessions and
+ * The file is written in place, so that all received data are there at any time. A stream that is
+ * cut is closed after its last complete block, if the file permits it. Ownership: sessions and
  * targets stay the caller's. */
 #ifndef TRACETTA_CLI_DOTNET_RECORDING_H
 #define TRACETTA_CLI_DOTNET_RECORDING_H
@@ -21,42 +21,42 @@ struct recording {
     const struct call *call;
     ttr_dotnet *target;
     ttr_dotnet_session *session;
-    struct launch *launch; /* NULL = the process was there before */
+    struct launch *launch; /* NULL = the process was already running */
     const char *path;      /* of the file; "-" is standard output */
     const char *what;      /* "process 123 (app)" */
     int fd;
-    bool is_made; /* the file is ours to remove while it is empty */
+    bool is_made; /* the file was created here, so it may be removed while it is empty */
     bool is_regular;
     uint64_t limit_ns; /* 0 = no limit */
     uint64_t begin_ns, next_ns, stop_ns, heard_ns;
-    uint64_t written, whole; /* bytes of the file; up to where blocks are whole */
+    uint64_t written, whole; /* bytes of the file; bytes up to the end of the last complete block */
     uint8_t closing[4];
     uint32_t closing_n;
     bool is_stopping, is_given_up, is_shown;
     struct stopping stopping;
-    bool is_met;  /* the event that ends the recording came */
-    bool is_full; /* nothing more can be written */
-    bool is_left; /* because nobody reads it any more */
+    bool is_met;  /* the event that ends the recording was found */
+    bool is_full; /* a write failed */
+    bool is_left; /* the reader of the pipe has closed it */
 };
 
-/* Opens the file.  OUTCOME_FINE, or after telling what is wrong. */
+/* Opens the file. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int recording_open(struct recording *recording, const char *path, bool overwrite);
 
-/* Writes bytes to the file: false after telling that this was not possible, and then is_full is
- * set; a pipe that nobody reads any more is told by is_left alone. */
+/* Writes bytes to the file. Returns false after reporting an error, with is_full set; if the reader
+ * of a pipe has closed it, only is_left is set. */
 bool recording_put(struct recording *recording, const void *bytes, size_t n);
 
-/* True when the user, or what was asked for, wants the recording to end. */
+/* Whether the user, a limit or a stop condition ends the recording. */
 bool recording_is_enough(struct recording *recording, uint64_t now);
 
-/* Shows how far it is, where that is due; removes what was shown. */
+/* Shows progress if it is due; removes it. */
 void recording_show(struct recording *recording, uint64_t now);
 void recording_unshow(struct recording *recording);
 
-/* Takes the stream to its end and closes the file.  Gives the outcome. */
+/* Reads the stream to its end and closes the file. Returns the outcome. */
 int recording_run(struct recording *recording);
 
-/* Removes a file that nothing was written to. */
+/* Removes the file if it is empty and was created here. */
 void recording_drop(struct recording *recording);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reaching a .NET runtime. */
+/* Connects to a .NET runtime. */
 #include "cli/dotnet/runtime_connect.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static int find_process(struct reach *reach, const char *word)
     return reach->target ? OUTCOME_FINE : fail_with(reach, reach->what, &error);
 }
 
-/* Where a program that was started serves a socket itself and knows nothing of ours, that one is
- * taken (.NET Core 3). */
+/* Uses the socket of the started program itself if its runtime does not connect to ours (.NET Core
+ * 3). */
 static bool find_old_runtime(struct reach *reach)
 {
     ttr_error error;
@@ -65,7 +65,7 @@ static bool find_old_runtime(struct reach *reach)
     return reach->target != NULL;
 }
 
-/* Waits until a runtime comes to our socket. */
+/* Waits until a runtime connects to our socket. */
 static int await_runtime(struct reach *reach)
 {
     ttr_error error;
@@ -123,7 +123,7 @@ static int launch_program(struct reach *reach)
     return await_runtime(reach);
 }
 
-/* "PATH", "PATH,listen" or "PATH,connect" */
+/* Uses the port of "PATH", "PATH,listen" or "PATH,connect". */
 static int use_port(struct reach *reach)
 {
     ttr_error error;
@@ -132,7 +132,7 @@ static int use_port(struct reach *reach)
     if (comma && !connects && strcmp(comma, ",listen") != 0)
         return talk_misuse(
             reach->verb,
-            "--diagnostic-port cannot be \"%s\": it wants PATH, PATH,listen or PATH,connect", text);
+            "--diagnostic-port cannot be \"%s\": expected PATH, PATH,listen or PATH,connect", text);
     (void)snprintf(reach->port, sizeof reach->port, "%.*s",
                    (int)(comma ? comma - text : (int)strlen(text)), text);
     (void)snprintf(reach->what, sizeof reach->what, "the runtime of %.280s", reach->port);
@@ -164,18 +164,18 @@ int reach_check_words(const struct call *call, const char *verb)
     const struct settings *set = &call->set;
     bool launches = set->has_dashes && set->before_dashes == 0 && call->paths_n > 0;
     if (set->port && call->paths_n)
-        return talk_misuse(verb, "--diagnostic-port says which process; \"%s\" is one too many",
+        return talk_misuse(verb, "--diagnostic-port selects the process: leave out \"%s\"",
                            call->path[0]);
     if (set->port && (!set->port[0] || set->port[0] == ','))
         return talk_misuse(
-            verb, "--diagnostic-port cannot be \"%s\": it wants the path of a socket", set->port);
+            verb, "--diagnostic-port cannot be \"%s\": expected the path of a socket", set->port);
     if (!set->port && call->paths_n == 0)
         return talk_misuse(verb,
-                           "%s wants a process, by number or name, or \"--\" and a command; "
+                           "%s expects a process, by number or name, or \"--\" and a command; "
                            "\"tracetta ps\" lists processes",
                            verb);
     if (!launches && call->paths_n > 1)
-        return talk_misuse(verb, "%s takes one process; a command to start stands behind \"--\"",
+        return talk_misuse(verb, "%s expects one process; a command to start comes after \"--\"",
                            verb);
     return OUTCOME_FINE;
 }

@@ -1,8 +1,8 @@
-/* Reaching a .NET runtime: that of a process, of a program that is started for it, or one that
- * comes to a socket of ours.
+/* Connects to a .NET runtime: of a running process, of a program that is started, or of a process
+ * that connects to our socket.
  *
- * Ownership: a reach is the caller's; reach_end gives back what it holds, and ends the program that
- * it started. */
+ * Ownership: the caller owns a reach; reach_end closes what it opened and ends the program that it
+ * started. */
 #ifndef TRACETTA_CLI_DOTNET_RUNTIME_CONNECT_H
 #define TRACETTA_CLI_DOTNET_RUNTIME_CONNECT_H
 
@@ -18,28 +18,28 @@ struct call;
 
 struct reach {
     struct call *call;
-    const char *verb;     /* "record" */
-    bool takes_stdout;    /* the program's output goes to stderr */
-    struct launch launch; /* pid 0: nothing was started */
+    const char *verb;     /* the command, for messages */
+    bool takes_stdout;    /* the output of the program is written to stderr */
+    struct launch launch; /* pid 0: no program was started */
     ttr_dotnet_list *list;
-    ttr_dotnet *target, *waiting;     /* waiting: our socket, until somebody comes */
+    ttr_dotnet *target, *waiting;     /* waiting: our socket, until a runtime connects */
     bool is_early;                    /* the runtime may wait for us at its start */
     char what[320], port[REACH_PATH]; /* what: "process 123 (app)" */
 };
 
-/* Whether the words of a command mean one process, one command behind "--", or none beside
- * --diagnostic-port.  OUTCOME_FINE, or after telling. */
+/* Checks that the operands name one process, one command after "--", or none with
+ * --diagnostic-port. Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int reach_check_words(const struct call *call, const char *verb);
 
-/* Finds the runtime, or starts it, and waits for it: `target` is there then.  OUTCOME_FINE, or
- * after telling what is wrong. */
+/* Finds or starts the runtime and connects to it: sets `target`. Returns OUTCOME_FINE, or the
+ * outcome after reporting an error. */
 int reach_target(struct reach *reach);
 
-/* Lets a runtime that waits at its start go on, unless the user wants otherwise.  OUTCOME_FINE, or
- * after telling what is wrong. */
+/* Resumes a runtime that waits at its start, unless --no-resume is given. Returns OUTCOME_FINE, or
+ * the outcome after reporting an error. */
 int reach_resume(struct reach *reach);
 
-/* Gives everything back. */
+/* Closes all connections. */
 void reach_end(struct reach *reach);
 
 #endif

@@ -1,4 +1,5 @@
-/* Which event ends a recording: by provider, name and fields, as "tracetta cat" shows them. */
+/* Matches the event that ends a recording: by provider, name and fields, as "tracetta cat" shows
+ * them. */
 #include "cli/dotnet/stop_condition.h"
 
 #include <inttypes.h>
@@ -26,7 +27,7 @@ static bool is(ttr_text text, const char *word, size_t n)
     return text.n == n && (n == 0 || memcmp(text.p, word, n) == 0);
 }
 
-/* Whether a value reads as n bytes of text. */
+/* Whether the text of a value is this one. */
 static bool has_value(const ttr_value *value, const char *text, size_t n)
 {
     char number[64];
@@ -51,7 +52,7 @@ static bool has_value(const ttr_value *value, const char *text, size_t n)
     return is((ttr_text){number, strlen(number)}, text, n);
 }
 
-/* One "FIELD:VALUE" of n bytes. */
+/* Whether an event has the field and value of "FIELD:VALUE". */
 static bool has_field(const ttr *t, const ttr_event *event, const char *pair, size_t n)
 {
     ttr_fields fields;

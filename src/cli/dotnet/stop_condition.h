@@ -8,19 +8,19 @@
 
 struct settings;
 
-/* What is waited for; NULL = any.  Borrowed from the settings. */
+/* The conditions; NULL = any. Borrowed from the settings. */
 struct stopping {
     const char *provider, *event;
-    const char *payload; /* "FIELD:VALUE,FIELD:VALUE": all of them */
+    const char *payload; /* "FIELD:VALUE,FIELD:VALUE": all must match */
 };
 
-/* Reads the options.  False where they do not fit together. */
+/* Reads the options. Returns false if they do not fit together. */
 bool stopping_read(struct stopping *stopping, const struct settings *settings);
 
-/* True when there is something to wait for. */
+/* Whether there is a condition. */
 bool stopping_is_asked(const struct stopping *stopping);
 
-/* True for the event that is waited for. */
+/* Whether an event meets all conditions. */
 bool stopping_is_met(const struct stopping *stopping, const ttr *t, const ttr_event *event);
 
 #endif

@@ -1,6 +1,7 @@
-/* The pump.  ttr_copy would do the same, but does not tell which side failed, which decides the
- * exit status. */
+/* Copies events from a reader to a writer. ttr_copy does not report which side failed, which
+ * decides the exit status. */
 #include "cli/input/copy_loop.h"
+#include "cli/input/selection.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +37,7 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     bool is_fine;
     const char **format_options = inputs_format_options(pump->call, true, &is_fine);
     ttr_write_options options = {.size = sizeof options, .format_options = format_options};
-    /* Lines for people lack something of most events: for cat, strict is about the input. */
+    /* Text drops parts of most events, so for cat --strict only concerns the input. */
     bool is_strict = pump->call->set.strict && pump->call->command->verb != VERB_CAT;
     options.flags = flags | (pump->call->set.overwrite ? TTR_WRITE_OVERWRITE : 0) |
                     (is_strict ? TTR_WRITE_STRICT : 0);
@@ -54,26 +55,40 @@ int pump_open(struct pump *pump, const char *format, uint32_t flags)
     return OUTCOME_FINE;
 }
 
-/* Events of a batch that count for --limit; cuts the batch where it is reached. */
-static uint64_t cut(ttr_batch *batch, uint64_t left)
+/* Writes a batch event by event until `left` of them are printed.  An event is printed if the
+ * output grows: some formats skip gaps and objects. */
+static ttr_status write_limited(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+                                ttr_error *error)
 {
-    uint64_t counted = 0;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        if (ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION)
-            continue;
-        if (counted == left) {
-            batch->n = i;
-            break;
-        }
-        counted++;
+    ttr_status status = TTR_OK;
+    for (uint32_t i = 0; i<batch->n && * left> 0 && status == TTR_OK; i++) {
+        const ttr_event *event = ttr_batch_at(batch, i);
+        const ttr_batch one = {.event = event, .n = 1};
+        const uint64_t before = ttr_writer_bytes(pump->out);
+        if (pump->see)
+            pump->see(pump->own, &one);
+        status = ttr_write(pump->out, &one, error);
+        *left -= event->kind != TTR_KIND_DEFINITION && ttr_writer_bytes(pump->out) > before;
     }
-    return counted;
+    return status;
 }
 
-/* Why the pump stopped. */
+/* Writes a batch, up to the limit. */
+static ttr_status write_batch(struct pump *pump, const ttr_batch *batch, uint64_t *left,
+                              ttr_error *error)
+{
+    pump->matches += selection_count_matches(pump->call, batch);
+    if (pump->limit)
+        return write_limited(pump, batch, left, error);
+    if (pump->see)
+        pump->see(pump->own, batch);
+    return batch->n ? ttr_write(pump->out, batch, error) : TTR_OK;
+}
+
+/* Why the copy stopped. */
 enum stop { STOP_END, STOP_INPUT, STOP_OUTPUT };
 
-static enum stop move(struct pump *pump, struct progress *progress, ttr_error *error)
+static enum stop copy_batches(struct pump *pump, struct progress *progress, ttr_error *error)
 {
     uint64_t left = pump->limit;
     ttr_batch batch;
@@ -81,18 +96,14 @@ static enum stop move(struct pump *pump, struct progress *progress, ttr_error *e
         ttr_status status = ttr_read(pump->in, &batch, error);
         if (status == TTR_END)
             return STOP_END;
-        /* A live trace pauses: whoever looks on sees what there is. */
+        /* A live trace pauses: the events so far become visible. */
         if (status == TTR_AGAIN && ttr_flush(pump->out, error) != TTR_OK)
             return STOP_OUTPUT;
         if (status == TTR_AGAIN)
             continue;
         if (status != TTR_OK)
             return STOP_INPUT;
-        if (pump->limit)
-            left -= cut(&batch, left);
-        if (pump->see)
-            pump->see(pump->own, &batch);
-        if (batch.n && ttr_write(pump->out, &batch, error) != TTR_OK)
+        if (write_batch(pump, &batch, &left, error) != TTR_OK)
             return STOP_OUTPUT;
         if (pump->is_live && ttr_flush(pump->out, error) != TTR_OK)
             return STOP_OUTPUT;
@@ -106,7 +117,7 @@ int pump_run(struct pump *pump)
     struct progress progress;
     ttr_error error = {0};
     progress_begin(&progress, pump->call, pump->t, pump->in, pump->call->command->name);
-    enum stop stop = move(pump, &progress, &error);
+    enum stop stop = copy_batches(pump, &progress, &error);
     progress_end(&progress);
     if (stop == STOP_END)
         return OUTCOME_FINE;
@@ -140,13 +151,17 @@ void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n
         (void)fprintf(stderr, "  and %zu more kinds: --explain lists all\n", n - shown);
 }
 
-void pump_tell_losses(const struct pump *pump)
+void pump_tell_losses(struct pump *pump)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(pump->out, &losses);
+    pump->losses_n = n < PUMP_LOSSES_MAX ? n : PUMP_LOSSES_MAX;
+    memcpy(pump->loss, losses, pump->losses_n * sizeof *losses);
+    if (pump->call->set.json)
+        return;
     if (n == 0 || pump->hides_losses || (pump->call->set.quiet && !pump->call->set.explain))
         return;
-    (void)fputs("not held by the target as it was:\n", stderr);
+    (void)fputs("not preserved exactly:\n", stderr);
     pump_print_losses(pump->call, losses, n, false);
 }
 
@@ -175,10 +190,7 @@ int pump_end(struct pump *pump, int outcome)
     return outcome;
 }
 
-void pump_tell_nothing(const struct pump *pump)
+int pump_check_matches(const struct pump *pump, int outcome)
 {
-    const struct call *call = pump->call;
-    if (pump->events == 0 && inputs_are_filtered(call) && call->term.error_is_tty &&
-        !interrupt_came())
-        talk_note(call, "%s: no event passed the filter", inputs_name(call));
+    return selection_check_matches(pump->call, pump->matches > 0, outcome);
 }

@@ -1,5 +1,5 @@
-/* The pump: moves batches from a reader to a writer, with progress, a limit and Ctrl-C; and the
- * output at its end.
+/* The copy loop: moves batches from a reader to a writer, with progress, a limit and Ctrl-C, and
+ * ends the output.
  *
  * Ownership: a pump owns its writer until pump_end; it borrows the reader. */
 #ifndef TRACETTA_CLI_INPUT_COPY_LOOP_H
@@ -9,47 +9,58 @@
 
 #include "cli/commands/command.h"
 
+#define PUMP_LOSSES_MAX 64u
+
+struct json;
+struct trace;
+
 struct pump {
     const struct call *call;
     ttr *t;
     ttr_reader *in;
     ttr_writer *out;
     const char *path;   /* of the output, for messages */
-    uint64_t limit;     /* events; 0 = all */
-    size_t own_options; /* of formats that the user did not give: the last of the list */
-    bool is_live;       /* hand over every batch at once: someone is watching */
-    void (*see)(void *own, const ttr_batch *batch); /* looks at every batch, or NULL */
+    uint64_t limit;     /* events to print; 0 = all */
+    size_t own_options; /* format options at the end of the list that the user did not give */
+    bool is_live;       /* flush after every batch: a user is watching */
+    /* called with every batch before it is written, or NULL */
+    void (*see)(void *own, const ttr_batch *batch);
     void *own;
-    uint64_t events, bytes; /* written; set by pump_end */
-    bool is_partial;        /* reading failed half-way */
-    bool hides_losses;      /* nobody asked what the output cannot hold */
+    uint64_t events, bytes;         /* written; set by pump_end */
+    uint64_t matches;               /* events that matched the filters */
+    ttr_loss loss[PUMP_LOSSES_MAX]; /* what the target could not hold; set by pump_end */
+    size_t losses_n;
+    /* Prints more members of an input of the JSON report, or NULL. */
+    void (*put_input)(struct json *json, const struct pump *pump, const struct trace *trace);
+    bool is_partial;   /* reading failed after some events */
+    bool hides_losses; /* losses are not printed: they are usual for this output */
 };
 
-/* Makes the writer: into a file, into stdout ("-"), or into nothing (path NULL).  OUTCOME_FINE, or
- * after telling the user why. */
+/* Creates the writer: into a file, stdout ("-"), or nothing (path NULL). Returns OUTCOME_FINE, or
+ * the outcome after reporting an error. */
 int pump_open(struct pump *pump, const char *format, uint32_t flags);
 
-/* Moves everything.  OUTCOME_FINE also after Ctrl-C; a read that fails after some events makes the
- * output partial. */
+/* Copies all events. Returns OUTCOME_FINE also after Ctrl-C. If reading fails after some events,
+ * the output is partial. */
 int pump_run(struct pump *pump);
 
-/* Puts the output in place, or removes it where the outcome so far says so, and tells what it lost
- * in all, also while it ended: at most ten kinds, all with --explain.  Gives the final outcome. */
+/* Puts the output in place, or removes it if the outcome so far requires that. Prints up to ten
+ * kinds of losses, or all with --explain. Returns the final outcome. */
 int pump_end(struct pump *pump, int outcome);
 
-/* Reports why the output failed, and returns the outcome.  OUTCOME_FINE for a pipe on standard
- * output whose reader has left: there is nothing more to do. */
+/* Reports why the output failed and returns the outcome. A reader that closed a pipe on standard
+ * output is not an error: OUTCOME_FINE, and the copy stops. */
 int pump_output_failed(const struct pump *pump, const ttr_error *error);
 
-/* Prints the losses of the output, which are complete once it has ended. */
-void pump_tell_losses(const struct pump *pump);
+/* Prints the losses of the output, which are complete after it has ended, and keeps them in
+ * pump->loss. */
+void pump_tell_losses(struct pump *pump);
 
-/* Whoever sits there wonders why nothing came: says that the filter passed no event.  Scripts are
- * not told, as grep does not tell them. */
-void pump_tell_nothing(const struct pump *pump);
+/* Reports that no event matched the filters.  Returns OUTCOME_NO then, else the given outcome. */
+int pump_check_matches(const struct pump *pump, int outcome);
 
-/* Prints what a format cannot hold: to stderr, `losses` with their counts, or before anything was
- * converted. */
+/* Prints to stderr what a format cannot hold: the losses with their counts, or without counts
+ * before the conversion. */
 void pump_print_losses(const struct call *call, const ttr_loss *losses, size_t n, bool is_before);
 
 #endif

@@ -1,5 +1,5 @@
-/* Footprints: sizes and times of change, path by path.  What comes new into a folder that is being
- * read is not read: it is told apart from what was there. */
+/* Stamps of files: size and time of change, path by path. New files in a folder differ from
+ * changed ones: they are not read. */
 #include "cli/input/file_stamp.h"
 
 #include <dirent.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEEPEST 16u /* folders in each other: links may lead in circles */
+#define DEEPEST 16u /* depth of nested folders: links may form circles */
 
 struct step {
     char *path;
@@ -36,7 +36,7 @@ static bool add_step(struct footprint *print, const char *path, const struct sta
     return print->step[print->n++].path != NULL;
 }
 
-/* What cannot be looked at cannot be read either. */
+/* A file that stat cannot see cannot be read either. */
 static bool add_path(struct footprint *print, const char *path, unsigned depth)
 {
     struct stat about;
@@ -52,7 +52,7 @@ static bool add_path(struct footprint *print, const char *path, unsigned depth)
             (size_t)n < sizeof below)
             is_fine = add_path(print, below, depth + 1);
     }
-    is_fine = is_fine && (!folder || !errno); /* else there may be more in it */
+    is_fine = is_fine && (!folder || !errno); /* otherwise the folder may have more entries */
     if (folder)
         (void)closedir(folder);
     return is_fine;

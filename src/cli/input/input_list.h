@@ -1,6 +1,7 @@
-/* Inputs: files opened as the options say, placed on one time line, filtered.
+/* Inputs: files opened with the options of the call, placed on one time line, filtered.
  *
- * Ownership: inputs_close closes readers and the context; everything got from them ends there. */
+ * Ownership: inputs_close closes the readers and the context; everything borrowed from them ends
+ * there. */
 #ifndef TRACETTA_CLI_INPUT_INPUT_LIST_H
 #define TRACETTA_CLI_INPUT_INPUT_LIST_H
 
@@ -10,69 +11,65 @@
 
 struct inputs {
     ttr *t;
-    ttr_reader *reader;    /* all of them */
+    ttr_reader *reader;    /* all inputs, merged and filtered */
     int64_t *offset;       /* ns added to the times of each path */
-    struct stream *stream; /* of each path that is one */
+    struct stream *stream; /* state of the paths that are pipes */
     size_t streams_n;
-    int64_t from_ns, to_ns; /* what was asked for: from, and before */
-    uint32_t flags; /* TTR_READ_* beyond what the options ask for; without definitions where events
-                       are put in order */
-    struct footprint *seen;        /* of the files that were looked at for --sort, or NULL */
-    bool is_in_order;              /* --sort has nothing to do: they are read as without it */
-    ttr_disorder *disorder;        /* that --sort found, or NULL */
-    struct symbolizer *symbolizer; /* for --debug-info, or NULL */
-    const struct call *call;       /* that other threads read for (inputs_share) */
+    int64_t from_ns, to_ns; /* the range of --start and --end: from_ns <= time < to_ns */
+    /* TTR_READ_* beyond those of the options; without definitions if events are sorted */
+    uint32_t flags;
+    struct footprint *seen; /* stamps of the files that --sort looked at, or NULL */
+    bool is_in_order;       /* the inputs are ordered, so --sort reads them without sorting */
+    ttr_disorder *disorder; /* the disorder that --sort found, or NULL */
+    struct symbolizer *symbolizer; /* finds functions for --debug-info, or NULL */
+    const struct call *call;       /* the call, for threads that open the input again */
 };
 
-/* Opens all paths of the call: `flags` adds to what the options say.  OUTCOME_FINE, or the outcome
- * after telling the user. */
+/* Opens all paths of the call; `flags` are added to those of the options. Returns OUTCOME_FINE, or
+ * the outcome after reporting an error. */
 int inputs_open(struct inputs *inputs, const struct call *call, uint32_t flags);
 
 /* Opens one path alone, without filters. */
 int inputs_open_one(struct inputs *inputs, const struct call *call, const char *path,
                     uint32_t flags);
 
-/* Opens a path as all inputs are, with the options as they are; NULL with `error`. */
+/* Opens a path like all inputs, with the given options. Returns NULL with `error` on failure. */
 ttr_reader *inputs_open_path(struct inputs *inputs, const char *path,
                              const ttr_read_options *options, ttr_error *error);
 
-/* Sets the options for reading that the call has, also those of formats, which are the caller's to
- * free (options->format_options).  OUTCOME_FINE, or after telling the user. */
+/* Fills the options for reading from those of the call. The caller frees options->format_options.
+ * Returns OUTCOME_FINE, or the outcome after reporting an error. */
 int inputs_read_options(const struct call *call, ttr_read_options *options);
 
-/* Warns of options that do not fit an input that was opened. */
+/* Warns of options that do not apply to an opened input. */
 void inputs_warn_opened(const struct call *call, const char *path, ttr_reader *reader);
 
-/* Lets other threads write, too, as --jobs asks for, where they can read the same again: until the
- * writer is finished, which is before inputs_close. */
+/* Lets other threads write too, as --jobs requests, if the input can be opened again. The writer
+ * must be finished before inputs_close. */
 void inputs_share(struct inputs *inputs, const struct call *call, ttr_writer *out);
 
 void inputs_close(struct inputs *inputs);
 
-/* Behind the end: warns where inputs that were in order, and so were not sorted, were written to
- * since; gives the outcome. */
+/* Warns if inputs that were in order, and so were not sorted, changed while they were read. Returns
+ * the outcome. */
 int inputs_tell_changed(const struct inputs *inputs, const struct call *call, int outcome);
 
-/* Tells of an error of a reader and gives the outcome (damage is OUTCOME_NO with --strict); the
- * path is that of the input, or what all together are called. */
+/* Reports an error of a reader and returns the outcome; damage is OUTCOME_NO with --strict. `path`
+ * is that of the input, or the name of all inputs. */
 int inputs_failed(const struct call *call, const char *path, const ttr_error *error);
 
-/* A name for all inputs: the path of a single one, else "the inputs". */
+/* Returns a name for all inputs: the only path, or "the inputs". */
 const char *inputs_name(const struct call *call);
 
-/* Whether some path is a URL: a trace that goes on, whose events nobody should have to ask a pager
- * for. */
+/* Whether some path is a URL: a live trace, which is not sent through a pager. */
 bool inputs_are_live(const struct call *call);
 
-/* Whether events are left out by what the options say of names, times and the like. */
-bool inputs_are_filtered(const struct call *call);
-
-/* Options of formats that are for reading (or writing), as the library wants them; the list is the
- * caller's to free. NULL with *is_fine false after telling the user of one nobody knows. */
+/* Returns the format options for reading (or writing) as the library expects them; the caller frees
+ * the list. Returns NULL with *is_fine false after reporting an unknown option. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
 
-/* Tells of options of formats that are neither read, nor written as `target`: a slip, most often.
- * The last `own` of the list are ours, not the user's. */
+/* Warns of options of formats that are neither read nor written as `target`. The last `own` options
+ * of the list are not the user's. */
 void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own);
 
 #endif

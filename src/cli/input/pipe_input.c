@@ -1,5 +1,5 @@
-/* Pipes as inputs.  A signal may reach any thread of the process, so that a blocked read would go
- * on: the wait is for the pipe and for the interrupt at once. */
+/* Reads pipes. A signal may be delivered to any thread, so a blocked read would not end: poll waits
+ * for the pipe and the interrupt together. */
 #include "cli/input/pipe_input.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
-/* Pipes, FIFOs and terminals as inputs: read so that Ctrl-C ends the input instead of waiting for
- * more of it.
+/* Pipes, FIFOs and terminals as inputs. Ctrl-C ends the input instead of waiting for more.
  *
  * Ownership: the caller closes the stream after the reader that pulls from it. */
 #ifndef TRACETTA_CLI_INPUT_PIPE_INPUT_H
@@ -10,16 +9,16 @@
 #include <stdint.h>
 
 struct stream {
-    int fd; /* -1 = none */
+    int fd; /* -1 = not open */
 };
 
-/* True for what must be read as a stream: "-" that is no file, FIFOs, sockets, terminals. */
+/* Whether a path must be read as a stream: "-" unless it is a file, FIFOs, sockets, terminals. */
 bool stream_is_one(const char *path);
 
-/* Opens a path; false with errno set. */
+/* Opens a path. Returns false with errno set. */
 bool stream_open(struct stream *stream, const char *path);
 
-/* A ttr_pull (own = struct stream): waits for bytes or for Ctrl-C, which is an end of input. */
+/* A ttr_pull (own = struct stream): waits for bytes, or for Ctrl-C, which ends the input. */
 int64_t stream_pull(void *own, void *to, size_t n);
 
 void stream_close(struct stream *stream);

@@ -71,7 +71,7 @@ int symbolizer_new(struct symbolizer **symbolizer, const struct call *call, cons
     ttr_error error = {0};
     *symbolizer = NULL;
     if (!has_servers(options))
-        return talk_misuse(NULL, "--debuginfod wants to know whom to ask: --debuginfod=URL, or "
+        return talk_misuse(NULL, "--debuginfod needs a server: --debuginfod=URL, or "
                                  "DEBUGINFOD_URLS in the environment");
     struct symbolizer *made = symbolizer_new_lazy(call, options);
     if (!made || !load(made, reason)) {

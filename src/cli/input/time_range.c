@@ -1,8 +1,8 @@
-/* Times as babeltrace2 reads them: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
- * "[-]SECONDS[.N]".  Both ends of a range are in it.
+/* Parses times as babeltrace2 does: "YYYY-MM-DD[ HH:MM[:SS[.N]]]", "HH:MM[:SS[.N]]" and
+ * "[-]SECONDS[.N]". A range includes both ends.
  *
- * What that program cannot read, but this one can ("+2s", nanoseconds, ISO 8601), means what it
- * means elsewhere here. */
+ * Times that babeltrace2 cannot parse ("+2s", nanoseconds, ISO 8601) mean the same as for other
+ * styles. */
 #include "cli/input/time_range.h"
 
 #include <stdio.h>
@@ -16,16 +16,16 @@
 #define NS_PER_S INT64_C(1000000000)
 
 struct bound {
-    bool has_calendar, has_date; /* else seconds */
+    bool has_calendar, has_date; /* a date or a time of day; else seconds */
     struct tm parts;
     int64_t seconds;
-    int64_t ns; /* of the second */
+    int64_t ns; /* fraction of the second */
 };
 
-/* --- Reading --- */
+/* --- Parsing --- */
 
-static bool take_digits(const char **at, const char *end, unsigned least, unsigned most,
-                        int64_t *value)
+static bool match_digits(const char **at, const char *end, unsigned least, unsigned most,
+                         int64_t *value)
 {
     unsigned n = 0;
     for (*value = 0; *at < end && n < most && **at >= '0' && **at <= '9'; n++, ++*at)
@@ -33,88 +33,89 @@ static bool take_digits(const char **at, const char *end, unsigned least, unsign
     return n >= least;
 }
 
-static bool take_byte(const char **at, const char *end, char byte)
+static bool match_byte(const char **at, const char *end, char byte)
 {
     bool is_it = *at < end && **at == byte;
     *at += is_it;
     return is_it;
 }
 
-/* Two digits up to a limit. */
-static bool take_pair(const char **at, const char *end, int limit, int *to)
+/* Parses two digits up to a limit. */
+static bool match_two_digits(const char **at, const char *end, int limit, int *to)
 {
     int64_t value;
-    bool is_fine = take_digits(at, end, 2, 2, &value) && value <= limit;
+    bool is_fine = match_digits(at, end, 2, 2, &value) && value <= limit;
     *to = (int)value;
     return is_fine;
 }
 
-/* Nothing, or ".5" of a second. */
-static bool take_fraction(const char **at, const char *end, int64_t *ns)
+/* Parses nothing, or ".5" of a second. */
+static bool match_fraction(const char **at, const char *end, int64_t *ns)
 {
     *ns = 0;
-    if (!take_byte(at, end, '.'))
+    if (!match_byte(at, end, '.'))
         return true;
     const char *begin = *at;
-    if (!take_digits(at, end, 1, 9, ns))
+    if (!match_digits(at, end, 1, 9, ns))
         return false;
     for (size_t n = (size_t)(*at - begin); n < 9; n++)
         *ns *= 10;
     return true;
 }
 
-static bool read_time(const char *at, const char *end, struct bound *bound)
+static bool match_time(const char *at, const char *end, struct bound *bound)
 {
     struct tm *parts = &bound->parts;
-    if (!take_pair(&at, end, 23, &parts->tm_hour) || !take_byte(&at, end, ':') ||
-        !take_pair(&at, end, 59, &parts->tm_min))
+    if (!match_two_digits(&at, end, 23, &parts->tm_hour) || !match_byte(&at, end, ':') ||
+        !match_two_digits(&at, end, 59, &parts->tm_min))
         return false;
-    if (at < end && !(take_byte(&at, end, ':') && take_pair(&at, end, 60, &parts->tm_sec) &&
-                      take_fraction(&at, end, &bound->ns)))
+    if (at < end && !(match_byte(&at, end, ':') && match_two_digits(&at, end, 60, &parts->tm_sec) &&
+                      match_fraction(&at, end, &bound->ns)))
         return false;
     return at == end;
 }
 
-static bool read_calendar(const char *at, const char *end, struct bound *bound)
+static bool match_calendar(const char *at, const char *end, struct bound *bound)
 {
     const char *begin = at;
     int64_t year;
     bound->has_calendar = true;
-    bound->has_date = take_digits(&at, end, 4, 4, &year) && take_byte(&at, end, '-') &&
-                      take_pair(&at, end, 12, &bound->parts.tm_mon) && take_byte(&at, end, '-') &&
-                      take_pair(&at, end, 31, &bound->parts.tm_mday);
+    bound->has_date = match_digits(&at, end, 4, 4, &year) && match_byte(&at, end, '-') &&
+                      match_two_digits(&at, end, 12, &bound->parts.tm_mon) &&
+                      match_byte(&at, end, '-') &&
+                      match_two_digits(&at, end, 31, &bound->parts.tm_mday);
     if (!bound->has_date)
-        return read_time(begin, end, bound);
+        return match_time(begin, end, bound);
     bound->parts.tm_year = (int)year - 1900;
     bound->parts.tm_mon--;
-    return at == end || (take_byte(&at, end, ' ') && read_time(at, end, bound));
+    return at == end || (match_byte(&at, end, ' ') && match_time(at, end, bound));
 }
 
-static bool read_seconds(const char *at, const char *end, struct bound *bound)
+static bool match_seconds(const char *at, const char *end, struct bound *bound)
 {
-    bool is_negative = take_byte(&at, end, '-');
+    bool is_negative = match_byte(&at, end, '-');
     bound->has_calendar = bound->has_date = false;
-    if (!take_digits(&at, end, 1, 10, &bound->seconds) || bound->seconds >= INT64_MAX / NS_PER_S ||
-        !take_fraction(&at, end, &bound->ns))
+    if (!match_digits(&at, end, 1, 10, &bound->seconds) || bound->seconds >= INT64_MAX / NS_PER_S ||
+        !match_fraction(&at, end, &bound->ns))
         return false;
     bound->seconds = is_negative ? -bound->seconds : bound->seconds;
     bound->ns = is_negative ? -bound->ns : bound->ns;
     return at == end;
 }
 
-static bool read_bound(const char *text, size_t n, struct bound *bound)
+static bool parse_bound(const char *text, size_t n, struct bound *bound)
 {
     *bound = (struct bound){.has_calendar = false};
-    if (read_calendar(text, text + n, bound))
+    if (match_calendar(text, text + n, bound))
         return true;
     *bound = (struct bound){.has_calendar = false};
-    return read_seconds(text, text + n, bound);
+    return match_seconds(text, text + n, bound);
 }
 
-/* --- Placing --- */
+/* --- Resolving --- */
 
-/* The first time of the inputs, read once more for it. */
-static int find_first(const struct call *call, int64_t *time)
+/* Finds the time of the first event by reading the inputs once. */
+static int find_first_time(const struct call *call, int64_t *time)
 {
     struct inputs inputs;
     struct call other = *call;
@@ -123,10 +124,11 @@ static int find_first(const struct call *call, int64_t *time)
     bool is_found = false;
     for (size_t i = 0; i < call->paths_n; i++)
         if (stream_is_one(call->path[i]) || inputs_are_live(call))
-            return talk_misuse("cat",
-                               "a time without a date wants the date of the trace, so \"%s\" would "
-                               "have to be read twice: give the date too",
-                               call->path[i]);
+            return talk_misuse(
+                "cat",
+                "a time without a date needs the date of the first event, but \"%s\" "
+                "cannot be read twice: use a time with a date",
+                call->path[i]);
     other.set.start.kind = other.set.end.kind = MOMENT_NONE;
     int outcome = inputs_open(&inputs, &other, 0);
     if (outcome != OUTCOME_FINE)
@@ -142,12 +144,11 @@ static int find_first(const struct call *call, int64_t *time)
     return OUTCOME_FINE;
 }
 
-static void date_of(const struct call *call, int64_t time, struct tm *parts)
+static void set_date(const struct call *call, int64_t time, struct tm *parts)
 {
     struct tm day = {0};
     time_t second =
-        (time_t)(time / NS_PER_S -
-                 (time % NS_PER_S < 0)); /* before 1970, too, a second is that which began */
+        (time_t)(time / NS_PER_S - (time % NS_PER_S < 0)); /* rounded down, also before 1970 */
     if (call->set.clock_gmt ? gmtime_r(&second, &day) : localtime_r(&second, &day)) {
         parts->tm_year = day.tm_year;
         parts->tm_mon = day.tm_mon;
@@ -155,14 +156,14 @@ static void date_of(const struct call *call, int64_t time, struct tm *parts)
     }
 }
 
-static int place(const struct call *call, struct bound *bound, struct moment *moment)
+static int resolve_bound(const struct call *call, struct bound *bound, struct moment *moment)
 {
     int64_t seconds = bound->seconds, first = 0;
     if (bound->has_calendar && !bound->has_date) {
-        int outcome = find_first(call, &first);
+        int outcome = find_first_time(call, &first);
         if (outcome != OUTCOME_FINE)
             return outcome;
-        date_of(call, first, &bound->parts);
+        set_date(call, first, &bound->parts);
     }
     if (bound->has_calendar) {
         bound->parts.tm_isdst = -1;
@@ -175,37 +176,37 @@ static int place(const struct call *call, struct bound *bound, struct moment *mo
     return OUTCOME_FINE;
 }
 
-/* Reads an end of the range into a moment. */
-static int take(const struct call *call, const char *option, const char *text, size_t n,
-                struct moment *moment)
+/* Parses one end of the range. */
+static int parse_option(const struct call *call, const char *option, const char *text, size_t n,
+                        struct moment *moment)
 {
     struct bound bound;
     char own[64];
-    bool is_bound = read_bound(text, n, &bound);
-    int outcome = is_bound ? place(call, &bound, moment) : OUTCOME_FINE;
+    bool is_bound = parse_bound(text, n, &bound);
+    int outcome = is_bound ? resolve_bound(call, &bound, moment) : OUTCOME_FINE;
     (void)snprintf(own, sizeof own, "%.*s", (int)n, text);
     const bool is_read = is_bound || (n < sizeof own && units_parse_moment(own, moment));
     moment->option = option;
     if (is_read)
         return outcome;
     return talk_misuse("cat",
-                       "--%s cannot be \"%.*s\": it wants a time like 13:09:35.5, \"2026-11-21 "
+                       "--%s cannot be \"%.*s\": expected a time like 13:09:35.5, \"2026-11-21 "
                        "13:09:35\" or seconds since the epoch",
                        option, (int)n, text);
 }
 
-/* "BEGIN,END" or "[BEGIN,END]" */
-static int take_range(struct call *call)
+/* Parses "BEGIN,END" or "[BEGIN,END]". */
+static int parse_timerange(struct call *call)
 {
     const char *text = call->set.timerange + (call->set.timerange[0] == '[');
     size_t first = strcspn(text, ","), all = strlen(text);
     all -= all > 0 && text[all - 1] == ']';
     if (first == 0 || first + 1 >= all)
-        return talk_misuse("cat", "--timerange cannot be \"%s\": it wants BEGIN,END",
+        return talk_misuse("cat", "--timerange cannot be \"%s\": expected BEGIN,END",
                            call->set.timerange);
-    int outcome = take(call, "timerange", text, first, &call->set.start);
+    int outcome = parse_option(call, "timerange", text, first, &call->set.start);
     return outcome == OUTCOME_FINE
-               ? take(call, "timerange", text + first + 1, all - first - 1, &call->set.end)
+               ? parse_option(call, "timerange", text + first + 1, all - first - 1, &call->set.end)
                : outcome;
 }
 
@@ -221,15 +222,15 @@ int trim_take(struct call *call)
         return talk_misuse("cat", "--%s and --%s are the same: leave one out", set->start.option,
                            set->begin ? "begin" : "timerange");
     if (set->timerange)
-        outcome = take_range(call);
+        outcome = parse_timerange(call);
     if (outcome == OUTCOME_FINE && set->begin)
-        outcome = take(call, "begin", set->begin, strlen(set->begin), &set->start);
+        outcome = parse_option(call, "begin", set->begin, strlen(set->begin), &set->start);
     if (outcome == OUTCOME_FINE && end)
-        outcome = take(call, set->end.option, end, strlen(end), &set->end);
+        outcome = parse_option(call, set->end.option, end, strlen(end), &set->end);
     bool is_absolute = set->start.kind == MOMENT_ABSOLUTE && set->end.kind == MOMENT_ABSOLUTE;
     if (outcome == OUTCOME_FINE && is_absolute && set->end.ns < set->start.ns)
         return talk_misuse("cat", "the range of time ends before it begins");
-    /* It is in the range. */
+    /* The end itself is included. */
     set->end.ns += set->end.kind == MOMENT_ABSOLUTE && set->end.ns < INT64_MAX;
     return outcome;
 }

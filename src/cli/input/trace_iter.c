@@ -1,4 +1,4 @@
-/* Traces of several streams, put together from the reports of these. */
+/* Combines the reports of streams into traces. */
 #include "cli/input/trace_iter.h"
 
 #include <stdlib.h>
@@ -137,7 +137,7 @@ void traces_order(const ttr *t, ttr_reader **readers, size_t n)
     free(placed);
 }
 
-/* Adds what another stream found of a code; the worst of them is told. */
+/* Adds the same finding of another stream. The worst one provides the text. */
 static void add_note(struct trace_note *sum, const ttr_note *note, ttr_text path)
 {
     const uint64_t count = sum->note.count + note->count, bytes = sum->note.bytes + note->bytes;

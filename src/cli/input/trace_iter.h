@@ -1,5 +1,4 @@
-/* The traces that a reader has: a trace of many files is one of them, whatever the number of its
- * streams.
+/* Iterates over the traces of a reader. All files and streams of a trace are one trace.
  *
  * Ownership: everything shown belongs to the reader, as in a ttr_report. */
 #ifndef TRACETTA_CLI_INPUT_TRACE_ITER_H
@@ -9,26 +8,25 @@
 
 #include "cli/commands/report.h"
 
-/* A trace: neighbours among the reports of a reader. */
+/* A trace: a range of the reports of a reader. */
 struct trace {
-    size_t first, n; /* reports */
-    uint16_t source; /* whose attributes are those of the whole trace */
+    size_t first, n; /* range of reports */
+    uint16_t source; /* the source that has the attributes of the trace */
     struct findings sum;
     uint64_t packets;
-    size_t lossy; /* streams in which events are missing */
+    size_t lossy; /* number of streams with missing events */
     bool has_times;
     int64_t begin_ns, end_ns;
-    ttr_report report; /* of its first stream */
+    ttr_report report; /* report of its first stream */
 };
 
-/* Moves on to the next trace; a zeroed one moves to the first.  False past the last. */
+/* Moves to the next trace; a zeroed struct moves to the first. Returns false after the last. */
 bool traces_next(ttr_reader *reader, struct trace *trace);
 
-/* The same in the order of their paths, which people know. Readers have them in the order of what
- * happens at one time, that of uuids. */
+/* Iterates in the order of paths, which users expect. Readers order traces by UUID. */
 struct traces_walk {
     ttr_reader *reader;
-    struct trace *sorted; /* NULL without memory: then they come as the reader has them */
+    struct trace *sorted; /* NULL without memory: then the order is that of the reader */
     size_t n, i;
     struct trace at;
 };
@@ -37,40 +35,41 @@ void traces_walk_begin(struct traces_walk *walk, ttr_reader *reader);
 bool traces_walk_next(struct traces_walk *walk, struct trace *trace);
 void traces_walk_end(struct traces_walk *walk);
 
-/* How many there are. */
+/* Returns the number of traces. */
 size_t traces_count(ttr_reader *reader);
 
-/* Finds what an input says of itself ("trace.name"). */
+/* Finds an attribute of a source ("trace.name"). */
 bool traces_attribute(const ttr *t, uint16_t source, const char *name, ttr_value *value);
 
-/* Puts readers in the order in which babeltrace2 gives what happens at one time: by the uuid of
- * their first trace, those without one behind, by name.  Without memory they stay as they are. */
+/* Orders readers as babeltrace2 does for events of the same time: by the UUID of their first trace;
+ * readers without one come last, by name. Without memory the order stays. */
 void traces_order(const ttr *t, ttr_reader **readers, size_t n);
 
-/* A kind of finding in any of the streams of a trace. */
+/* A kind of finding, summed over the streams of a trace. */
 struct trace_note {
-    ttr_note note; /* counts and bytes together; severity, text and offset are those of the first
-                      stream that has it worst */
-    ttr_text path; /* of that */
-    size_t inputs, streams; /* that have it: all, and those that are streams */
+    /* counts and bytes are sums; severity, text and offset are from the first stream with the worst
+     * severity */
+    ttr_note note;
+    ttr_text path;          /* path of that stream */
+    size_t inputs, streams; /* number of inputs and of streams that have it */
 };
 
 #define TRACE_NOTES 64
 
-/* Collects the findings of a trace in order of their first; gives how many kinds there are, no more
- * than TRACE_NOTES. */
+/* Collects the findings of a trace in the order of their first occurrence. Returns the number of
+ * kinds, at most TRACE_NOTES. */
 size_t traces_notes(const ttr *t, ttr_reader *reader, const struct trace *trace,
                     struct trace_note note[TRACE_NOTES]);
 
-/* Whether a report is of a stream: what tells what is wrong with the metadata is none. */
+/* Whether a report is of a stream, not of metadata alone. */
 bool traces_is_stream(const ttr *t, const ttr_report *report);
 
-/* Whether there are any from this severity on. */
+/* Whether the trace has findings of this severity or a worse one. */
 bool traces_have_notes(ttr_reader *reader, const struct trace *trace, ttr_severity from);
 
 #define TRACE_CLOCKS 32
 
-/* Collects the clocks of a trace that differ; gives how many, no more than TRACE_CLOCKS. */
+/* Collects the different clocks of a trace. Returns their number, at most TRACE_CLOCKS. */
 size_t traces_clocks(ttr_reader *reader, const struct trace *trace, ttr_clock clock[TRACE_CLOCKS]);
 
 #endif

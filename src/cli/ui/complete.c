@@ -1,11 +1,11 @@
-/* Completions for bash, zsh and fish: the verbs, their options, and the values that are lists. */
+/* Completion scripts for bash, zsh and fish: commands, their options, and values that are lists. */
 #include <string.h>
 
 #include <tracetta/tracetta.h>
 
 #include "cli/ui/help.h"
 
-/* Prints the values an option may have, separated by blanks; nothing where any text will do. */
+/* Prints the values of an option, separated by blanks; nothing if any text is accepted. */
 static void put_choices(FILE *to, const char *choices)
 {
     ttr_format_info info;
@@ -27,13 +27,17 @@ static void put_choices(FILE *to, const char *choices)
             (void)fprintf(to, "%s ", profile);
         return;
     }
+    ttr_profile_format profile_format;
+    for (size_t i = 0;
+         strcmp(choices, "@outputs") == 0 && ttr_profile_format_get(i, &profile_format); i++)
+        (void)fprintf(to, "%s ", profile_format.name);
     uint32_t ability = strcmp(choices, "@readers") == 0 ? TTR_FORMAT_READS : TTR_FORMAT_WRITES;
     for (size_t i = 0; ttr_format_get(i, &info); i++)
         if (info.abilities & ability)
             (void)fprintf(to, "%s ", info.name);
 }
 
-/* Text within single quotes of a shell. */
+/* Prints text inside single quotes of a shell. */
 static void put_quoted(FILE *to, const char *text)
 {
     for (; *text; text++) {
@@ -44,7 +48,44 @@ static void put_quoted(FILE *to, const char *text)
     }
 }
 
-/* An option of one name may be another one for another verb. */
+/* Prints the first word of each command once. */
+static void put_first_words(FILE *to)
+{
+    const char *before = "";
+    for (size_t i = 0; command_at(i); i++) {
+        const char *name = command_at(i)->name;
+        const size_t n = strcspn(name, " ");
+        if (strncmp(before, name, n) != 0 || before[n] != name[n] || name[n] == '\0')
+            (void)fprintf(to, "%.*s ", (int)n, name);
+        before = name;
+    }
+}
+
+/* Calls `put` for the commands of two words: group and second word. */
+static void put_second_words(FILE *to,
+                             void (*put)(FILE *to, const char *group, int n, const char *word))
+{
+    for (size_t i = 0; command_at(i); i++) {
+        const char *name = command_at(i)->name, *space = strchr(name, ' ');
+        if (space)
+            put(to, name, (int)(space - name), space + 1);
+    }
+}
+
+static void put_bash_second(FILE *to, const char *group, int n, const char *word)
+{
+    (void)fprintf(to, "    [ \"${COMP_WORDS[1]}\" = %.*s ] && words+=\" %s\"\n", n, group, word);
+}
+
+static void put_fish_second(FILE *to, const char *group, int n, const char *word)
+{
+    (void)fprintf(to,
+                  "complete -c tracetta -f -n '__fish_seen_subcommand_from %.*s; and not "
+                  "__fish_seen_subcommand_from %s' -a %s\n",
+                  n, group, word, word);
+}
+
+/* Prints the pattern of an option: command and name, since commands may share names of options. */
 static void put_bash_pattern(FILE *to, const struct option_row *row)
 {
     bool is_first = true;
@@ -52,7 +93,8 @@ static void put_bash_pattern(FILE *to, const struct option_row *row)
     for (size_t i = 0; command_at(i); i++) {
         if (!(row->verbs & command_at(i)->verb))
             continue;
-        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_at(i)->name, row->name);
+        (void)fprintf(to, "%s%s--%s", is_first ? "" : "|", command_word(command_at(i)).s,
+                      row->name);
         is_first = false;
     }
     (void)fputs(") words=\"", to);
@@ -64,7 +106,9 @@ static void put_bash(FILE *to)
     (void)fputs(
         "# bash completion of tracetta\n_tracetta()\n{\n    local word=${COMP_WORDS[COMP_CWORD]} "
         "option=${COMP_WORDS[COMP_CWORD-1]} "
-        "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n    [ \"$word\" = = ] && word=\n"
+        "verb=${COMP_WORDS[1]} words=\n    COMPREPLY=()\n"
+        "    [ $COMP_CWORD -gt 2 ] && [ \"$verb\" = record ] && verb=record-${COMP_WORDS[2]}\n"
+        "    [ \"$word\" = = ] && word=\n"
         "    [ \"$option\" = = ] && option=${COMP_WORDS[COMP_CWORD-2]}\n    case $verb$option in\n",
         to);
     for (size_t i = 0; (row = option_at(i)); i++) {
@@ -79,24 +123,26 @@ static void put_bash(FILE *to)
                 "    case $verb in\n",
                 to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "    %s) words=\"", command_at(i)->name);
+        (void)fprintf(to, "    %s) words=\"", command_word(command_at(i)).s);
         for (size_t j = 0; (row = option_at(j)); j++)
             if (row->verbs & command_at(i)->verb)
                 (void)fprintf(to, "--%s%s ", row->name, option_wants_value(row) ? "=" : "");
         (void)fputs("\" ;;\n", to);
     }
     (void)fputs("    help) words=\"", to);
-    for (size_t i = 0; command_at(i); i++)
-        (void)fprintf(to, "%s ", command_at(i)->name);
+    put_first_words(to);
     (void)fputs("\" ;;\n    esac\n    [ \"$COMP_CWORD\" = 1 ] && words=\"help --version --help ",
                 to);
-    for (size_t i = 0; command_at(i); i++)
-        (void)fprintf(to, "%s ", command_at(i)->name);
-    (void)fputs("\"\n    if [[ $word == -* || $COMP_CWORD = 1 || $verb = help ]]; then\n"
-                "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n    fi\n"
-                "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n    return 0\n}\n"
-                "complete -o default -F _tracetta tracetta\n",
-                to);
+    put_first_words(to);
+    (void)fputs("\"\n    if [ \"$COMP_CWORD\" = 2 ]; then\n", to);
+    put_second_words(to, put_bash_second);
+    (void)fputs(
+        "    fi\n    if [[ $word == -* || $COMP_CWORD = 1 || $verb = help || $verb = record ]]; "
+        "then\n"
+        "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\")\n    fi\n"
+        "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n    return 0\n}\n"
+        "complete -o default -F _tracetta tracetta\n",
+        to);
 }
 
 static void put_zsh_option(FILE *to, const struct option_row *row)
@@ -129,17 +175,22 @@ static void put_zsh(FILE *to)
     const struct option_row *row;
     (void)fputs("#compdef tracetta\n_tracetta()\n{\n    local -a verbs=(\n", to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "        '%s:", command_at(i)->name);
+        (void)fprintf(to, "        '%.*s:", (int)strcspn(command_at(i)->name, " "),
+                      command_at(i)->name);
         put_quoted(to, command_at(i)->summary);
         (void)fputs("'\n", to);
     }
     (void)fputs(
         "        'help:explain a command'\n    )\n    if (( CURRENT == 2 )); then\n        "
         "_describe command verbs\n        _files\n        return\n    fi\n"
-        "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $verb in\n",
+        "    local verb=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
+        "    if [[ $verb == record ]]; then\n"
+        "        if (( CURRENT == 2 )); then\n            compadd dotnet perf\n            return\n"
+        "        fi\n        verb=record-$words[2]\n        shift words\n        (( CURRENT-- ))\n"
+        "    fi\n    case $verb in\n",
         to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_at(i)->name);
+        (void)fprintf(to, "    %s)\n        _arguments -s \\\n", command_word(command_at(i)).s);
         for (size_t j = 0; (row = option_at(j)); j++)
             if (row->verbs & command_at(i)->verb)
                 put_zsh_option(to, row);
@@ -155,16 +206,19 @@ static void put_fish(FILE *to)
     const struct option_row *row;
     (void)fputs("# fish completion of tracetta\n", to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %s -d '",
-                      command_at(i)->name);
+        (void)fprintf(to, "complete -c tracetta -n __fish_use_subcommand -a %.*s -d '",
+                      (int)strcspn(command_at(i)->name, " "), command_at(i)->name);
         put_quoted(to, command_at(i)->summary);
         (void)fputs("'\n", to);
     }
+    put_second_words(to, put_fish_second);
     for (size_t j = 0; (row = option_at(j)); j++) {
         (void)fputs("complete -c tracetta -n '__fish_seen_subcommand_from", to);
         for (size_t i = 0; command_at(i); i++)
-            if (row->verbs & command_at(i)->verb)
-                (void)fprintf(to, " %s", command_at(i)->name);
+            if (row->verbs & command_at(i)->verb) {
+                const char *space = strchr(command_at(i)->name, ' ');
+                (void)fprintf(to, " %s", space ? space + 1 : command_at(i)->name);
+            }
         (void)fprintf(to, "' -l %s", row->name);
         if (row->letter)
             (void)fprintf(to, " -s %c", row->letter);

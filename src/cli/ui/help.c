@@ -1,4 +1,4 @@
-/* --help: usage, examples first, then options by group. */
+/* Help pages: usage, examples, then options by group. */
 #include "cli/ui/help.h"
 
 #include <string.h>
@@ -8,9 +8,10 @@
 
 const char *const help_statuses[] = {
     "0",
-    "fine",
+    "success",
     "1",
-    "no, different, damaged (the output holds all that could be read), or lossy under --strict",
+    "no match, a difference, damage (the output holds all that could be read), or a lossy "
+    "conversion under --strict",
     "2",
     "wrong usage",
     "3",
@@ -18,10 +19,10 @@ const char *const help_statuses[] = {
     "4",
     "an output failed or is partial",
     "130, 143",
-    "interrupted; outputs hold what came before",
+    "interrupted; outputs hold all that came before",
     NULL};
 
-/* Prints text with lines of at most LINE columns, all but the first indented. */
+/* Prints text in lines of at most LINE columns; all lines but the first are indented. */
 static void print_wrapped(FILE *to, const char *text, int indent, int column)
 {
     while (*text) {
@@ -75,15 +76,26 @@ static void print_group(FILE *to, uint32_t verb, unsigned group)
 
 void help_overview(FILE *to)
 {
-    (void)fputs("usage: tracetta FILE...             what is in a trace\n"
+    (void)fputs("usage: tracetta FILE...             show what is in a trace\n"
                 "       tracetta COMMAND [OPTIONS] FILE...\n\n"
-                "Any path will do: a file, compressed or not, a pipe, \"-\". The content tells the "
-                "format.\n\nCommands:\n",
+                "A FILE is a file, compressed or not, a folder, a pipe, or \"-\". Its content "
+                "decides the format.\n\nCommands:\n",
                 to);
     for (size_t i = 0; command_at(i); i++)
-        (void)fprintf(to, "  %-10s %s\n", command_at(i)->name, command_at(i)->summary);
-    (void)fputs("\ntracetta help COMMAND explains one; tracetta --version tells the version.\n",
+        (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
+    (void)fputs("\n\"tracetta help COMMAND\" explains a command; \"tracetta --version\" prints the "
+                "version.\n",
                 to);
+}
+
+void help_group(FILE *to, const char *word)
+{
+    const size_t n = strlen(word);
+    (void)fprintf(to, "usage: tracetta %s WHAT [OPTIONS] ...\n\n", word);
+    for (size_t i = 0; command_at(i); i++)
+        if (strncmp(command_at(i)->name, word, n) == 0 && command_at(i)->name[n] == ' ')
+            (void)fprintf(to, "  %-14s %s\n", command_at(i)->name, command_at(i)->summary);
+    (void)fprintf(to, "\n\"tracetta help %s WHAT\" explains one of them.\n", word);
 }
 
 void help_command(FILE *to, const struct command *command)
@@ -97,6 +109,8 @@ void help_command(FILE *to, const struct command *command)
     for (unsigned group = 0; group < GROUP_COUNT; group++)
         print_group(to, command->verb, group);
     (void)fputs("\nExit status:\n", to);
-    for (size_t i = 0; help_statuses[i]; i += 2)
-        (void)fprintf(to, "  %-8s %s\n", help_statuses[i], help_statuses[i + 1]);
+    for (size_t i = 0; help_statuses[i]; i += 2) {
+        (void)fprintf(to, "  %-8s ", help_statuses[i]);
+        print_wrapped(to, help_statuses[i + 1], 11, 11);
+    }
 }

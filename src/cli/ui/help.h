@@ -1,4 +1,4 @@
-/* Help, man pages and completions, all made from the tables of verbs and options. */
+/* Help, man pages and completions, generated from the tables of commands and options. */
 #ifndef TRACETTA_CLI_UI_HELP_H
 #define TRACETTA_CLI_UI_HELP_H
 
@@ -6,19 +6,22 @@
 
 #include "cli/commands/command.h"
 
-/* Shown for exit statuses everywhere: number and meaning, alternating; NULL at the end. */
+/* Exit statuses: number and meaning in turn; NULL at the end. */
 extern const char *const help_statuses[];
 
-/* Prints the overview of all verbs. */
+/* Prints the overview of all commands. */
 void help_overview(FILE *to);
 
-/* Prints the help of one verb. */
+/* Prints the commands that begin with a word ("record"). */
+void help_group(FILE *to, const char *word);
+
+/* Prints the help of one command. */
 void help_command(FILE *to, const struct command *command);
 
-/* Prints a man page in roff: of a verb, or of the whole command (NULL). */
+/* Prints a man page in roff: of one command, or of the whole program (NULL). */
 void manual_print(FILE *to, const struct command *command);
 
-/* Prints the completion script of "bash", "zsh" or "fish"; false for another shell. */
+/* Prints the completion script of "bash", "zsh" or "fish"; returns false for another shell. */
 bool complete_print(FILE *to, const char *shell);
 
 #endif

@@ -1,5 +1,5 @@
-/* Signals.  A handler may only touch these words, and call what POSIX says is safe there;
- * directories are listed by the system call itself, since opendir may allocate. */
+/* Signal handlers. A handler may only touch these variables and call async-signal-safe functions.
+ * Directories are listed by the system call, since opendir may allocate. */
 #include "cli/ui/interrupt.h"
 
 #include <fcntl.h>
@@ -12,14 +12,15 @@
 
 #include "cli/commands/command.h"
 
-#define LEVELS_MAX 4 /* of folders in an output that is one */
+#define LEVELS_MAX 4 /* depth of folders in an output folder */
 
 static volatile sig_atomic_t came, dump_came;
 static const char *volatile temporary;
-static int wake[2] = {-1, -1}; /* a pipe whose writing end the handler closes: then its reading end
-                                  is ready, for every thread */
+/* pipe that the handler closes for writing: its reading end then becomes readable in every thread
+ */
+static int wake[2] = {-1, -1};
 
-/* What getdents64 fills in. */
+/* The entry that getdents64 writes. */
 struct listed {
     uint64_t inode;
     int64_t next;
@@ -30,12 +31,12 @@ struct listed {
 
 static void remove_tree(int folder, const char *name, int levels);
 
-/* Removes what an open folder holds; nobody is filling it any more. */
+/* Removes the entries of an open folder, which no thread writes to any more. */
 static void empty_folder(int fd, int levels)
 {
     _Alignas(struct listed) char bytes[2048];
     long n;
-    /* A system call by its number: what a library could do around it, this does not. */
+    /* called by number, since library functions are not async-signal-safe */
     while ((n = syscall(SYS_getdents64, /* NOLINT(bugprone-signal-handler,cert-sig30-c) */
                         fd, bytes, sizeof bytes)) > 0)
         for (long at = 0; at < n;) {
@@ -46,7 +47,7 @@ static void empty_folder(int fd, int levels)
         }
 }
 
-/* Removes a file, or a folder and what is in it down to some levels. */
+/* Removes a file, or a folder with its contents down to some levels. */
 static void remove_tree(int folder, const char *name, int levels)
 {
     if (unlinkat(folder, name, 0) == 0 || levels == 0)
@@ -80,9 +81,9 @@ static void on_dump(int number)
     dump_came = number;
 }
 
-/* A mapped file was cut short by someone else.  Nothing can be read on, and what is written would
- * look whole. */
-static void on_cut(int number)
+/* Handles SIGBUS: a mapped file was truncated by another process. Reading cannot go on, and the
+ * output would look complete. */
+static void on_bus_error(int number)
 {
     static const char text[] =
         "tracetta: an input was cut while it was read; --no-mmap reads such files\n";
@@ -91,8 +92,9 @@ static void on_cut(int number)
     _exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? OUTCOME_OUTPUT : OUTCOME_INPUT);
 }
 
-/* What the caller made us ignore (nohup, jobs in the background of a script) stays so. */
-static void take_signal(int number)
+/* Installs a handler, unless the signal was ignored at the start (nohup, background jobs of a
+ * script). */
+static void install_handler(int number)
 {
     struct sigaction action = {.sa_handler = on_signal}, before;
     (void)sigemptyset(&action.sa_mask);
@@ -104,12 +106,12 @@ void interrupt_init(void)
 {
     if (pipe2(wake, O_CLOEXEC) != 0)
         wake[0] = wake[1] = -1;
-    take_signal(SIGINT);
-    take_signal(SIGTERM);
-    take_signal(SIGHUP);
+    install_handler(SIGINT);
+    install_handler(SIGTERM);
+    install_handler(SIGHUP);
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN);
-    (void)signal(SIGBUS, on_cut);
+    (void)signal(SIGBUS, on_bus_error);
 }
 
 void interrupt_take_dumps(void)

@@ -1,12 +1,13 @@
-/* JSON to a stdio stream (RFC 8259).  Bytes that are no UTF-8 become U+FFFD. */
+/* Writes JSON (RFC 8259).  Bytes that are not UTF-8 become U+FFFD. */
 #include "cli/ui/json.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/ui/term.h"
+#include "cli/ui/units.h"
 
-static void put_place(struct json *json, const char *key)
+static void put_separator(struct json *json, const char *key)
 {
     uint32_t bit = UINT32_C(1) << (json->depth & 31);
     if (json->depth > 0) {
@@ -22,7 +23,7 @@ static void put_place(struct json *json, const char *key)
         (void)fprintf(json->to, "\"%s\": ", key);
 }
 
-/* Length of the valid UTF-8 sequence at p, 0 where there is none (Unicode 15, table 3-7). */
+/* Returns the length of the valid UTF-8 sequence at p, or 0 (Unicode 15, table 3-7). */
 static size_t sequence_length(const unsigned char *p, size_t n)
 {
     unsigned char low = 0x80, high = 0xbf;
@@ -65,7 +66,7 @@ static void put_character(FILE *to, const unsigned char *p, size_t length)
 
 void json_open(struct json *json, const char *key, char bracket)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fputc(bracket, json->to);
     json->depth++;
     json->has_members &= ~(UINT32_C(1) << (json->depth & 31));
@@ -96,7 +97,7 @@ static void put_quoted(struct json *json, ttr_text value)
 
 void json_text(struct json *json, const char *key, ttr_text value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     put_quoted(json, value);
 }
 
@@ -107,31 +108,47 @@ void json_string(struct json *json, const char *key, const char *value)
 
 void json_uint(struct json *json, const char *key, uint64_t value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%" PRIu64, value);
 }
 
 void json_int(struct json *json, const char *key, int64_t value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%" PRId64, value);
+}
+
+void json_time(struct json *json, const char *key, int64_t ns)
+{
+    char text[64];
+    const size_t n = strlen(key) - strlen("_ns");
+    if (!json->has_text_times) {
+        json_int(json, key, ns);
+    } else {
+        (void)snprintf(text, sizeof text, "%" PRId64, ns);
+        json_string(json, key, text);
+    }
+    if (!json->is_unix)
+        return;
+    (void)snprintf(text, sizeof text, "%.*s_time", (int)n, key);
+    json_string(json, text, units_time(ns, true).s);
 }
 
 void json_bool(struct json *json, const char *key, bool value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fputs(value ? "true" : "false", json->to);
 }
 
 void json_float(struct json *json, const char *key, double value)
 {
-    put_place(json, key);
+    put_separator(json, key);
     (void)fprintf(json->to, "%.6g", value);
 }
 
 void json_member(struct json *json, ttr_text key, const ttr_value *value)
 {
-    put_place(json, NULL);
+    put_separator(json, NULL);
     put_quoted(json, key);
     (void)fputs(": ", json->to);
     switch (value->type) {

@@ -1,12 +1,12 @@
-/* Man pages: roff from the tables.  man(7) macros only. */
+/* Man pages in roff, with the macros of man(7) only. */
 #include <string.h>
 
 #include <tracetta/tracetta.h>
 
 #include "cli/ui/help.h"
 
-/* Text with what roff would take for its own made harmless. */
-static void put(FILE *to, const char *text)
+/* Prints text with the characters escaped that mean something in roff. */
+static void put_escaped(FILE *to, const char *text)
 {
     bool at_begin = true;
     for (; *text; text++) {
@@ -25,7 +25,7 @@ static void put(FILE *to, const char *text)
 static void put_line(FILE *to, const char *before, const char *text)
 {
     (void)fputs(before, to);
-    put(to, text);
+    put_escaped(to, text);
     (void)fputc('\n', to);
 }
 
@@ -35,12 +35,12 @@ static void put_option(FILE *to, const struct option_row *row)
     if (row->letter)
         (void)fprintf(to, "\\fB\\-%c\\fR, ", row->letter);
     (void)fputs("\\fB\\-\\-", to);
-    put(to, row->name);
+    put_escaped(to, row->name);
     (void)fputs("\\fR", to);
     if (row->value) {
         bool is_maybe = row->type == OPTION_MAYBE;
         (void)fprintf(to, "%s=\\fI", is_maybe ? "[" : "");
-        put(to, row->value);
+        put_escaped(to, row->value);
         (void)fprintf(to, "\\fR%s", is_maybe ? "]" : "");
     }
     put_line(to, "\n", row->text);
@@ -73,20 +73,19 @@ static void put_end(FILE *to)
     }
     (void)fputs(
         ".SH ENVIRONMENT\n"
-        ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\" for none. "
+        ".TP\n\\fBPAGER\\fR\nthe pager for output on a terminal; empty or \"cat\": no pager. "
         "\\fBLESS\\fR is set to FRX when unset.\n"
-        ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours also into pipes.\n"
-        ".TP\n\\fBTMPDIR\\fR\nwhere sorting keeps what does not fit into memory.\n"
-        ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nservers that "
-        "\\fB\\-\\-debuginfod\\fR without servers asks, and after how many seconds "
-        "without an answer it gives up.\n",
+        ".TP\n\\fBNO_COLOR\\fR, \\fBCLICOLOR_FORCE\\fR\nno colours, or colours in pipes too.\n"
+        ".TP\n\\fBTMPDIR\\fR\nthe folder for temporary files of sorting.\n"
+        ".TP\n\\fBDEBUGINFOD_URLS\\fR, \\fBDEBUGINFOD_TIMEOUT\\fR\nthe servers of "
+        "\\fB\\-\\-debuginfod\\fR without URLs, and the seconds to wait for an answer.\n",
         to);
 }
 
 static void put_command_page(FILE *to, const struct command *command)
 {
     (void)fprintf(to, ".TH TRACETTA\\-%s 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta\\-%s \\- ",
-                  command->name, ttr_version(), command->name);
+                  command_word(command).s, ttr_version(), command_word(command).s);
     put_line(to, "", command->summary);
     (void)fprintf(to, ".SH SYNOPSIS\n\\fBtracetta %s\\fR [\\fIOPTIONS\\fR] ", command->name);
     put_line(to, "", command->operands);
@@ -107,19 +106,19 @@ static void put_overview_page(FILE *to)
                   ".TH TRACETTA 1 \"\" \"tracetta %s\"\n.SH NAME\ntracetta \\- read, print, "
                   "convert, measure and repair traces\n",
                   ttr_version());
-    (void)fputs(".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR "
-                "\\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
-                ".SH DESCRIPTION\nReads traces of several formats, told by their content, from "
-                "files (compressed or not), pipes and\n"
-                "standard input (\"\\-\"), and live sessions of LTTng from its relay daemon, as "
-                "they are recorded\n"
-                "(net://HOST[:PORT]/host/HOSTNAME/SESSION; net://HOST lists them). Data goes to "
-                "standard output, everything else to standard error. Damaged input is read as far\n"
-                "as its format allows, with one line of warning and exit status 1; "
-                "\\fB\\-\\-strict\\fR stops at it.\n.SH COMMANDS\n",
-                to);
+    (void)fputs(
+        ".SH SYNOPSIS\n\\fBtracetta\\fR \\fIFILE\\fR...\n.br\n\\fBtracetta\\fR "
+        "\\fICOMMAND\\fR [\\fIOPTIONS\\fR] \\fIFILE\\fR...\n"
+        ".SH DESCRIPTION\nReads traces of several formats from files (compressed or not), folders, "
+        "pipes and standard input (\"\\-\").\nThe content decides the format. Live sessions "
+        "of LTTng are read from its relay daemon\n(net://HOST[:PORT]/host/HOSTNAME/SESSION; "
+        "net://HOST lists them).\nData is written to stdout, diagnostics to stderr.\n"
+        "Damaged input is read as far as possible, with one line of warning and exit "
+        "status 1; \\fB\\-\\-strict\\fR stops at it.\n"
+        "Options may come before the command.\n.SH COMMANDS\n",
+        to);
     for (size_t i = 0; command_at(i); i++) {
-        (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_at(i)->name);
+        (void)fprintf(to, ".TP\n\\fBtracetta\\-%s\\fR(1)\n", command_word(command_at(i)).s);
         put_line(to, "", command_at(i)->summary);
     }
     put_end(to);

@@ -1,4 +1,4 @@
-/* What is said on stderr.  Data never goes there, talk never goes to stdout. */
+/* Prints messages to stderr. Data is written to stdout, diagnostics to stderr. */
 #include "cli/ui/messages.h"
 
 #include <ctype.h>
@@ -12,8 +12,8 @@
 
 #define LINE_MAX_BYTES 16384u
 
-/* What the library calls options (ttr_error.option, and in texts), and what they are called here.
- */
+/* Library options that errors and notes name (ttr_error.option), and the command line option for
+ * each. */
 static const struct {
     const char *option, *own, *flag;
 } flags[] = {{"from", "ttr_read_options.from = ", "--from="},
@@ -61,7 +61,7 @@ static void replace_format_options(char *text, const char *option)
 
 /* Replaces the library's name of an option by the command's, at the last place where it is named.
  * Before it there may be names of files, which stay as they are. */
-static const char *in_flags(const char *text, const char *option, char own[TALK_TEXT])
+static const char *name_flags(const char *text, const char *option, char own[TALK_TEXT])
 {
     const size_t n = strlen(text);
     if (!*option || n >= TALK_TEXT)
@@ -72,7 +72,7 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
         if (!at)
             continue;
         const size_t own_n = strlen(flags[i].own),
-                     flag_n = strlen(flags[i].flag); /* which is less */
+                     flag_n = strlen(flags[i].flag); /* shorter than the original */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
@@ -84,22 +84,22 @@ static const char *in_flags(const char *text, const char *option, char own[TALK_
 
 const char *talk_error_text(const ttr_error *error, char own[TALK_TEXT])
 {
-    return in_flags(error->text, error->option, own);
+    return name_flags(error->text, error->option, own);
 }
 
 const char *talk_note_text(const ttr_note *note, char own[TALK_TEXT])
 {
-    return in_flags(note->text, ttr_note_option(note), own);
+    return name_flags(note->text, ttr_note_option(note), own);
 }
 
-static void say_text(const char *text)
+static void print_escaped(const char *text)
 {
     term_text_to(stderr, (ttr_text){text, strlen(text)});
 }
 
-/* Where a text ends with the line of a language and a caret below it, as "what\n  the line\n    ^":
- * the offset of the line's break; else the text's length. */
-static size_t drawing_of(const char *text)
+/* Returns the offset of the line break before a source line with a caret below it ("text\n  the
+ * line\n    ^"), or the length of the text. */
+static size_t find_caret_lines(const char *text)
 {
     size_t n = strlen(text), at = n;
     if (n == 0 || text[n - 1] != '^')
@@ -113,10 +113,10 @@ static size_t drawing_of(const char *text)
     return at > 0 ? at - 1 : n;
 }
 
-/* The line and the caret stand below what is said; no other break in a text is one. */
-static void say_reason(const char *text)
+/* Prints a text with its source line and caret. Other line breaks are escaped. */
+static void print_reason(const char *text)
 {
-    size_t n = drawing_of(text);
+    size_t n = find_caret_lines(text);
     term_text_to(stderr, (ttr_text){text, n});
     for (const char *line = text + n; *line == '\n';) {
         size_t line_n = strcspn(++line, "\n");
@@ -126,12 +126,12 @@ static void say_reason(const char *text)
     }
 }
 
-/* Names of files and what traces say are parts of it: nothing in them may steer the terminal. */
-static void say_line(const char *format, va_list values)
+/* Prints a line. Control characters in names of files and texts of traces are escaped. */
+static void print_formatted(const char *format, va_list values)
 {
     char line[LINE_MAX_BYTES];
     int n = vsnprintf(line, sizeof line, format, values);
-    say_text(n < 0 ? format : line);
+    print_escaped(n < 0 ? format : line);
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
@@ -140,7 +140,7 @@ int talk_misuse(const char *verb, const char *format, ...)
     va_list values;
     (void)fputs("tracetta: ", stderr);
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
     (void)fprintf(stderr, "try: tracetta %s%s--help\n", verb ? verb : "", verb ? " " : "");
     return OUTCOME_MISUSE;
@@ -152,16 +152,16 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
     char line[24], own[TALK_TEXT];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown)) {
-        say_text(shown);
+        print_escaped(shown);
         (void)fputs(": ", stderr);
     }
     bool has_place = error->offset != UINT64_MAX && error->offset != 0 && error->status != TTR_E_IO;
     if (has_place && !strstr(error->text, "at byte"))
-        (void)fprintf(stderr, "at byte %llu: ", (unsigned long long)error->offset);
+        (void)fprintf(stderr, "byte %llu: ", (unsigned long long)error->offset);
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    say_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
+    print_reason(error->text[0] ? talk_error_text(error, own) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;
@@ -176,11 +176,11 @@ void talk_error(const struct call *call, const char *path, const ttr_error *erro
 void talk_failure(const char *path, const char *format, ...)
 {
     (void)fputs("tracetta: ", stderr);
-    say_text(path);
+    print_escaped(path);
     (void)fputs(": ", stderr);
     va_list values;
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
 }
 
@@ -211,7 +211,7 @@ int talk_cannot_write(const char *path, int reason)
 
 int talk_output_failed(int reason)
 {
-    clearerr(stdout); /* once is enough */
+    clearerr(stdout); /* report the error once */
     if (reason == EPIPE)
         return OUTCOME_FINE;
     return talk_cannot_write("standard output", reason);
@@ -224,7 +224,7 @@ void talk_note(const struct call *call, const char *format, ...)
     (void)fputs("tracetta: ", stderr);
     va_list values;
     va_start(values, format);
-    say_line(format, values);
+    print_formatted(format, values);
     va_end(values);
 }
 
@@ -232,7 +232,7 @@ const char *talk_nearest(const char *word, const char *(*at)(const void *own, si
                          const void *own)
 {
     const char *nearest = NULL;
-    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, one in a short word */
+    unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, or one in a short word */
     const char *candidate;
     for (size_t i = 0; (candidate = at(own, i)); i++) {
         unsigned edits = ttr_edits(word, candidate);

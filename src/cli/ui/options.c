@@ -1,10 +1,11 @@
-/* Options: the table, and its parser (long options with "=" or a word behind, bundled letters,
- * operands anywhere).
+/* Options: the table of all commands, and its parser.
  *
- * Left out on purpose: shortened long options; a script that uses them breaks when an option is
- * added. */
+ * The parser accepts long options with "=" or with the value as the next word, bundled letters, and
+ * options before, between and after operands.  It does not accept shortened long options: a script
+ * that uses them would break when an option is added. */
 #include "cli/ui/options.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,107 +17,117 @@
 #define AT(member) offsetof(struct settings, member)
 
 enum {
-    EVERY = 0xffff,
-    LIVE = VERB_PS | VERB_DUMP | VERB_RECORD | VERB_COUNTERS | VERB_EVENTS,
+    EVERY = 0x1ffff,
+    DOTNET = VERB_RECORD_DOTNET,
+    PERF = VERB_RECORD_PERF,
+    RECORDS = DOTNET | PERF,
+    LIVE = VERB_PS | VERB_DUMP | RECORDS | VERB_COUNTERS | VERB_EVENTS,
     PROFILES = VERB_FLAME | VERB_REPORT,
     READS = EVERY & ~(VERB_FORMATS | LIVE),
     MANY = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_STAT | VERB_TREE | PROFILES,
+    COPIES = VERB_CONVERT | VERB_MERGE | VERB_RECOVER,
     REPORTS = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_FORMATS | VERB_PS | VERB_DUMP |
-              VERB_REPORT | VERB_EVENTS,
+              VERB_REPORT | VERB_EVENTS | COPIES,
+    TIMED = VERB_INFO | VERB_STAT | VERB_TREE | VERB_CHECK | VERB_REPORT | VERB_CONVERT |
+            VERB_MERGE | VERB_CAT,
     LOCATES = VERB_CAT | VERB_CONVERT | VERB_MERGE,
-    WRITES = VERB_CAT | VERB_CONVERT | VERB_MERGE | VERB_RECOVER | VERB_RECORD | VERB_COUNTERS |
-             VERB_FLAME
+    WRITES = VERB_CAT | COPIES | RECORDS | VERB_COUNTERS | VERB_FLAME
 };
 
 static const struct option_row table[] = {
-    {"json", 'j', OPTION_FLAG, GROUP_VERB, AT(json), REPORTS, NULL, NULL,
-     "print JSON; its \"schema\" key names the version"},
+    {"json", 'j', OPTION_FLAG, GROUP_VERB, AT(json), REPORTS & ~COPIES, NULL, NULL,
+     "print JSON; its key \"schema\" names the version"},
+    {"json", 'j', OPTION_FLAG, GROUP_VERB, AT(json), COPIES, NULL, NULL,
+     "print a report as JSON to stdout: output, events, losses, damage"},
+    {"json-times", 0, OPTION_TEXT, GROUP_VERB, AT(json_times), TIMED, "HOW", "number|string",
+     "write times in JSON as numbers (default), or as strings that jq and JavaScript keep exact"},
     {"classes", 0, OPTION_FLAG, GROUP_VERB, AT(classes), VERB_INFO, NULL, NULL,
-     "show the classes of events that the trace describes, with their fields"},
+     "show the event classes that the trace describes, with their fields"},
     {"metadata", 0, OPTION_TEXT, GROUP_VERB, AT(metadata), VERB_INFO, "LANGUAGE",
      "ctf2|ctf1.8|ctf1.1",
-     "print what the trace says of its events in this language, and nothing else (metadata to read "
-     "instead of the trace's own: --option=ctf.metadata=FILE)"},
+     "print only the description of the events, in this language. To read other metadata than the "
+     "trace's own, use --option=ctf.metadata=FILE"},
     {"tracefs", 0, OPTION_TEXT, GROUP_VERB, AT(tracefs), VERB_EVENTS, "FOLDER", "@file",
-     "where tracefs is mounted; by default it is found"},
+     "use the tracefs that is mounted here; by default it is searched"},
     {"output", 'o', OPTION_TEXT, GROUP_VERB, AT(output), WRITES, "FILE", "@file",
-     "write to FILE, or to a folder of that name where traces are folders; \"-\" is standard "
-     "output"},
-    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT | VERB_MERGE, "FORMAT", "@writers",
-     "write this format; by default the suffix of the output tells"},
+     "write to this file, or to this folder if a trace is a folder; \"-\" is standard output"},
+    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_CONVERT, "FORMAT", "@outputs",
+     "write this format; by default the suffix of the output decides"},
+    {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_MERGE, "FORMAT", "@writers",
+     "write this format; by default the suffix of the output decides"},
     {"to", 't', OPTION_TEXT, GROUP_VERB, AT(to), VERB_FLAME, "FORMAT",
      "folded|speedscope|pprof|svg|firefox",
-     "write this format; by default the suffix of the output tells: .folded or .txt, "
+     "write this format; by default the suffix of the output decides: .folded or .txt, "
      ".speedscope.json, .pb.gz, .svg, .json"},
     {"threads", 0, OPTION_FLAG, GROUP_VERB, AT(by_thread), VERB_FLAME, NULL, NULL,
-     "keep threads apart also where the format has one picture of all (folded, svg)"},
+     "keep threads apart in folded and svg too"},
     {"merge", 0, OPTION_FLAG, GROUP_VERB, AT(merged), VERB_FLAME, NULL, NULL,
-     "put all threads together also where the format keeps them apart"},
+     "put all threads together in speedscope, pprof and firefox too"},
     {"states", 0, OPTION_FLAG, GROUP_VERB, AT(states), VERB_FLAME, NULL, NULL,
-     "add a frame for what the thread was doing where the trace tells (CPU_TIME, "
-     "UNMANAGED_CODE_TIME); speedscope has it always"},
+     "add a frame for the state of the thread if the trace records it (CPU_TIME, "
+     "UNMANAGED_CODE_TIME); speedscope always has it"},
     {"of", 0, OPTION_TEXT, GROUP_VERB, AT(profile_of), PROFILES, "WHAT", "samples|spans",
-     "take samples or spans; by default samples, and spans where there are none"},
+     "use samples or spans; by default samples, or spans if the trace has no samples"},
     {"inclusive", 0, OPTION_FLAG, GROUP_VERB, AT(inclusive), VERB_REPORT, NULL, NULL,
-     "topn: order by the time in a function and all it calls, instead of its own"},
+     "topn: order by the time in a function and all that it calls"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(format), VERB_CAT, "FORMAT", "text|jsonl|csv",
      "print text (default), JSON Lines or CSV"},
     {"overwrite", 'f', OPTION_FLAG, GROUP_VERB, AT(overwrite), WRITES, NULL, NULL,
      "replace an existing file"},
     {"style", 0, OPTION_TEXT, GROUP_VERB, AT(style), VERB_CAT, "STYLE",
      "tracetta|babeltrace2|perf|trace-cmd|microsoft",
-     "print lines as babeltrace2 does, to the byte, the eight options that follow being as there; "
-     "as perf script or trace-cmd report do; or JSON "
-     "objects as Microsoft's perf-decode does"},
-    {"names", 0, OPTION_WORDS, GROUP_VERB, AT(shown_names), VERB_CAT, "LIST", NULL,
-     "which names to print: of payload, context, scope, header; all, none"},
-    {"fields", 0, OPTION_WORDS, GROUP_VERB, AT(shown_fields), VERB_CAT, "LIST", NULL,
-     "what to print before the name: of trace, trace:hostname, trace:domain, trace:procname, "
+     "print the lines of babeltrace2, perf script or trace-cmd report, or the JSON of "
+     "Microsoft's perf-decode"},
+    {"names", 0, OPTION_WORDS, GROUP_BABELTRACE2, AT(shown_names), VERB_CAT, "LIST", NULL,
+     "print the names of these: payload, context, scope, header; all, none"},
+    {"fields", 0, OPTION_WORDS, GROUP_BABELTRACE2, AT(shown_fields), VERB_CAT, "LIST", NULL,
+     "print these before the name: trace, trace:hostname, trace:domain, trace:procname, "
      "trace:vpid, loglevel, emf; all, none"},
-    {"clock-seconds", 0, OPTION_FLAG, GROUP_VERB, AT(clock_seconds), VERB_CAT, NULL, NULL,
-     "times as seconds since the epoch"},
-    {"clock-cycles", 0, OPTION_FLAG, GROUP_VERB, AT(clock_cycles), VERB_CAT, NULL, NULL,
-     "times as cycles of their clock"},
-    {"clock-date", 0, OPTION_FLAG, GROUP_VERB, AT(clock_date), VERB_CAT, NULL, NULL,
-     "times with their date"},
-    {"clock-gmt", 0, OPTION_FLAG, GROUP_VERB, AT(clock_gmt), VERB_CAT, NULL, NULL,
-     "times in UTC instead of the local zone"},
-    {"clock-force-correlate", 0, OPTION_FLAG, GROUP_VERB, AT(clock_correlate), VERB_CAT, NULL, NULL,
-     "clocks that do not know the time of day share one zero, as they do here anyway"},
-    {"no-delta", 0, OPTION_FLAG, GROUP_VERB, AT(no_delta), VERB_CAT, NULL, NULL,
-     "no time since the event before"},
+    {"clock-seconds", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(clock_seconds), VERB_CAT, NULL, NULL,
+     "print times as seconds since the epoch"},
+    {"clock-cycles", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(clock_cycles), VERB_CAT, NULL, NULL,
+     "print times as cycles of their clock"},
+    {"clock-date", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(clock_date), VERB_CAT, NULL, NULL,
+     "print times with their date"},
+    {"clock-gmt", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(clock_gmt), VERB_CAT, NULL, NULL,
+     "print times in UTC instead of the local zone"},
+    {"clock-force-correlate", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(clock_correlate), VERB_CAT,
+     NULL, NULL, "accepted for scripts: clocks without a known origin always share one zero here"},
+    {"no-delta", 0, OPTION_FLAG, GROUP_BABELTRACE2, AT(no_delta), VERB_CAT, NULL, NULL,
+     "do not print the time since the previous event"},
+    {"begin", 0, OPTION_TEXT, GROUP_BABELTRACE2, AT(begin), VERB_CAT, "TIME", NULL,
+     "select events from this time on: \"13:09:35.5\", \"2026-11-21 13:09:35\", or seconds"},
+    {"timerange", 0, OPTION_TEXT, GROUP_BABELTRACE2, AT(timerange), VERB_CAT, "BEGIN,END", NULL,
+     "select events from BEGIN to END, both included"},
+    {"retry-duration", 0, OPTION_COUNT, GROUP_BABELTRACE2, AT(retry_us), VERB_CAT, "US", NULL,
+     "live traces: wait so many microseconds before asking for more data"},
     {"debug-info", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info), LOCATES, NULL, NULL,
-     "say of events of LTTng-UST with the contexts ip and vpid in which binary, function and line "
-     "they were"},
+     "add binary, function and line to LTTng-UST events that have the contexts ip and vpid"},
     {"debug-info-dir", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_dir), LOCATES, "DIR", "@file",
-     "the same, with debug information below DIR instead of /usr/lib/debug"},
+     "like --debug-info, with debug information below DIR instead of /usr/lib/debug"},
     {"debug-info-full-path", 0, OPTION_FLAG, GROUP_VERB, AT(debug_info_full_path), LOCATES, NULL,
-     NULL, "the same, with whole paths of binaries and sources"},
+     NULL, "like --debug-info, with full paths of binaries and sources"},
     {"debug-info-target-prefix", 0, OPTION_TEXT, GROUP_VERB, AT(debug_info_prefix), LOCATES, "DIR",
-     "@file", "the same, with binaries that are below DIR here"},
+     "@file", "like --debug-info, with the binaries of the target below DIR"},
     {"debuginfod", 0, OPTION_MAYBE, GROUP_VERB, AT(debuginfod), LOCATES, "URLS", NULL,
-     "the same, and debug information that is not here is fetched from these servers (separated by "
-     "blanks; without them those of DEBUGINFOD_URLS), "
-     "by build id; nothing is ever fetched without this option"},
+     "like --debug-info, and fetch missing debug information by build id from these servers, "
+     "separated by blanks (default: DEBUGINFOD_URLS). Nothing is fetched without this option"},
     {"debuginfod", 0, OPTION_MAYBE, GROUP_VERB, AT(profile_debuginfod), PROFILES, "URLS", NULL,
-     "names of functions that are not here are fetched from these debuginfod servers (separated by "
-     "blanks; without them those of DEBUGINFOD_URLS), "
-     "by build id; nothing is ever fetched without this option"},
-    {"retry-duration", 0, OPTION_COUNT, GROUP_VERB, AT(retry_us), VERB_CAT, "US", NULL,
-     "live traces: microseconds before what was not there is asked for again"},
-    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL, "stop after N events"},
+     "fetch missing names of functions by build id from these debuginfod servers, separated by "
+     "blanks (default: DEBUGINFOD_URLS). Nothing is fetched without this option"},
+    {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_CAT, "N", NULL,
+     "stop after N printed events (\"20k\", \"1M\")"},
     {"limit", 'n', OPTION_COUNT, GROUP_VERB, AT(limit), VERB_STAT | VERB_TREE | VERB_REPORT, "N",
      NULL, "print at most N rows"},
     {"sort", 0, OPTION_FLAG, GROUP_VERB, AT(sort), VERB_CAT | VERB_CONVERT, NULL, NULL,
-     "order events by time; memory stays bounded. Files are read once more before, to know what is "
-     "out of order"},
+     "order events by time, in bounded memory. Files are read twice"},
     {"explain", 0, OPTION_FLAG, GROUP_VERB, AT(explain), VERB_CONVERT | VERB_MERGE, NULL, NULL,
-     "say what the target format cannot hold, before and after"},
+     "list what the target format cannot hold, before and after"},
     {"dry-run", 0, OPTION_FLAG, GROUP_VERB, AT(dry_run), VERB_CONVERT | VERB_MERGE, NULL, NULL,
      "convert without writing anything, and report"},
     {"align", 0, OPTION_TEXT, GROUP_VERB, AT(align), VERB_MERGE, "HOW", "clock|begin|none",
-     "place inputs by their clocks (default), with their begins together, or by raw times without "
-     "a warning"},
+     "place inputs by their clocks (default), let them begin together, or use raw times without a "
+     "warning"},
     {"sort-by", 0, OPTION_TEXT, GROUP_VERB, AT(sort_by), VERB_STAT, "COLUMN",
      "total|self|count|bytes|rate|min|p50|p90|p99|max|name",
      "order rows by a column (default total)"},
@@ -125,165 +136,144 @@ static const struct option_row table[] = {
     {"depth", 0, OPTION_COUNT, GROUP_VERB, AT(depth), VERB_TREE, "N", NULL,
      "print at most N levels"},
     {"min", 0, OPTION_DURATION, GROUP_VERB, AT(min_duration), VERB_TREE, "DURATION", NULL,
-     "leave out spans shorter than this, with what is in them"},
+     "leave out spans shorter than this, with the spans inside them"},
     {"no-sidecar", 0, OPTION_FLAG, GROUP_VERB, AT(no_sidecar), VERB_RECOVER, NULL, NULL,
      "do not write the list of damaged bytes to FILE.damage.json"},
     {"environment", 'e', OPTION_FLAG, GROUP_VERB, AT(environment), VERB_PS, NULL, NULL,
      "show the environment of each process, as its runtime has it"},
-    {"dotnet", 0, OPTION_FLAG, GROUP_VERB, AT(dotnet), VERB_RECORD, NULL, NULL,
-     "record a .NET process"},
-    {"perf", 0, OPTION_FLAG, GROUP_VERB, AT(perf), VERB_RECORD, NULL, NULL,
-     "record events of the kernel, as a perf.data"},
-    {"event", 'e', OPTION_WORDS, GROUP_VERB, AT(events), VERB_RECORD, "LIST", NULL,
-     "--perf: record these: tracepoints as SYSTEM:NAME, with globs (\"sched:*\"); user_events "
-     "without their system (\"Provider_L5K*\"); counters such as cpu-clock "
-     "(default), page-faults, context-switches, cycles"},
-    {"all-cpus", 'a', OPTION_FLAG, GROUP_VERB, AT(system_wide), VERB_RECORD, NULL, NULL,
-     "--perf: whatever runs on any processor"},
-    {"pid", 'p', OPTION_COUNT, GROUP_VERB, AT(pid), VERB_RECORD, "PID", NULL,
-     "--perf: a process, its threads and what they start"},
-    {"stacks", 'g', OPTION_FLAG, GROUP_VERB, AT(call_stacks), VERB_RECORD, NULL, NULL,
-     "--perf: each event with the stack it happened on"},
-    {"frequency", 'F', OPTION_COUNT, GROUP_VERB, AT(frequency), VERB_RECORD, "N", NULL,
-     "--perf: samples a second of cpu-clock, cycles and the like (default 1000)"},
-    {"user", 0, OPTION_FLAG, GROUP_VERB, AT(user_only), VERB_RECORD, NULL, NULL,
-     "--perf: leave out what happens within the kernel"},
-    {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), VERB_RECORD, NULL, NULL,
-     "--perf: keep only what happened last, until SIGUSR2 or the end writes it to the file"},
-    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), VERB_RECORD, NULL, NULL,
-     "--perf: compress the file's records"},
-    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), VERB_RECORD, "SIZE", NULL,
-     "--perf: stop when the file has this size (\"64MiB\")"},
-    {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), VERB_RECORD, "LIST", "@profiles",
+    {"event", 'e', OPTION_WORDS, GROUP_VERB, AT(events), PERF, "LIST", NULL,
+     "record these: tracepoints as SYSTEM:NAME, with globs (\"sched:*\"); user_events without "
+     "their system (\"Provider_L5K*\"); counters such as cpu-clock (default), page-faults, "
+     "context-switches, cycles"},
+    {"all-cpus", 'a', OPTION_FLAG, GROUP_VERB, AT(system_wide), PERF, NULL, NULL,
+     "record everything that runs on any processor"},
+    {"pid", 'p', OPTION_COUNT, GROUP_VERB, AT(pid), PERF, "PID", NULL,
+     "record a process, its threads and the processes it starts"},
+    {"stacks", 'g', OPTION_FLAG, GROUP_VERB, AT(call_stacks), PERF, NULL, NULL,
+     "record the stack of each event"},
+    {"frequency", 'F', OPTION_COUNT, GROUP_VERB, AT(frequency), PERF, "N", NULL,
+     "take N samples per second of cpu-clock, cycles and the like (default 1000)"},
+    {"user", 0, OPTION_FLAG, GROUP_VERB, AT(user_only), PERF, NULL, NULL,
+     "leave out events inside the kernel"},
+    {"snapshot", 0, OPTION_FLAG, GROUP_VERB, AT(snapshot), PERF, NULL, NULL,
+     "keep only the latest events, and write them at each SIGUSR2 and at the end"},
+    {"zstd", 0, OPTION_FLAG, GROUP_VERB, AT(zstd), PERF, NULL, NULL,
+     "compress the records of the file"},
+    {"max-size", 0, OPTION_SIZE, GROUP_VERB, AT(max_size), PERF, "SIZE", NULL,
+     "stop when the file has this size (\"64MiB\")"},
+    {"profile", 0, OPTION_WORDS, GROUP_VERB, AT(profiles), DOTNET, "LIST", "@profiles",
      "record the events of these profiles"},
-    {"providers", 0, OPTION_WORDS, GROUP_VERB, AT(sources), VERB_RECORD, "LIST", NULL,
-     "record these sources: NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]],...; keywords in hexadecimal "
-     "(default: all), level 0 to 5 or "
-     "logalways, critical, error, warning, informational (default), verbose; arguments as "
-     "Key=Value;Key=\"Value, Value\""},
-    {"clrevents", 0, OPTION_TEXT, GROUP_VERB, AT(clr_events), VERB_RECORD, "LIST", NULL,
+    {"providers", 0, OPTION_WORDS, GROUP_VERB, AT(sources), DOTNET, "LIST", NULL,
+     "record these providers: NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]],...; keywords in hexadecimal "
+     "(default: all); level 0 to 5, or logalways, critical, error, warning, informational "
+     "(default), verbose; arguments as Key=Value;Key=\"Value, Value\""},
+    {"clrevents", 0, OPTION_TEXT, GROUP_VERB, AT(clr_events), DOTNET, "LIST", NULL,
      "record events of the runtime by keyword: gc+jit+exception"},
-    {"clreventlevel", 0, OPTION_TEXT, GROUP_VERB, AT(clr_level), VERB_RECORD, "LEVEL", NULL,
-     "of --clrevents, as for --providers"},
-    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), VERB_RECORD | VERB_COUNTERS, "TIME",
-     NULL, "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
-    {"stopping-event-provider-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_provider), VERB_RECORD,
-     "NAME", NULL, "stop at the first event of this provider"},
-    {"stopping-event-event-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_event), VERB_RECORD, "NAME",
-     NULL, "with this name, as \"tracetta cat\" shows it"},
-    {"stopping-event-payload-filter", 0, OPTION_TEXT, GROUP_VERB, AT(stop_payload), VERB_RECORD,
-     "LIST", NULL, "and these fields: FIELD:VALUE,FIELD:VALUE"},
-    {"rundown", 0, OPTION_TEXT, GROUP_VERB, AT(rundown), VERB_RECORD, "KEYWORDS", NULL,
-     "what the runtime tells at the end, in hexadecimal; false: nothing, and stacks stay without "
-     "names"},
-    {"buffersize", 0, OPTION_COUNT, GROUP_VERB, AT(buffer_mb), VERB_RECORD, "MB", NULL,
-     "size of the buffer in the process (default 256), or with --perf of that of each processor "
-     "(default 1)"},
-    {"buffering-mode", 0, OPTION_TEXT, GROUP_VERB, AT(buffering), VERB_RECORD, "MODE", "drop|block",
-     "when that is full, lose events (default) or let the program wait (.NET 11 and later)"},
-    {"no-stacks", 0, OPTION_FLAG, GROUP_VERB, AT(no_stacks), VERB_RECORD, NULL, NULL,
-     "events without stacks (.NET 8 and later)"},
-    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(record_format), VERB_RECORD, "FORMAT",
-     "nettrace|netperf", "format of the file (default nettrace)"},
+    {"clreventlevel", 0, OPTION_TEXT, GROUP_VERB, AT(clr_level), DOTNET, "LEVEL", NULL,
+     "set the level of --clrevents, as for --providers"},
+    {"duration", 0, OPTION_TEXT, GROUP_VERB, AT(duration), RECORDS | VERB_COUNTERS, "TIME", NULL,
+     "stop after this time: 30s, 5min, or dd:hh:mm:ss"},
+    {"stopping-event-provider-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_provider), DOTNET, "NAME",
+     NULL, "stop at the first event of this provider"},
+    {"stopping-event-event-name", 0, OPTION_TEXT, GROUP_VERB, AT(stop_event), DOTNET, "NAME", NULL,
+     "stop only at an event of this name, as \"tracetta cat\" shows it"},
+    {"stopping-event-payload-filter", 0, OPTION_TEXT, GROUP_VERB, AT(stop_payload), DOTNET, "LIST",
+     NULL, "stop only at an event with these fields: FIELD:VALUE,FIELD:VALUE"},
+    {"rundown", 0, OPTION_TEXT, GROUP_VERB, AT(rundown), DOTNET, "KEYWORDS", NULL,
+     "choose the rundown at the end, in hexadecimal; false: no rundown, so stacks have no names"},
+    {"buffersize", 0, OPTION_COUNT, GROUP_VERB, AT(buffer_mb), DOTNET, "MB", NULL,
+     "set the size of the buffer in the process (default 256)"},
+    {"buffersize", 0, OPTION_COUNT, GROUP_VERB, AT(buffer_mb), PERF, "MB", NULL,
+     "set the size of the buffer of each processor (default 1)"},
+    {"buffering-mode", 0, OPTION_TEXT, GROUP_VERB, AT(buffering), DOTNET, "MODE", "drop|block",
+     "when the buffer is full, lose events (default) or let the program wait (.NET 11 and later)"},
+    {"no-stacks", 0, OPTION_FLAG, GROUP_VERB, AT(no_stacks), DOTNET, NULL, NULL,
+     "record events without stacks (.NET 8 and later)"},
+    {"format", 0, OPTION_TEXT, GROUP_VERB, AT(record_format), DOTNET, "FORMAT", "nettrace|netperf",
+     "write this format (default nettrace)"},
     {"counters", 0, OPTION_TEXT, GROUP_VERB, AT(counters), VERB_COUNTERS, "LIST", NULL,
-     "show these: PROVIDER or PROVIDER[NAME,NAME], several with commas; an EventSource or a meter "
-     "(default System.Runtime)"},
+     "show these: PROVIDER or PROVIDER[NAME,NAME], separated by commas. A provider is an "
+     "EventSource or a meter (default System.Runtime)"},
     {"refresh-interval", 0, OPTION_COUNT, GROUP_VERB, AT(refresh), VERB_COUNTERS, "SECONDS", NULL,
-     "time between two values (default 1)"},
+     "set the time between two values (default 1)"},
     {"format", 0, OPTION_TEXT, GROUP_VERB, AT(counter_format), VERB_COUNTERS, "FORMAT",
      "table|csv|json", "print a table (default), CSV or JSON, as dotnet-counters does"},
-    {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), VERB_RECORD | VERB_COUNTERS,
+    {"diagnostic-port", 0, OPTION_TEXT, GROUP_VERB, AT(port), DOTNET | VERB_COUNTERS,
      "PATH[,connect]", NULL,
-     "make a socket at PATH and record the first runtime that connects to it (started with "
-     "DOTNET_DiagnosticPorts=PATH); connect: PATH is a socket "
-     "of the runtime"},
-    {"no-resume", 0, OPTION_FLAG, GROUP_VERB, AT(no_resume), VERB_RECORD | VERB_COUNTERS, NULL,
-     NULL, "leave a runtime waiting that waits at its start"},
+     "listen on a socket at PATH and use the first runtime that connects to it (started with "
+     "DOTNET_DiagnosticPorts=PATH). With connect: PATH is a socket of the runtime"},
+    {"no-resume", 0, OPTION_FLAG, GROUP_VERB, AT(no_resume), DOTNET | VERB_COUNTERS, NULL, NULL,
+     "do not resume a runtime that waits at its start"},
 
     {"name", 0, OPTION_WORDS, GROUP_FILTER, AT(names), MANY, "GLOB", NULL,
-     "only events with such a name (\"net*\")"},
+     "select events by name (\"net*\")"},
     {"not-name", 0, OPTION_WORDS, GROUP_FILTER, AT(not_names), MANY, "GLOB", NULL,
-     "no events with such a name"},
+     "leave out events by name"},
     {"category", 0, OPTION_WORDS, GROUP_FILTER, AT(categories), MANY, "GLOB", NULL,
-     "only events of such a category"},
+     "select events by category"},
     {"provider", 0, OPTION_WORDS, GROUP_FILTER, AT(providers), MANY, "GLOB", NULL,
-     "only events of such a provider"},
+     "select events by provider"},
     {"thread", 0, OPTION_WORDS, GROUP_FILTER, AT(threads), MANY, "TID|GLOB", NULL,
-     "only events of a thread, by number or name"},
+     "select events by thread, by number or name"},
     {"process", 0, OPTION_WORDS, GROUP_FILTER, AT(processes), MANY, "PID|GLOB", NULL,
-     "only events of a process, by number or name"},
-    {"tid", 0, OPTION_WORDS, GROUP_FILTER, AT(threads), MANY, "TID|GLOB", NULL,
-     "the same as --thread"},
+     "select events by process, by number or name"},
+    {"tid", 0, OPTION_WORDS, GROUP_FILTER, AT(threads), MANY, "TID|GLOB", NULL, "same as --thread"},
     {"pid", 0, OPTION_WORDS, GROUP_FILTER, AT(processes), MANY, "PID|GLOB", NULL,
-     "the same as --process"},
+     "same as --process"},
     {"cpu", 0, OPTION_WORDS, GROUP_FILTER, AT(cpus), MANY, "LIST", NULL,
-     "only events on these processors (\"0,4-7\")"},
+     "select events by processor (\"0,4-7\")"},
     {"kind", 0, OPTION_WORDS, GROUP_FILTER, AT(kinds), MANY, "LIST", "@kinds",
-     "only events of these kinds (\"span,counter\"; \"async\" means all of async_*)"},
+     "select events by kind (\"span,counter\"); \"async\" means all of async_*"},
     {"level", 0, OPTION_TEXT, GROUP_FILTER, AT(level), MANY, "LEVEL",
      "trace|debug|info|warning|error|fatal",
-     "only events of this severity or worse, and those without any"},
+     "select events of this severity or worse, and events without a severity"},
     {"start", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL,
-     "only events from this time on: \"+2s\" after the first event (with --sort the earliest), "
+     "select events from this time on. \"+2s\": after the first event (with --sort, the earliest). "
+     "\"-1s\": before the last event. \"12:30\": UTC, on the day of the first event. Also "
      "nanoseconds, \"1.5s\", or \"2026-11-21T01:32:51\""},
     {"end", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL,
-     "only events before this time"},
+     "select events before this time"},
     {"end", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL,
-     "only events before this time; with --style=babeltrace2 up to it and including it"},
-    {"from", 0, OPTION_MOMENT, GROUP_FILTER, AT(start), MANY, "TIME", NULL, "the same as --start"},
-    {"to", 0, OPTION_MOMENT, GROUP_FILTER, AT(end), MANY & ~VERB_CAT, "TIME", NULL,
-     "the same as --end"},
-    {"to", 0, OPTION_TIME, GROUP_FILTER, AT(end), VERB_CAT, "TIME", NULL, "the same as --end"},
-    {"begin", 0, OPTION_TEXT, GROUP_FILTER, AT(begin), VERB_CAT, "TIME", NULL,
-     "with --style=babeltrace2: only events from this time on: \"13:09:35.5\", \"2026-11-21 "
-     "13:09:35\", or seconds"},
-    {"timerange", 0, OPTION_TEXT, GROUP_FILTER, AT(timerange), VERB_CAT, "BEGIN,END", NULL,
-     "both in one, with --style=babeltrace2"},
+     "select events before this time; --style=babeltrace2 includes the time itself"},
     {"stream-intersection", 0, OPTION_FLAG, GROUP_FILTER, AT(stream_intersection), MANY, NULL, NULL,
-     "of each CTF trace only the time in which all its streams are active"},
+     "select the time in which all streams of a CTF trace are active"},
     {"invert", 0, OPTION_FLAG, GROUP_FILTER, AT(invert), MANY, NULL, NULL,
-     "take what the filter would leave out"},
+     "select the events that do not match"},
 
     {"from", 0, OPTION_TEXT, GROUP_INPUT, AT(from), READS, "FORMAT", "@readers",
-     "read as this format; by default the content tells"},
+     "read this format; by default the content decides"},
     {"offset", 0, OPTION_WORDS, GROUP_INPUT, AT(offsets), MANY, "FILE=DURATION", NULL,
-     "add this to every time of an input"},
+     "add this to every time of one input"},
     {"clock-offset", 0, OPTION_SECONDS, GROUP_INPUT, AT(clock_offset), MANY, "SECONDS", NULL,
-     "add this to every time of all inputs; also with a unit (\"-3ms\")"},
+     "add this to every time of all inputs; a unit is possible (\"-3ms\")"},
     {"clock-offset-ns", 0, OPTION_NANOSECONDS, GROUP_INPUT, AT(clock_offset_ns), MANY, "NS", NULL,
-     "the same in nanoseconds; both add up"},
+     "add nanoseconds to every time of all inputs; adds to --clock-offset"},
     {"option", 0, OPTION_WORDS, GROUP_INPUT, AT(format_options), READS, "[FORMAT.]KEY=VALUE", NULL,
      "set an option of a format; \"tracetta formats\" lists them"},
     {"metadata", 0, OPTION_TEXT, GROUP_INPUT, AT(metadata_file), READS & ~VERB_INFO, "FILE",
      "@file",
-     "CTF: read this metadata instead of the trace's own, which may be damaged or missing; where "
-     "several traces are read, in place of those of each"},
+     "CTF: read this metadata instead of the trace's own, which may be damaged or missing. It "
+     "replaces the metadata of every trace that is read"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), READS & ~(VERB_CHECK | VERB_RECOVER), NULL,
-     NULL,
-     "stop with status 1 at the first damage, and where a target format cannot hold something"},
+     NULL, "stop with status 1 at the first damage, or if the target format cannot hold something"},
     {"strict", 0, OPTION_FLAG, GROUP_INPUT, AT(strict), VERB_CHECK, NULL, NULL,
-     "end with status 1 also for records that break a rule and for missing events"},
+     "end with status 1 also if records break a rule or events are missing"},
     {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), VERB_CAT | VERB_CONVERT, "N", NULL,
-     "write lines of a CTF trace on N processors, with the memory of N readers (default 1, at most "
-     "65); what is written is the same"},
-    {"jobs", 0, OPTION_COUNT, GROUP_INPUT, AT(jobs), READS & ~(VERB_CAT | VERB_CONVERT), "N", NULL,
-     "taken for scripts that give it to every command; only cat and convert use more than one "
-     "processor"},
+     "write lines of a CTF trace on N processors (default 1, at most 65). The output is the same; "
+     "memory grows with N"},
     {"max-record", 0, OPTION_SIZE, GROUP_INPUT, AT(max_record), READS, "SIZE", NULL,
-     "pass over larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least "
-     "64KiB)"},
+     "skip larger records of FXT, packets of Heph and events of CTF (\"64MiB\", at least 64KiB)"},
     {"no-mmap", 0, OPTION_FLAG, GROUP_INPUT, AT(no_mmap), READS, NULL, NULL,
-     "never map files, for files that may shrink"},
+     "do not map files into memory: for files that may shrink"},
 
-    {"quiet", 'q', OPTION_FLAG, GROUP_GENERAL, AT(quiet), EVERY, NULL, NULL,
-     "say nothing but errors"},
+    {"quiet", 'q', OPTION_FLAG, GROUP_GENERAL, AT(quiet), EVERY, NULL, NULL, "print errors only"},
     {"verbose", 'v', OPTION_FLAG, GROUP_GENERAL, AT(verbose), EVERY, NULL, NULL,
-     "say more, also of errors"},
+     "print more, also about errors"},
     {"color", 0, OPTION_TEXT, GROUP_GENERAL, AT(color), EVERY, "WHEN", "auto|always|never",
      "use colours"},
     {"no-pager", 0, OPTION_FLAG, GROUP_GENERAL, AT(no_pager), EVERY, NULL, NULL,
      "do not send long output through $PAGER"},
-    {"progress", 0, OPTION_TEXT, GROUP_GENERAL, AT(progress), READS | VERB_RECORD, "HOW",
+    {"progress", 0, OPTION_TEXT, GROUP_GENERAL, AT(progress), READS | RECORDS, "HOW",
      "auto|json|none", "show progress on a terminal, as JSON lines on stderr, or not at all"},
     {"help", 'h', OPTION_FLAG, GROUP_GENERAL, AT(help), EVERY, NULL, NULL, "print this help"},
 };
@@ -295,11 +285,12 @@ const struct option_row *option_at(size_t i)
 
 const char *option_group_title(unsigned group)
 {
-    static const char *const titles[GROUP_COUNT] = {"Options", "Which events", "Input", "General"};
+    static const char *const titles[GROUP_COUNT] = {"Options", "Which events", "Input", "General",
+                                                    "With --style=babeltrace2"};
     return titles[group];
 }
 
-/* What parsing works on. */
+/* The state of parsing one command line. */
 struct parse {
     uint32_t verb;
     char **argv;
@@ -321,28 +312,7 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
     return NULL;
 }
 
-static bool takes_time(const struct option_row *row)
-{
-    return row->type == OPTION_MOMENT || row->type == OPTION_TIME;
-}
-
-/* --from and --to are times and formats, which the value tells apart: no name of a format begins as
- * times do. */
-static const struct option_row *option_of_value(uint32_t verb, const struct option_row *row,
-                                                const char *value)
-{
-    const bool is_time = *value && strchr("+-0123456789", *value);
-    const struct option_row *other;
-    if (takes_time(row) == is_time)
-        return row;
-    for (size_t i = 0; (other = option_at(i)); i++)
-        if (strcmp(other->name, row->name) == 0 && other->verbs & verb &&
-            takes_time(other) == is_time)
-            return other;
-    return row;
-}
-
-/* "", which is near to nothing, for options of other verbs. */
+/* Returns "" for options of other commands: no word is similar to it. */
 static const char *option_name_at(const void *own, size_t i)
 {
     const struct parse *parse = own;
@@ -370,7 +340,7 @@ static bool is_format(const char *name, uint32_t ability)
     return false;
 }
 
-/* Names of formats with an ability, for messages. */
+/* Lists the formats with an ability, for messages. */
 static void list_formats(uint32_t ability, char *to, size_t size)
 {
     ttr_format_info info;
@@ -381,26 +351,67 @@ static void list_formats(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", info.name);
 }
 
+/* Whether a value looks like a time, so that a user probably means --start or --end. */
+static bool looks_like_time(const char *value)
+{
+    struct moment moment;
+    return strchr("+-0123456789", *value) && units_parse_moment(value, &moment);
+}
+
+static bool is_profile_format(const char *name)
+{
+    ttr_profile_format format;
+    for (size_t i = 0; ttr_profile_format_get(i, &format); i++)
+        if (strcmp(format.name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Refuses the value of --from or --to.  Returns false. */
+static bool refuse_format(const struct parse *parse, const struct option_row *row,
+                          const char *value)
+{
+    char names[240];
+    const bool is_read = strcmp(row->choices, "@readers") == 0;
+    if (*value && looks_like_time(value)) {
+        (void)talk_misuse(parse->verb_name,
+                          "--%s cannot be \"%s\": it expects a format; use --%s=%s for a time",
+                          row->name, value, is_read ? "start" : "end", value);
+        return false;
+    }
+    if (!is_read && is_profile_format(value)) {
+        (void)talk_misuse(parse->verb_name,
+                          "--to cannot be \"%s\": it is a profile; use \"tracetta flame --to=%s\"",
+                          value, value);
+        return false;
+    }
+    list_formats(is_read ? TTR_FORMAT_READS : TTR_FORMAT_WRITES, names, sizeof names);
+    (void)talk_misuse(parse->verb_name, "no format \"%s\" can be %s: expected one of %s%s", value,
+                      is_read ? "read" : "written", names,
+                      strcmp(row->choices, "@outputs") == 0
+                          ? ", or a profile: folded, speedscope, pprof, svg, firefox"
+                          : "");
+    return false;
+}
+
 static bool check_choice(const struct parse *parse, const struct option_row *row, const char *value)
 {
-    char names[160];
-    uint32_t ability = 0;
     if (!row->choices || strcmp(row->choices, "@file") == 0)
         return true;
     if (row->choices[0] != '@') {
         if (is_listed(row->choices, value))
             return true;
-        (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": there are %s", row->name, value,
-                          row->choices);
+        if (strcmp(row->name, "to") == 0 && *value && looks_like_time(value))
+            return refuse_format(parse, row, value);
+        (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": expected one of %s", row->name,
+                          value, row->choices);
         return false;
     }
-    ability = strcmp(row->choices, "@readers") == 0 ? TTR_FORMAT_READS : TTR_FORMAT_WRITES;
-    if (is_format(value, ability))
+    if (strcmp(row->choices, "@outputs") == 0 && is_profile_format(value))
         return true;
-    list_formats(ability, names, sizeof names);
-    (void)talk_misuse(parse->verb_name, "no format \"%s\" can be %s: there are %s", value,
-                      ability == TTR_FORMAT_READS ? "read" : "written", names);
-    return false;
+    const bool is_read = strcmp(row->choices, "@readers") == 0;
+    return is_format(value, is_read ? TTR_FORMAT_READS : TTR_FORMAT_WRITES) ||
+           refuse_format(parse, row, value);
 }
 
 bool words_add(struct words *words, const char *value)
@@ -416,10 +427,12 @@ bool words_add(struct words *words, const char *value)
 
 static bool parse_size(const char *value, uint64_t *bytes)
 {
-    return units_parse_size(value, bytes) && *bytes > 0;
+    const bool is_read = units_parse_size(value, bytes);
+    errno = is_read ? EINVAL : errno;
+    return is_read && *bytes > 0;
 }
 
-/* Stores a value of any type; false when it does not read as one. */
+/* Stores a value of any type.  Returns false if it cannot be parsed, with errno as units.h says. */
 static bool store(struct settings *settings, const struct option_row *row, const char *value)
 {
     void *to = (char *)settings + row->at;
@@ -458,20 +471,18 @@ static bool store(struct settings *settings, const struct option_row *row, const
     }
 }
 
-static bool set_option(const struct parse *parse, const struct option_row *named, const char *value)
+static bool set_option(const struct parse *parse, const struct option_row *row, const char *value)
 {
-    const struct option_row *const row = option_of_value(parse->verb, named, value);
-    static const char *const wanted[] = {
-        [OPTION_WORDS] = "more memory than there is",
-        [OPTION_COUNT] = "a number from 1 to 18446744073709551615, like 100",
+    static const char *const expected[] = {
+        [OPTION_COUNT] = "a number from 1 to 18446744073709551615, like 100, 20k or 1M",
         [OPTION_SIZE] = "a size like 64MiB",
         [OPTION_DURATION] = "a duration like 250us",
         [OPTION_NANOSECONDS] = "whole nanoseconds like -500, or a duration like 1.5us",
-        [OPTION_MOMENT] = "a time like +2s, 12.5s or 2026-11-21T01:32:51",
+        [OPTION_MOMENT] = "a time like +2s, -1s, 12:30, 12.5s or 2026-11-21T01:32:51",
         [OPTION_SECONDS] = "seconds like 3 or -0.5, or a duration like 250us"};
     if (!value[0] && row->choices &&
         (strcmp(row->choices, "@file") == 0 || strcmp(row->choices, "@profiles") == 0)) {
-        (void)talk_misuse(parse->verb_name, "--%s cannot be empty: it wants %s", row->name,
+        (void)talk_misuse(parse->verb_name, "--%s cannot be empty: expected %s", row->name,
                           row->value);
         return false;
     }
@@ -479,12 +490,21 @@ static bool set_option(const struct parse *parse, const struct option_row *named
         return false;
     if (store(parse->settings, row, value))
         return true;
-    (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": it wants %s", row->name, value,
-                      wanted[row->type]);
+    if (row->type == OPTION_WORDS)
+        (void)talk_misuse(parse->verb_name, "out of memory");
+    else if (errno == ERANGE)
+        (void)talk_misuse(parse->verb_name, "--%s=%s is too large%s", row->name, value,
+                          row->type == OPTION_COUNT || row->type == OPTION_SIZE
+                              ? ": at most 18446744073709551615"
+                              : ": at most 9223372036854775807 ns, 292 years");
+    else
+        (void)talk_misuse(parse->verb_name, "--%s cannot be \"%s\": expected %s", row->name, value,
+                          expected[row->type]);
     return false;
 }
 
-/* The value of an option that needs one: behind "=", behind its letter, or the next word. */
+/* Returns the value of an option: after "=", after its letter, or the next word.  NULL if there is
+ * none. */
 static const char *take_value(struct parse *parse, const struct option_row *row,
                               const char *attached)
 {
@@ -496,6 +516,51 @@ static const char *take_value(struct parse *parse, const struct option_row *row,
     return NULL;
 }
 
+/* Options that users of other tools try, and the option that does the same here. */
+static const struct {
+    uint32_t verbs;
+    const char *name, *use;
+} substitutes[] = {
+    {VERB_CAT, "json", "--format=jsonl"},
+    {VERB_CAT, "to", "--end=TIME, --format=FORMAT, or \"tracetta convert --to=FORMAT\""},
+    {VERB_STAT | VERB_TREE | VERB_REPORT | VERB_INFO | VERB_CHECK, "format", "--json"},
+    {VERB_STAT | VERB_TREE | VERB_REPORT | VERB_INFO | VERB_CHECK, "to", "--json, or --end=TIME"},
+    {VERB_CONVERT | VERB_MERGE | VERB_FLAME, "format", "--to=FORMAT"},
+    {VERB_CONVERT, "limit", "--end=TIME"},
+    {DOTNET, "pid", "\"tracetta record dotnet PID\", or \"record perf\" for the kernel"},
+    {DOTNET | PERF, "dotnet", "\"tracetta record dotnet\""},
+    {DOTNET | PERF, "perf", "\"tracetta record perf\""},
+    {MANY, "since", "--start=TIME"},
+    {MANY, "until", "--end=TIME"},
+    {MANY & ~VERB_CAT, "begin", "--start=TIME"},
+    {MANY & ~VERB_CAT, "timerange", "--start=TIME and --end=TIME"},
+};
+
+/* Refuses an option that the command does not have, and names the nearest or the command that has
+ * it.  Returns false. */
+static bool refuse_unknown(const struct parse *parse, const char *name)
+{
+    const struct option_row *row;
+    const char *near = talk_nearest(name, option_name_at, parse);
+    for (size_t i = 0; i < sizeof substitutes / sizeof *substitutes; i++)
+        if (substitutes[i].verbs & parse->verb && strcmp(substitutes[i].name, name) == 0) {
+            (void)talk_misuse(parse->verb_name, "unknown option --%s: use %s", name,
+                              substitutes[i].use);
+            return false;
+        }
+    for (size_t i = 0; !near && (row = option_at(i)); i++)
+        for (size_t k = 0; command_at(k) && strcmp(row->name, name) == 0; k++)
+            if (command_at(k)->verb & row->verbs) {
+                (void)talk_misuse(parse->verb_name,
+                                  "unknown option --%s: it is an option of \"tracetta %s\"", name,
+                                  command_at(k)->name);
+                return false;
+            }
+    (void)talk_misuse(parse->verb_name, "unknown option --%s%s%s%s", name,
+                      near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
+    return false;
+}
+
 static bool parse_long(struct parse *parse, const char *word)
 {
     size_t name_n = strcspn(word, "=");
@@ -504,10 +569,7 @@ static bool parse_long(struct parse *parse, const char *word)
     if (!row) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)name_n, word);
-        const char *near = talk_nearest(name, option_name_at, parse);
-        (void)talk_misuse(parse->verb_name, "unknown option --%.*s%s%s%s", (int)name_n, word,
-                          near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "");
-        return false;
+        return refuse_unknown(parse, name);
     }
     if (row->type == OPTION_FLAG && attached) {
         (void)talk_misuse(parse->verb_name, "--%s takes no value", row->name);
@@ -524,7 +586,9 @@ static bool parse_letters(struct parse *parse, const char *letters)
     for (; *letters; letters++) {
         const struct option_row *row = find_option(parse->verb, NULL, 0, *letters);
         if (!row) {
-            (void)talk_misuse(parse->verb_name, "unknown option -%c", *letters);
+            row = find_option(EVERY, NULL, 0, *letters);
+            (void)talk_misuse(parse->verb_name, "unknown option -%c%s%s%s", *letters,
+                              row ? ": this command has no --" : "", row ? row->name : "", "");
             return false;
         }
         if (row->type != OPTION_FLAG) {
@@ -545,7 +609,7 @@ static const char *name_of_verb(uint32_t verb)
     return NULL;
 }
 
-/* Nothing that follows is an option. */
+/* Remembers where "--" is: all words after it are operands. */
 static bool mark_dashes(const struct parse *parse)
 {
     parse->settings->has_dashes = true;
@@ -573,6 +637,31 @@ int options_parse(uint32_t verb, char **argv, int n, struct settings *settings)
             return -1;
     }
     return parse.operands;
+}
+
+/* Whether any command has an option of this name or letter that needs a value (or that needs none).
+ */
+static bool has_option(const char *name, size_t name_n, char letter, bool wants_value)
+{
+    const struct option_row *row;
+    for (size_t i = 0; (row = option_at(i)); i++) {
+        bool is_it = name ? strlen(row->name) == name_n && memcmp(row->name, name, name_n) == 0
+                          : row->letter == letter;
+        if (is_it && option_wants_value(row) == wants_value)
+            return true;
+    }
+    return false;
+}
+
+size_t option_words(const char *word, const char *next)
+{
+    const char *name = word[1] == '-' ? word + 2 : NULL;
+    const size_t name_n = name ? strcspn(name, "=") : 0;
+    const char letter = name ? '\0' : word[strlen(word) - 1];
+    if (!next || (name && name[name_n] == '=') || !has_option(name, name_n, letter, true))
+        return 1;
+    /* A letter that is a flag of one command and has a value in another. */
+    return has_option(name, name_n, letter, false) && command_find(next) ? 1 : 2;
 }
 
 void settings_free(struct settings *settings)

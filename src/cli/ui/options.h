@@ -1,7 +1,6 @@
-/* Options: one table for all verbs, and what parsing it leaves behind.
+/* Options: one table for all commands, and the settings that parsing fills.
  *
- * Ownership: texts are borrowed from argv; lists are freed by settings_free.  Thread rule: plain
- * data. */
+ * Ownership: texts are borrowed from argv; settings_free frees the lists.  Threads: plain data. */
 #ifndef TRACETTA_CLI_UI_OPTIONS_H
 #define TRACETTA_CLI_UI_OPTIONS_H
 
@@ -17,29 +16,30 @@ struct words {
     size_t n;
 };
 
-/* Everything any option may set; 0, NULL and false where not given. */
+/* The values of all options of all commands; 0, NULL or false if an option was not given. */
 struct settings {
     const char *counters, *counter_format, *stop_provider, *stop_event, *stop_payload;
     uint64_t refresh;
     const char *record_format, *clr_events, *clr_level, *rundown, *buffering, *duration, *port;
-    struct words profiles, sources; /* of events, to record */
+    struct words profiles, sources; /* .NET profiles and providers to record */
     uint64_t buffer_mb;
-    bool dotnet, environment, no_stacks, no_resume;
+    bool environment, no_stacks, no_resume;
     struct words events; /* of the kernel, to record */
     uint64_t pid, frequency, max_size;
-    bool perf, system_wide, call_stacks, user_only, snapshot, zstd;
+    bool system_wide, call_stacks, user_only, snapshot, zstd;
     bool has_dashes;      /* there was a "--" */
     size_t before_dashes; /* operands before it */
     const char *from, *to, *format, *output, *color, *progress, *sort_by, *align, *level;
-    const char *metadata;      /* the language to print it in */
-    const char *metadata_file; /* to read in place of a trace's own */
+    const char *metadata;      /* language in which to print the metadata */
+    const char *metadata_file; /* file to read instead of the trace's own metadata */
     const char *tracefs;
     const char *style;
-    struct words shown_names, shown_fields; /* lists that are one */
+    const char *json_times;                 /* "number" or "string" */
+    struct words shown_names, shown_fields; /* each list is comma-separated */
     const char *profile_of;
     bool by_thread, merged, states, inclusive;
     const char *debug_info_dir, *debug_info_prefix;
-    const char *debuginfod, *profile_debuginfod; /* servers; "" = those of the environment */
+    const char *debuginfod, *profile_debuginfod; /* servers; "" = those of DEBUGINFOD_URLS */
     const char *begin, *timerange;
     struct words format_options, offsets;
     struct words names, not_names, categories, providers, threads, processes, cpus, kinds;
@@ -56,20 +56,27 @@ struct settings {
 
 enum option_type {
     OPTION_FLAG,        /* bool */
-    OPTION_TEXT,        /* const char *; one of `choices` where they are a list */
-    OPTION_WORDS,       /* struct words, may be given often */
+    OPTION_TEXT,        /* const char *; one of `choices` if they are a list */
+    OPTION_WORDS,       /* struct words; may be repeated */
     OPTION_COUNT,       /* uint64_t */
     OPTION_SIZE,        /* uint64_t: "10MiB" */
     OPTION_DURATION,    /* int64_t ns: "250us" */
     OPTION_NANOSECONDS, /* int64_t ns: "250", "250us", not "0.5" */
     OPTION_MOMENT,      /* struct moment */
-    OPTION_TIME,    /* the same with its text, which a style may read otherwise (time_range.h) */
-    OPTION_SECONDS, /* int64_t ns: a duration, where a number without a unit is seconds */
-    OPTION_MAYBE    /* const char *; a text behind "=", "" without */
+    OPTION_TIME,        /* struct moment with its text, which a style may parse differently */
+    OPTION_SECONDS,     /* int64_t ns: a duration; a number without a unit is seconds */
+    OPTION_MAYBE        /* const char *; the text after "=", or "" */
 };
 
-/* Headings under which help lists options. */
-enum option_group { GROUP_VERB, GROUP_FILTER, GROUP_INPUT, GROUP_GENERAL, GROUP_COUNT };
+/* Headings under which help lists options, in this order. */
+enum option_group {
+    GROUP_VERB,
+    GROUP_FILTER,
+    GROUP_INPUT,
+    GROUP_GENERAL,
+    GROUP_BABELTRACE2, /* options that need --style=babeltrace2 */
+    GROUP_COUNT
+};
 
 struct option_row {
     const char *name;    /* without "--" */
@@ -79,29 +86,32 @@ struct option_row {
     uint16_t at;         /* offset in struct settings */
     uint32_t verbs;      /* bits of enum verb */
     const char *value;   /* "FORMAT"; NULL for a flag */
-    const char *choices; /* "auto|always|never", "@readers", "@writers", "@kinds", "@profiles",
-                            "@file", or NULL */
+    const char *choices; /* "auto|always|never", "@readers", "@writers", "@outputs", "@kinds",
+                            "@profiles", "@file", or NULL */
     const char *text;    /* one or two lines of help */
 };
 
-/* Whether an option is nothing without a value. */
+/* Whether an option needs a value. */
 static inline bool option_wants_value(const struct option_row *row)
 {
     return row->value && row->type != OPTION_MAYBE;
 }
 
-/* The i-th option of all, or NULL past the end. */
+/* Returns the i-th option, or NULL after the last. */
 const struct option_row *option_at(size_t i);
 
-/* The heading of a group of options. */
+/* Returns the heading of a group of options. */
 const char *option_group_title(unsigned group);
 
-/* Parses argv[0 .. n) for a verb: fills the settings and moves operands to its front.  Gives how
- * many operands there are, or -1 after telling the user what is wrong.  Options and operands may be
- * mixed; "--" ends the options. */
+/* Parses argv[0 .. n) for a command: fills the settings and moves the operands to the front of
+ * argv.  Returns the number of operands, or -1 after reporting an error.  Options and operands may
+ * be mixed; "--" ends the options. */
 int options_parse(uint32_t verb, char **argv, int n, struct settings *settings);
 
-/* Appends to a list; false when memory is out. */
+/* Returns how many words an option before the command has: 2 if `next` is its value, else 1. */
+size_t option_words(const char *word, const char *next);
+
+/* Appends to a list.  Returns false if memory is exhausted. */
 bool words_add(struct words *words, const char *value);
 
 void settings_free(struct settings *settings);

@@ -1,4 +1,4 @@
-/* Progress.  The sum over all inputs of a reader: bytes of the files, as they lie on the disk. */
+/* Progress: bytes of the files that were read, as stored on disk, summed over all inputs. */
 #include "cli/ui/progress.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define JSON_STEP_NS UINT64_C(500000000)
 
 struct position {
-    uint64_t used, size, events; /* size 0: unknown */
+    uint64_t used, size, events; /* size 0 = unknown */
 };
 
 uint64_t progress_now(void)
@@ -39,8 +39,8 @@ static struct position find_position(ttr_reader *reader)
     return sum;
 }
 
-/* Part of the work that is done, 0 when unknown: bytes read, or once all are read, events written.
- */
+/* Returns the fraction of the work that is done, or 0 if unknown: by bytes read, or by events
+ * written once everything is read. */
 static double find_part(const struct progress *progress, const struct position *at)
 {
     if (progress->read_all_ns && at->events)
@@ -64,7 +64,8 @@ static void show_json(const struct progress *progress, const struct position *at
     json_close(&json, '}');
 }
 
-/* Sorting reads everything before it gives the first event: then the time since that counts. */
+/* Prints the line. Sorting reads everything before it returns the first event, so the rate counts
+ * from then on. */
 static void show_line(const struct progress *progress, const struct position *at, double seconds)
 {
     double part = find_part(progress, at);
@@ -90,7 +91,7 @@ bool progress_step(void *own)
     struct progress *progress = own;
     if (interrupt_came())
         return false;
-    /* A look at the clock costs as much as an event: not every time. */
+    /* Reading the clock costs as much as an event, so only every 16th call does. */
     if (!progress->is_on || ++progress->calls % 16 != 0)
         return true;
     uint64_t now = progress_now();
@@ -122,7 +123,7 @@ void progress_begin(struct progress *progress, const struct call *call, ttr *t, 
     *progress = (struct progress){
         .call = call, .t = t, .reader = reader, .what = what, .begin_ns = progress_now()};
     progress->is_json = strcmp(how, "json") == 0;
-    /* A line between lines of output on one terminal helps nobody. */
+    /* Progress is not mixed with output on the same terminal. */
     bool is_free = call->term.error_is_tty && !call->term.pager &&
                    (!call->term.out_is_tty || call->command->verb != VERB_CAT);
     progress->is_on =

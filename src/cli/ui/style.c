@@ -1,5 +1,5 @@
-/* Styles of lines.  That program tells of losses on standard error, so that its lines hold events
- * only; so does its style here. */
+/* Styles of lines. babeltrace2 reports losses on stderr, so that stdout has only events; its style
+ * does the same. */
 #include "cli/ui/style.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ static bool add_option(struct style *style, const char *option, const char *valu
     return words_add(&style->call->set.format_options, text);
 }
 
-/* All lists as one, as that program takes them. */
+/* Joins all lists of an option with commas, as babeltrace2 accepts them. */
 static bool add_lists(struct style *style, const char *key, const struct words *lists)
 {
     size_t size = 1;
@@ -94,8 +94,8 @@ static bool add_declared(struct style *style, const ttr_style_info *info)
            (!is_shown || !info->shown_option || add_option(style, info->shown_option, NULL));
 }
 
-/* The first option given that only that program's style has; NULL where none was. */
-static const char *companion(const struct settings *set)
+/* Returns the first option given that only --style=babeltrace2 has, or NULL. */
+static const char *find_companion(const struct settings *set)
 {
     const struct {
         bool is_given;
@@ -124,15 +124,20 @@ int style_begin(struct style *style, struct call *call)
     ttr_style_info info;
     const bool has_style = format_query_style(set->style, &info);
     bool is_asked = has_style && strcmp(set->style, "babeltrace2") == 0;
-    const char *given = companion(set);
+    const char *given = find_companion(set);
     if (has_style && set->format && strcmp(set->format, "text") != 0)
         return talk_misuse("cat", "--style is for text: leave out --format=%s", set->format);
     if (given && !is_asked)
-        return talk_misuse("cat", "--%s wants --style=babeltrace2", given);
+        return talk_misuse("cat", "--%s needs --style=babeltrace2", given);
     if (!is_asked && set->end.kind == MOMENT_UNREAD)
-        return talk_misuse(
-            "cat", "--%s cannot be \"%s\": it wants a time like +2s, 12.5s or 2026-11-21T01:32:51",
-            set->end.option, set->end.text);
+        return talk_misuse("cat",
+                           "--%s cannot be \"%s\": expected a time like +2s, -1s, 12:30, 12.5s or "
+                           "2026-11-21T01:32:51",
+                           set->end.option, set->end.text);
+    if (set->json_times && strcmp(style->format, "jsonl") != 0)
+        return talk_misuse("cat", "--json-times needs --format=jsonl");
+    if (set->json_times && !add_text(style, "jsonl", "times", set->json_times))
+        return talk_misuse("cat", "out of memory");
     if (!has_style)
         return OUTCOME_FINE;
     int outcome = is_asked ? trim_take(call) : OUTCOME_FINE;
@@ -154,7 +159,7 @@ void style_end(struct style *style)
 
 /* --- Gaps --- */
 
-static const char *ink(const struct style *style, const char *code)
+static const char *gap_ink(const struct style *style, const char *code)
 {
     return style->has_color ? code : "";
 }
@@ -177,7 +182,7 @@ static void print_time(const struct style *style, int64_t time)
     (void)fprintf(stderr, "%s.%09" PRId64, text, time % NS_PER_S);
 }
 
-/* Streams of live traces are named by URLs. */
+/* Whether a path is a URL, as streams of live traces have. */
 static bool is_url(ttr_text path)
 {
     static const char *const schemes[] = {"net://", "net4://", "net6://"};
@@ -189,7 +194,7 @@ static bool is_url(ttr_text path)
     return false;
 }
 
-/* A path as that program shows it: from the root, without "." and "..", links not followed. */
+/* Prints a path as babeltrace2 does: absolute, without "." and "..", links not resolved. */
 static void print_path(ttr_text path)
 {
     char text[2 * PATH_MAX] = "";
@@ -221,14 +226,14 @@ static void print_path(ttr_text path)
 static void print_place(const struct style *style, uint16_t source)
 {
     ttr_value value = {.text = {"", 0}}, place = {.text = {"", 0}};
-    /* By what that program names traces: not by the name that CTF 2 may give. */
+    /* babeltrace2 does not use the name that CTF 2 has for a trace */
     if (!traces_attribute(style->t, source, "hostname", &value) || value.type != TTR_TYPE_TEXT)
         value.text = (ttr_text){"", 0};
     (void)traces_attribute(style->t, source, "trace.place", &place);
     (void)fprintf(stderr, " in trace \"%.*s%s%.*s\" ", (int)value.text.n, value.text.p,
                   value.text.n && place.text.n ? "/" : "", (int)place.text.n, place.text.p);
     bool has_uid = traces_attribute(style->t, source, "trace.uid",
-                                    &value); /* CTF 2; later versions of that program read it */
+                                    &value); /* CTF 2, which later versions of babeltrace2 read */
     if (has_uid && value.text.n)
         (void)fprintf(stderr, "(UID: %.*s)", (int)value.text.n, value.text.p);
     else if (has_uid)
@@ -249,17 +254,17 @@ static void print_place(const struct style *style, uint16_t source)
         (void)fprintf(stderr, ", stream ID: %" PRIu64 ").", value.v.u);
     else
         (void)fputs(", no stream ID).", stderr);
-    (void)fprintf(stderr, "%s\n", ink(style, "\033[0m"));
+    (void)fprintf(stderr, "%s\n", gap_ink(style, "\033[0m"));
 }
 
-/* A gap as far as it is in the time that was asked for. */
+/* A gap, cut to the selected time. */
 struct gap {
     int64_t begin, end;
     uint64_t count; /* 0 = unknown */
 };
 
-/* Cuts a gap to a time; false where nothing of it is in there. */
-static bool cut(struct gap *gap, int64_t from, int64_t to)
+/* Cuts a gap to a range of time. Returns false if nothing is left. */
+static bool clip_gap(struct gap *gap, int64_t from, int64_t to)
 {
     if (gap->end < from || gap->begin > to)
         return false;
@@ -270,32 +275,32 @@ static bool cut(struct gap *gap, int64_t from, int64_t to)
     return true;
 }
 
-/* Cuts it to what was asked for, and to what the trace gives of itself. */
-static bool cut_all(const struct style *style, uint16_t source, struct gap *gap)
+/* Cuts a gap to the selected time and to the range that the trace is read in. */
+static bool clip_to_selection(const struct style *style, uint16_t source, struct gap *gap)
 {
     ttr_value from, to;
-    if (!cut(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
+    if (!clip_gap(gap, style->from_ns, style->to_ns == INT64_MAX ? INT64_MAX : style->to_ns - 1))
         return false;
     bool is_part = traces_attribute(style->t, source, "trace.from", &from) &&
                    traces_attribute(style->t, source, "trace.to", &to);
-    return !is_part || cut(gap, from.v.s, to.v.s);
+    return !is_part || clip_gap(gap, from.v.s, to.v.s);
 }
 
-/* How many events (tag 0) or packets (tag 1) are missing is in `link` and `sequence`; 0 = unknown.
- */
-static void tell_gap(const struct style *style, const ttr_event *event)
+/* Reports a gap on stderr. The number of missing events (tag 0) is in `link`, that of packets (tag
+ * 1) in `sequence`; 0 = unknown. */
+static void report_gap(const struct style *style, const ttr_event *event)
 {
     bool is_packets = event->tag == 1;
     struct gap gap = {event->time, event->time + (int64_t)event->duration,
                       is_packets ? event->sequence : event->link};
-    ttr_value frequency; /* only of streams with a clock */
+    ttr_value frequency; /* only streams with a clock have it */
     const char *what = is_packets ? "packet" : "event";
     bool has_time = !(event->flags & TTR_EVENT_NO_TIME) &&
                     traces_attribute(style->t, event->source, "clock.frequency", &frequency);
-    if (has_time && !cut_all(style, event->source, &gap))
+    if (has_time && !clip_to_selection(style, event->source, &gap))
         return;
-    (void)fprintf(stderr, "%sWARNING%s: Tracer ", ink(style, "\033[33m\033[1m"),
-                  ink(style, "\033[0m\033[33m"));
+    (void)fprintf(stderr, "%sWARNING%s: Tracer ", gap_ink(style, "\033[33m\033[1m"),
+                  gap_ink(style, "\033[0m\033[33m"));
     if (gap.count)
         (void)fprintf(stderr, "discarded %" PRIu64 " %s%s ", gap.count, what,
                       gap.count == 1 ? "" : "s");
@@ -318,5 +323,5 @@ void style_tell_gaps(void *own, const ttr_batch *batch)
     const struct style *style = own;
     for (uint32_t i = 0; i < batch->n; i++)
         if (ttr_batch_at(batch, i)->kind == TTR_KIND_GAP)
-            tell_gap(style, ttr_batch_at(batch, i));
+            report_gap(style, ttr_batch_at(batch, i));
 }

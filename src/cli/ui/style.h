@@ -1,7 +1,7 @@
-/* Styles of lines: what --style and its companions mean for a writer, and gaps told the way
+/* Styles of lines: the writer options of --style and its companions, and gaps reported as
  * babeltrace2 does.
  *
- * Ownership: a style owns the texts it made for the writer until style_end. */
+ * Ownership: a style owns the texts that it made for the writer until style_end. */
 #ifndef TRACETTA_CLI_UI_STYLE_H
 #define TRACETTA_CLI_UI_STYLE_H
 
@@ -14,19 +14,19 @@
 struct style {
     struct call *call;
     const ttr *t;
-    const char *format;      /* of the writer */
-    uint32_t read_flags;     /* TTR_READ_*: what it wants to be read */
+    const char *format;      /* format of the writer */
+    uint32_t read_flags;     /* TTR_READ_* flags that the style needs */
     char *text[STYLE_TEXTS]; /* "babeltrace2.fields=..." */
     size_t texts_n;
-    int64_t from_ns, to_ns; /* gaps are told as far as they are in this time */
-    bool has_color;         /* what is told of them has */
+    int64_t from_ns, to_ns; /* range of time in which gaps are reported */
+    bool has_color;         /* gaps are reported with colours */
 };
 
-/* Finds the writer for what the user asked and adds its options to the call's.  OUTCOME_FINE, or
- * after telling what is wrong. */
+/* Finds the writer of a style, and adds its options to those of the call. Returns OUTCOME_FINE, or
+ * the outcome after reporting an error. */
 int style_begin(struct style *style, struct call *call);
 
-/* For pump.see with the style as `own`: tells the gaps of a batch on stderr. */
+/* A pump.see function (own = the style): reports the gaps of a batch on stderr. */
 void style_tell_gaps(void *own, const ttr_batch *batch);
 
 void style_end(struct style *style);

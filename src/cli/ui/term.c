@@ -30,7 +30,7 @@ static bool wants_color(const struct settings *settings, bool is_tty)
     return is_tty && kind && strcmp(kind, "dumb") != 0;
 }
 
-/* By the usual variables; no locale is set up for it. */
+/* Whether the locale variables name UTF-8; setlocale is not called. */
 static bool speaks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -72,12 +72,44 @@ void term_text_to(FILE *to, ttr_text text)
     const unsigned char *p = (const unsigned char *)text.p;
     for (size_t i = 0; i < text.n; i++) {
         size_t control = term_control(p + i, text.n - i);
-        i += control == 2; /* of two bytes the last is the character's number */
+        i += control == 2; /* the second of two bytes is the number of the character */
         if (control)
             (void)fprintf(to, "\\x%02x", p[i]);
         else
             (void)putc(p[i], to);
     }
+}
+
+size_t term_columns(ttr_text text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text.n; i++)
+        n += ((unsigned char)text.p[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* Returns the bytes of the first n characters of a text. */
+static size_t bytes_of(ttr_text text, size_t n)
+{
+    size_t i = 0;
+    for (; i < text.n; i++)
+        if (((unsigned char)text.p[i] & 0xc0) != 0x80 && n-- == 0)
+            break;
+    return i;
+}
+
+void term_shorten(const struct terminal *term, ttr_text text, size_t columns)
+{
+    const size_t all = term_columns(text), dots = term->has_boxes ? 1 : 3;
+    if (!term->out_is_tty || all <= columns) {
+        term_text(text);
+        return;
+    }
+    const size_t kept = columns > dots + 2 ? columns - dots : 2, tail = kept / 2;
+    const size_t head_n = bytes_of(text, kept - tail), tail_at = bytes_of(text, all - tail);
+    term_text((ttr_text){text.p, head_n});
+    (void)fputs(term->has_boxes ? "\xe2\x80\xa6" : "...", stdout);
+    term_text((ttr_text){text.p + tail_at, text.n - tail_at});
 }
 
 void term_text(ttr_text text)
@@ -89,7 +121,7 @@ const char *term_plain(const char *text, char *to, size_t size)
 {
     size_t n = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p && n + 1 < size; p++) {
-        size_t control = term_control(p, 2); /* the zero counts */
+        size_t control = term_control(p, 2); /* the final zero counts */
         p += control == 2;
         to[n++] = control ? '?' : (char)*p;
     }
@@ -97,7 +129,7 @@ const char *term_plain(const char *text, char *to, size_t size)
     return to;
 }
 
-/* In the child: becomes the pager. */
+/* Runs in the child: becomes the pager. */
 static _Noreturn void become_pager(const char *pager, const int ends[2])
 {
     (void)dup2(ends[0], STDIN_FILENO);
@@ -116,7 +148,7 @@ void term_page(struct terminal *term, const struct settings *settings)
     if (!term->out_is_tty || settings->no_pager || term->pager || !*pager ||
         strcmp(pager, "cat") == 0)
         return;
-    /* Debian's minimal systems have no less; the shell would only say so. */
+    /* Minimal systems have no less; the shell would only print an error. */
     if (strcmp(pager, "less") == 0 && access("/usr/bin/less", X_OK) != 0 &&
         access("/bin/less", X_OK) != 0)
         return;

@@ -1,4 +1,4 @@
-/* The terminal: is there one, how wide, which colours; and the pager. */
+/* The terminal: its width and colours, texts that are safe to print, and the pager. */
 #ifndef TRACETTA_CLI_UI_TERM_H
 #define TRACETTA_CLI_UI_TERM_H
 
@@ -13,21 +13,21 @@ struct settings;
 struct terminal {
     bool out_is_tty, error_is_tty;
     bool has_color, error_has_color;
-    bool has_boxes; /* stdout is a terminal that speaks UTF-8 */
-    int width;      /* of stdout, 80 when unknown */
+    bool has_boxes; /* stdout is a terminal in a UTF-8 locale */
+    int width;      /* columns of stdout; 80 if unknown */
     pid_t pager;    /* 0 = none */
 };
 
 enum ink { INK_PLAIN, INK_BOLD, INK_DIM, INK_RED, INK_YELLOW, INK_GREEN, INK_CYAN, INK_COUNT };
 
-/* Looks at the terminal, the environment (NO_COLOR, CLICOLOR_FORCE, COLUMNS) and --color. */
+/* Finds the settings by the terminal, NO_COLOR, CLICOLOR_FORCE, COLUMNS and --color. */
 void term_init(struct terminal *term, const struct settings *settings);
 
-/* The escape sequence of an ink on stdout, "" without colours.  INK_PLAIN ends the others. */
+/* Returns the escape sequence of an ink on stdout, or "" without colours.  INK_PLAIN ends it. */
 const char *term_ink(const struct terminal *term, enum ink ink);
 
-/* Bytes of the control character at p, which could make a terminal do things: 1 below U+0020 and of
- * U+007F, 2 of U+0080 to U+009F (in UTF-8 C2 80 to C2 9F); 0 where it is none. */
+/* Returns the length of the control character at p, which a terminal could act on: 1 byte for
+ * U+0000 to U+001F and U+007F, 2 for U+0080 to U+009F (in UTF-8 C2 80 to C2 9F), 0 for others. */
 static inline size_t term_control(const unsigned char *p, size_t n)
 {
     if (*p < 0x20 || *p == 0x7f)
@@ -35,18 +35,24 @@ static inline size_t term_control(const unsigned char *p, size_t n)
     return n > 1 && *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0 ? 2 : 0;
 }
 
-/* Prints text of a trace, or the name of a file: control characters become "\x1b". */
+/* Prints text of a trace, or the name of a file.  Control characters are escaped as "\x1b". */
 void term_text(ttr_text text);
 void term_text_to(FILE *to, ttr_text text);
 
-/* Copies what fits of a text into `to`, control characters as "?"; gives `to`. */
+/* Prints text in at most so many columns: on a terminal the middle of a longer text becomes an
+ * ellipsis.  Elsewhere nothing is left out. */
+void term_shorten(const struct terminal *term, ttr_text text, size_t columns);
+
+/* Returns the number of columns of a text, one per character. */
+size_t term_columns(ttr_text text);
+
+/* Copies as much of a text as fits into `to`, with "?" for control characters.  Returns `to`. */
 const char *term_plain(const char *text, char *to, size_t size);
 
-/* Sends stdout through $PAGER where it is a terminal; without one, or with --no-pager, nothing
- * happens. */
+/* Sends stdout through $PAGER if it is a terminal, unless --no-pager is given. */
 void term_page(struct terminal *term, const struct settings *settings);
 
-/* Closes stdout towards the pager and waits until the user leaves it. */
+/* Closes the pipe to the pager and waits until the user leaves it. */
 void term_end(struct terminal *term);
 
 #endif

@@ -1,7 +1,8 @@
-/* Numbers as people write and read them.  Exact where 64 bits are: fractions are split off by
- * digits, never through double. */
+/* Parses and formats numbers for people.  Parsing is exact for all 64-bit values: fractions are
+ * scaled as integers, never as double. */
 #include "cli/ui/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* A decimal number split at its point: up to 18 digits of fraction are kept. */
+/* A decimal number split at its point, with up to 18 digits of its fraction. */
 struct decimal {
     uint64_t whole;
     uint64_t fraction; /* in units of 1 / scale */
@@ -41,6 +42,10 @@ static const struct unit size_units[] = {
     {NULL, 0},
 };
 
+static const struct unit count_units[] = {
+    {"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0},
+};
+
 static const struct unit duration_units[] = {
     {"", 1},
     {"ns", 1},
@@ -60,30 +65,31 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits with `_` between them; false where there is none or it does not fit. */
-static bool take_digits(const char **at, uint64_t *value)
+/* Parses digits with `_` between them.  Consumes all digits also if the value is too large; then
+ * errno is ERANGE, and EINVAL without digits. */
+static bool scan_digits(const char **at, uint64_t *value)
 {
     const char *begin = *at;
+    bool fits = true;
     *value = 0;
-    for (; is_digit(**at) || (**at == '_' && *at > begin); ++*at) {
-        if (**at == '_')
-            continue;
-        if (__builtin_mul_overflow(*value, 10, value) ||
-            __builtin_add_overflow(*value, (uint64_t)(**at - '0'), value))
-            return false;
-    }
-    return *at > begin;
+    for (; is_digit(**at) || (**at == '_' && *at > begin); ++*at)
+        if (**at != '_')
+            fits = fits && !__builtin_mul_overflow(*value, 10, value) &&
+                   !__builtin_add_overflow(*value, (uint64_t)(**at - '0'), value);
+    errno = *at == begin ? EINVAL : ERANGE;
+    return *at > begin && fits;
 }
 
-static bool take_decimal(const char **at, struct decimal *number)
+/* Parses digits and, after a point, more of them.  errno as of scan_digits. */
+static bool scan_decimal(const char **at, struct decimal *number)
 {
     *number = (struct decimal){.scale = 1};
-    if (!take_digits(at, &number->whole))
-        return false;
-    if (**at != '.')
-        return true;
+    const bool fits = scan_digits(at, &number->whole);
+    if (!fits || **at != '.')
+        return fits;
     number->has_point = true;
     ++*at;
+    errno = EINVAL;
     if (!is_digit(**at))
         return false;
     for (; is_digit(**at); ++*at) {
@@ -105,37 +111,58 @@ static const struct unit *find_unit(const struct unit *units, const char *name)
     return NULL;
 }
 
+/* Multiplies a number by a unit.  errno is ERANGE if the result does not fit. */
 static bool scale_up(const struct decimal *number, uint64_t factor, uint64_t *value)
 {
     __extension__ unsigned __int128 part = number->fraction;
     part = part * factor / number->scale;
+    errno = ERANGE;
     return !__builtin_mul_overflow(number->whole, factor, value) &&
            !__builtin_add_overflow(*value, (uint64_t)part, value);
 }
 
+/* Parses a number with one of the units after it.  A number that is too large counts as such only
+ * if the rest of the text is a unit. */
+static bool parse_scaled(const char *text, const struct unit *units, uint64_t *value,
+                         struct decimal *number)
+{
+    const bool is_number = scan_decimal(&text, number);
+    const int reason = errno;
+    if (!is_number && reason == ERANGE && *text == '.')
+        text += 1 + strspn(text + 1, "0123456789");
+    /* "1.5" can only mean seconds: nothing is shorter than a nanosecond. */
+    const bool is_seconds = units == duration_units && *text == '\0' && number->has_point;
+    const struct unit *unit = find_unit(units, is_seconds ? "s" : text);
+    errno = unit ? reason : EINVAL;
+    return unit && is_number && scale_up(number, unit->factor, value);
+}
+
 bool units_parse_count(const char *text, uint64_t *value)
 {
-    return take_digits(&text, value) && *text == '\0' && *value > 0;
+    struct decimal number;
+    if (!parse_scaled(text, count_units, value, &number))
+        return false;
+    const struct unit *unit = find_unit(count_units, text + strcspn(text, "kKMG"));
+    __extension__ const unsigned __int128 part = number.fraction;
+    const bool is_integer =
+        !number.has_point || (unit->factor > 1 && part * unit->factor % number.scale == 0);
+    errno = EINVAL;
+    return is_integer && *value > 0;
 }
 
 bool units_parse_size(const char *text, uint64_t *bytes)
 {
     struct decimal number;
-    if (!take_decimal(&text, &number))
-        return false;
-    const struct unit *unit = find_unit(size_units, text);
-    return unit && scale_up(&number, unit->factor, bytes);
+    return parse_scaled(text, size_units, bytes, &number);
 }
 
 static bool parse_unsigned_duration(const char *text, uint64_t *ns)
 {
     struct decimal number;
-    if (!take_decimal(&text, &number))
+    if (!parse_scaled(text, duration_units, ns, &number))
         return false;
-    /* "1.5" can only mean seconds: there is nothing below a nanosecond. */
-    const struct unit *unit =
-        find_unit(duration_units, *text == '\0' && number.has_point ? "s" : text);
-    return unit && scale_up(&number, unit->factor, ns) && *ns <= INT64_MAX;
+    errno = ERANGE;
+    return *ns <= INT64_MAX;
 }
 
 bool units_parse_duration(const char *text, int64_t *ns)
@@ -152,6 +179,7 @@ bool units_parse_nanoseconds(const char *text, int64_t *ns)
 {
     const size_t n = strlen(text);
     const bool has_unit = n == 0 || !is_digit(text[n - 1]);
+    errno = EINVAL;
     return (has_unit || !strchr(text, '.')) && units_parse_duration(text, ns);
 }
 
@@ -166,8 +194,8 @@ bool units_parse_seconds(const char *text, int64_t *ns)
     return units_parse_duration(with_unit, ns);
 }
 
-/* Exactly n digits. */
-static bool take_fixed(const char **at, int n, int *value)
+/* Parses exactly n digits. */
+static bool scan_fixed_digits(const char **at, int n, int *value)
 {
     *value = 0;
     for (; n > 0; n--, ++*at) {
@@ -178,15 +206,15 @@ static bool take_fixed(const char **at, int n, int *value)
     return true;
 }
 
-static bool take_character(const char **at, char wanted)
+static bool scan_character(const char **at, char wanted)
 {
     bool is_there = **at == wanted;
     *at += is_there;
     return is_there;
 }
 
-/* "Z", "+02:00", "-0330" or nothing: seconds east of Greenwich. */
-static bool take_zone(const char *text, int64_t *seconds)
+/* Parses "Z", "+02:00", "-0330" or nothing into seconds east of Greenwich. */
+static bool parse_zone(const char *text, int64_t *seconds)
 {
     int hours = 0, minutes = 0;
     *seconds = 0;
@@ -196,20 +224,20 @@ static bool take_zone(const char *text, int64_t *seconds)
     if (*text != '+' && *text != '-')
         return false;
     text++;
-    if (!take_fixed(&text, 2, &hours))
+    if (!scan_fixed_digits(&text, 2, &hours))
         return false;
-    (void)take_character(&text, ':');
-    if (!take_fixed(&text, 2, &minutes) || *text != '\0')
+    (void)scan_character(&text, ':');
+    if (!scan_fixed_digits(&text, 2, &minutes) || *text != '\0')
         return false;
     *seconds = sign * (hours * INT64_C(3600) + minutes * INT64_C(60));
     return hours < 24 && minutes < 60;
 }
 
-/* ".125" as nanoseconds; 0 where there is none. */
-static int64_t take_fraction(const char **at)
+/* Parses ".125" into nanoseconds; 0 without a fraction. */
+static int64_t scan_fraction(const char **at)
 {
     int64_t unit = NS_PER_SECOND, ns = 0;
-    if (!take_character(at, '.'))
+    if (!scan_character(at, '.'))
         return 0;
     for (; is_digit(**at); ++*at) {
         unit /= 10;
@@ -218,7 +246,7 @@ static int64_t take_fraction(const char **at)
     return ns;
 }
 
-/* Whether the month has such a day: where it has none, timegm counts on into the next. */
+/* Whether the month has such a day.  timegm turns a day after the last one into the next month. */
 static bool is_day(const struct tm *day)
 {
     struct tm midnight = {
@@ -227,22 +255,22 @@ static bool is_day(const struct tm *day)
     return midnight.tm_mday == day->tm_mday;
 }
 
-/* "2026-11-21" */
-static bool take_date(const char **at, struct tm *day)
+/* Parses a date: "2026-11-21". */
+static bool scan_date(const char **at, struct tm *day)
 {
-    return take_fixed(at, 4, &day->tm_year) && take_character(at, '-') &&
-           take_fixed(at, 2, &day->tm_mon) && take_character(at, '-') &&
-           take_fixed(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
+    return scan_fixed_digits(at, 4, &day->tm_year) && scan_character(at, '-') &&
+           scan_fixed_digits(at, 2, &day->tm_mon) && scan_character(at, '-') &&
+           scan_fixed_digits(at, 2, &day->tm_mday) && day->tm_mon >= 1 && day->tm_mon <= 12 &&
            day->tm_mday >= 1 && is_day(day);
 }
 
-/* "01:32" or "01:32:51" */
-static bool take_hours(const char **at, struct tm *day)
+/* Parses a time of day: "01:32" or "01:32:51". */
+static bool scan_hours(const char **at, struct tm *day)
 {
-    if (!take_fixed(at, 2, &day->tm_hour) || !take_character(at, ':') ||
-        !take_fixed(at, 2, &day->tm_min))
+    if (!scan_fixed_digits(at, 2, &day->tm_hour) || !scan_character(at, ':') ||
+        !scan_fixed_digits(at, 2, &day->tm_min))
         return false;
-    if (take_character(at, ':') && !take_fixed(at, 2, &day->tm_sec))
+    if (scan_character(at, ':') && !scan_fixed_digits(at, 2, &day->tm_sec))
         return false;
     return day->tm_hour <= 24 && day->tm_min <= 59 && day->tm_sec <= 60;
 }
@@ -251,13 +279,13 @@ static bool parse_calendar(const char *text, int64_t *ns)
 {
     struct tm day = {0};
     int64_t fraction = 0, zone = 0;
-    if (!take_date(&text, &day))
+    if (!scan_date(&text, &day))
         return false;
-    if (take_character(&text, 'T') || take_character(&text, ' ')) {
-        if (!take_hours(&text, &day))
+    if (scan_character(&text, 'T') || scan_character(&text, ' ')) {
+        if (!scan_hours(&text, &day))
             return false;
-        fraction = take_fraction(&text);
-        if (!take_zone(text, &zone))
+        fraction = scan_fraction(&text);
+        if (!parse_zone(text, &zone))
             return false;
     } else if (*text != '\0') {
         return false;
@@ -268,14 +296,41 @@ static bool parse_calendar(const char *text, int64_t *ns)
            !__builtin_add_overflow(*ns, fraction, ns);
 }
 
+/* Parses a time of day: "12:30", "12:30:15.5", with "Z" or without. */
+static bool parse_time_of_day(const char *text, int64_t *ns)
+{
+    struct tm day = {0};
+    if (!scan_hours(&text, &day))
+        return false;
+    const int64_t fraction = scan_fraction(&text);
+    (void)scan_character(&text, 'Z');
+    if (day.tm_hour > 23)
+        return false;
+    *ns = (day.tm_hour * INT64_C(3600) + day.tm_min * INT64_C(60) + day.tm_sec) * NS_PER_SECOND +
+          fraction;
+    return *text == '\0';
+}
+
 bool units_parse_moment(const char *text, struct moment *moment)
 {
-    if (*text == '+') {
-        moment->kind = MOMENT_RELATIVE;
-        return units_parse_duration(text, &moment->ns);
+    const size_t n = strlen(text);
+    const bool has_unit = n > 1 && !is_digit(text[n - 1]);
+    if (*text == '+' || (*text == '-' && has_unit)) {
+        uint64_t size = 0;
+        moment->kind = *text == '+' ? MOMENT_RELATIVE : MOMENT_FROM_END;
+        const bool is_fine = parse_unsigned_duration(text + 1, &size);
+        moment->ns = is_fine ? (int64_t)size : 0;
+        return is_fine;
     }
     moment->kind = MOMENT_ABSOLUTE;
-    return units_parse_duration(text, &moment->ns) || parse_calendar(text, &moment->ns);
+    if (units_parse_duration(text, &moment->ns))
+        return true;
+    const int reason = errno;
+    if (parse_calendar(text, &moment->ns))
+        return true;
+    moment->kind = MOMENT_TIME_OF_DAY;
+    errno = reason;
+    return parse_time_of_day(text, &moment->ns);
 }
 
 struct unit_text units_events(uint64_t n)
@@ -300,7 +355,7 @@ struct unit_text units_count(uint64_t value)
     return text;
 }
 
-/* Four digits that count: 1.234, 12.34, 123.4, 1234. */
+/* Digits after the point for four significant digits: 1.234, 12.34, 123.4, 1234. */
 static int decimals(double value)
 {
     return value < 9.9995 ? 3 : value < 99.995 ? 2 : value < 999.95 ? 1 : 0;

@@ -1,7 +1,10 @@
-/* Numbers as people write and read them: sizes, durations, moments.
+/* Numbers in the form that people write and read: counts, sizes, durations, times.
  *
- * Functions that make text give it by value: units_count(n).s lives to the end of the statement it
- * is used in (C11 6.2.4). */
+ * The parsing functions return false with errno set to ERANGE if the text is a number that is too
+ * large, and to EINVAL if it is not such a number at all.
+ *
+ * Functions that format text return it by value: units_count(n).s is valid until the end of the
+ * statement that uses it (C11 6.2.4). */
 #ifndef TRACETTA_CLI_UI_UNITS_H
 #define TRACETTA_CLI_UI_UNITS_H
 
@@ -12,52 +15,62 @@ struct unit_text {
     char s[48];
 };
 
-enum moment_kind { MOMENT_NONE = 0, MOMENT_ABSOLUTE, MOMENT_RELATIVE, MOMENT_UNREAD };
-
-/* A time someone asked for. */
-struct moment {
-    int kind;           /* enum moment_kind */
-    int64_t ns;         /* on the time line of the trace, or since its begin */
-    const char *text;   /* where another than units_parse_moment may read it: as it was given, also
-                           MOMENT_UNREAD */
-    const char *option; /* what gave it: "end", "to", ... */
+enum moment_kind {
+    MOMENT_NONE = 0,
+    MOMENT_ABSOLUTE,    /* on the time line of the trace */
+    MOMENT_RELATIVE,    /* after the first event: "+2s" */
+    MOMENT_FROM_END,    /* before the last event: "-1s" */
+    MOMENT_TIME_OF_DAY, /* UTC, on the day of the first event: "12:30" */
+    MOMENT_UNREAD       /* units_parse_moment cannot parse it, but another parser may */
 };
 
-/* "12", "1_000", up to UINT64_MAX. */
+/* A time that an option names. */
+struct moment {
+    int kind;           /* enum moment_kind */
+    int64_t ns;         /* since the origin of its kind; MOMENT_FROM_END: before the end */
+    const char *text;   /* the text given, if another parser may read it, else NULL */
+    const char *option; /* the option that set it: "start", "end", ... */
+};
+
+/* Parses a count: "12", "1_000", "20k", "1.5M", up to UINT64_MAX.  k, M and G are powers of 1000.
+ */
 bool units_parse_count(const char *text, uint64_t *value);
 
-/* "512", "64KiB", "1.5MB": bytes; K, M, G alone mean powers of 1024. */
+/* Parses a number of bytes: "512", "64KiB", "1.5MB".  K, M, G alone are powers of 1024. */
 bool units_parse_size(const char *text, uint64_t *bytes);
 
-/* "250us", "1.5s", "2min", "-3ms"; a number without a unit is nanoseconds. */
+/* Parses a duration: "250us", "1.5s", "2min", "-3ms".  A number without a unit is nanoseconds. */
 bool units_parse_duration(const char *text, int64_t *ns);
 
-/* The same where parts of a number without a unit are none: "1.5" is false. */
+/* Parses a duration, but accepts a fraction only with a unit: "1.5" is refused. */
 bool units_parse_nanoseconds(const char *text, int64_t *ns);
 
-/* The same where a number without a unit is seconds. */
+/* Parses a duration.  A number without a unit is seconds. */
 bool units_parse_seconds(const char *text, int64_t *ns);
 
-/* "+2s" since the begin of the trace; "1700000000123456789" nanoseconds; "1700000000.25" seconds;
- * "12ms"; "2026-11-21T01:32:51.5Z", with "+02:00" or without (then UTC), or a date alone. */
+/* Parses a time: "+2s" after the first event, "-1s" (with a unit) before the last one,
+ * "1700000000123456789" in nanoseconds, "1700000000.25" in seconds, "12ms", "12:30[:15[.5]]" in
+ * UTC, "2026-11-21T01:32:51.5Z", the same with "+02:00" or without a zone (UTC), or a date alone.
+ */
 bool units_parse_moment(const char *text, struct moment *moment);
 
-/* "4,000,000" */
+/* Formats a count: "4,000,000". */
 struct unit_text units_count(uint64_t value);
 
-/* "1 event", "4,000,000 events" */
+/* Formats a number of events: "1 event", "4,000,000 events". */
 struct unit_text units_events(uint64_t n);
 
-/* "123.4 MiB" */
+/* Formats a number of bytes: "123.4 MiB". */
 struct unit_text units_size(uint64_t bytes);
 
-/* "1.234 ms", "12.3 s"; four digits that count. */
+/* Formats a duration with four significant digits: "1.234 ms", "12.34 s". */
 struct unit_text units_duration(uint64_t ns);
 
-/* "2026-11-21T01:32:51.123456789Z" for times since the Unix epoch, else "12.345678901 s". */
+/* Formats a time: "2026-11-21T01:32:51.123456789Z" if it counts from the Unix epoch, else
+ * "12.345678901 s". */
 struct unit_text units_time(int64_t ns, bool is_unix);
 
-/* "11223344-5566-7788-99aa-bbccddeeff00" of 16 bytes. */
+/* Formats a UUID: "11223344-5566-7788-99aa-bbccddeeff00". */
 struct unit_text units_uuid(const uint8_t uuid[16]);
 
 #endif

@@ -584,7 +584,8 @@ static bool encode_fields(struct event_header_put *writer, const ttr_event *even
         if (!alloc_reserve(writer->metadata.alloc, (void **)&writer->field, &writer->capacity,
                            before + FIELDS_PER_CALL, sizeof *writer->field))
             return false;
-        n = ttr_fields_take(&fields, writer->field + before, FIELDS_PER_CALL);
+        for (n = 0; n < FIELDS_PER_CALL && ttr_fields_next(&fields, &writer->field[before + n]);)
+            n++;
         collect_fields(writer, before, n, &begin);
     }
     if (writer->fields_n > begin)

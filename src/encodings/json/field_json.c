@@ -10,8 +10,7 @@
  *      addressing, linear probing). A crafted event with many names thus costs linear time.
  *
  * Invariants: a name is stored as an offset into the output, so the output must not be drained
- * while an object is open, except through `relieve`, which copies the names to `kept` first. When
- * an object ends, its names leave list, filter and table. */
+ * while an object is open. When an object ends, its names leave list, filter and table. */
 #include "encodings/json/field_json.h"
 
 #include <math.h>
@@ -21,7 +20,6 @@
 #include "base/number.h"
 #include "encodings/json/append.h"
 
-#define FIELDS_PER_CALL 16u /* fields fetched per call */
 #define SHAPES ((size_t)32)
 #define SHAPE_TEXT ((size_t)3 * TEXT_CACHE_PADDING)
 #define SHAPE_MISSES_MAX 4u /* number of mismatches after which a schema gets no shape */
@@ -73,6 +71,7 @@ void field_json_free(struct field_json *json)
     if (!json->to)
         return;
     text_cache_free(&json->texts);
+    ttr_field_buffer_free(json->fields);
     alloc_free(json->to->alloc, json->names, json->names_capacity, sizeof *json->names);
     alloc_free(json->to->alloc, json->shapes, SHAPES, sizeof *json->shapes);
     alloc_free(json->to->alloc, json->slots, json->slots_n, sizeof *json->slots);
@@ -580,8 +579,7 @@ void field_json_value(struct field_json *json, const ttr_value *value)
 
 /* Appends an object with number and labels of an enumerated value; the number stays a JSON number.
  */
-static void append_labelled_number(struct field_json *json, const ttr_fields *fields,
-                                   const ttr_value *value)
+static void append_labelled_number(struct field_json *json, const ttr_value *value)
 {
     bool is_list = value->hint == TTR_HINT_FLAGS || value->count > 1;
     buffer_add_text(json->to, "{\"value\":");
@@ -594,7 +592,7 @@ static void append_labelled_number(struct field_json *json, const ttr_fields *fi
         buffer_add_text(json->to, ",\"labels\":[");
     for (uint32_t i = 0; is_list && i < value->count; i++) {
         ttr_text label;
-        if (!ttr_fields_label(fields, value, i, &label))
+        if (!ttr_event_label(json->shown, value, i, &label))
             break;
         if (i)
             buffer_add_byte(json->to, ',');
@@ -612,8 +610,7 @@ static void append_array_element(struct field_json *json, const ttr_value *value
     field_json_element(json);
 }
 
-static void append_json_field(struct field_json *json, const ttr_fields *fields,
-                              const ttr_field *field)
+static void append_json_field(struct field_json *json, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
     while (json->depth > field->depth)
@@ -628,7 +625,7 @@ static void append_json_field(struct field_json *json, const ttr_fields *fields,
         field_json_open(json, value);
     else if ((value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) &&
              is_number_value(value))
-        append_labelled_number(json, fields, value);
+        append_labelled_number(json, value);
     else
         field_json_value(json, value);
 }
@@ -646,36 +643,43 @@ static void close_open_levels(struct field_json *json)
         leave_shape(json);
 }
 
+/* Returns the first fields of an event; 0 also if memory is out. */
+static inline uint32_t first_fields(struct field_json *json, const ttr_event *event,
+                                    const ttr_field **field)
+{
+    if (!json->fields)
+        json->shown = json->fields = ttr_field_buffer_new(json->t);
+    json->to->failed |= !json->fields;
+    return json->fields ? ttr_event_fields(json->fields, event, field) : 0;
+}
+
 void field_json_fields(struct field_json *json, const ttr_event *event)
 {
-    ttr_fields fields;
-    ttr_field field[FIELDS_PER_CALL];
-    uint32_t n;
+    const ttr_field *field;
     select_shape(json, event->schema);
-    ttr_fields_begin(json->t, event, &fields);
-    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
+    for (uint32_t n = first_fields(json, event, &field); n > 0;
+         n = ttr_more_fields(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             json->contexts += field[i].depth == 0 && is_context_field(&field[i]);
-            append_json_field(json, &fields, &field[i]);
+            append_json_field(json, &field[i]);
         }
     close_open_levels(json);
 }
 
 bool field_json_parts(struct field_json *json, struct field_json *context, const ttr_event *event)
 {
-    ttr_fields fields;
-    ttr_field field[FIELDS_PER_CALL];
-    uint32_t n;
+    const ttr_field *field;
     bool has_context = false;
     select_shape(json, event->schema);
-    ttr_fields_begin(json->t, event, &fields);
-    while ((n = ttr_fields_take(&fields, field, FIELDS_PER_CALL)) > 0)
+    uint32_t n = first_fields(json, event, &field);
+    context->shown = json->fields;
+    for (; n > 0; n = ttr_more_fields(json->fields, &field))
         for (uint32_t i = 0; i < n; i++) {
             bool is_apart = is_context_field(&field[i]);
             if (is_apart && !has_context)
                 select_shape(context, event->schema);
             has_context |= is_apart;
-            append_json_field(is_apart ? context : json, &fields, &field[i]);
+            append_json_field(is_apart ? context : json, &field[i]);
         }
     close_open_levels(json);
     close_open_levels(context);

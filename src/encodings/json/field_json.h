@@ -64,6 +64,8 @@ struct shaped_name {
 struct field_json {
     const ttr *t;
     struct buffer *to;
+    ttr_field_buffer *fields;      /* allocated for the first event; NULL until then */
+    const ttr_field_buffer *shown; /* the fields being appended; provides their labels */
     /* cache of escaped strings; writers may use it for their own strings */
     struct text_cache texts;
     struct field_name *names; /* names of the current event */

@@ -141,13 +141,3 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
         print_event(tp, tp->lazy->program, raw, to);
     return true;
 }
-
-bool tracepoint_print_error(const struct tracepoint *tp, ttr_text *why, ttr_text *what)
-{
-    const struct tracepoint_program *program = tp->lazy ? tp->lazy->program : NULL;
-    if (!program || !program->why)
-        return false;
-    *why = (ttr_text){program->why, strlen(program->why)};
-    *what = program->what;
-    return true;
-}

@@ -266,20 +266,6 @@ const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_
     return id < all->dense_n ? all->dense[id] : NULL;
 }
 
-static bool equals_text(ttr_text a, ttr_text b)
-{
-    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
-}
-
-const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system,
-                                               ttr_text name)
-{
-    for (size_t i = all->kinds_n; i-- > 0;)
-        if (equals_text(all->kind[i]->name, name) && equals_text(all->kind[i]->system, system))
-            return all->kind[i];
-    return NULL;
-}
-
 ttr_text tracepoint_system(const struct tracepoint *tp)
 {
     return tp->system;

@@ -92,10 +92,8 @@ TTR_MUST bool tracepoints_kallsyms(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_printk(struct tracepoints *all, ttr_text lines);
 TTR_MUST bool tracepoints_add_comms(struct tracepoints *all, ttr_text lines);
 
-/* Return the tracepoint with an id, or with a system and name; NULL if there is none. */
+/* Returns the tracepoint with an id; NULL if there is none. */
 const struct tracepoint *tracepoints_find(const struct tracepoints *all, uint32_t id);
-const struct tracepoint *tracepoints_find_name(const struct tracepoints *all, ttr_text system,
-                                               ttr_text name);
 
 /* Returns true if `raw` is plausible as a record; used to resynchronize after damage. It is
  * plausible if its tracepoint is known and it is long enough, or, without any known tracepoints, if
@@ -152,9 +150,5 @@ const struct tracepoint *tracepoint_of(const ttr *t, const ttr_event *event);
  * cannot be evaluated, appends "[FAILED TO PARSE]" and the fields by name, as perf does. Returns
  * false if the event is not of a tracepoint or its format file could not be parsed. */
 bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to);
-
-/* Reports why the print format of a prepared tracepoint cannot be evaluated, and the offending
- * word. Returns false if it can be evaluated. */
-bool tracepoint_print_error(const struct tracepoint *tp, ttr_text *why, ttr_text *what);
 
 #endif

@@ -313,9 +313,6 @@ static void format_with_known_id_replaces_tracepoint(void **state)
                                      make_text(KIND(5, FIELD("u8 b", 8, 1, 0))), NULL),
                      TTR_OK);
     assert_string_equal(record_as_json(&scene, HEX_HEAD "09"), "\"b\":9");
-    assert_ptr_equal(tracepoints_find_name(scene.all, make_text("sys"), make_text("it")),
-                     tracepoints_find(scene.all, 5));
-    assert_null(tracepoints_find_name(scene.all, make_text("sys"), make_text("that")));
     assert_null(tracepoints_find(scene.all, 4711));
     assert_ptr_equal(tracepoint_of(scene.t, &scene.event), tracepoints_find(scene.all, 5));
     assert_int_equal(tracepoint_name(tracepoints_find(scene.all, 5)).n, 2);
@@ -399,8 +396,7 @@ static void print_format_provides_labels_and_bases(void **state)
                      "__print_symbolic((int)REC->b, { -5, \"EIO\" }), REC->c, __print_flags(REC->d "
                      "& 0xff, \"|\", { 1, \"R\" }, { 2, \"W\" }, { 3, \"RW\" }), REC->c\n";
     struct scene scene;
-    ttr_fields fields;
-    ttr_field field[8];
+    const ttr_field *field;
     ttr_text label;
     (void)state;
     begin_scene(&scene, format);
@@ -412,21 +408,21 @@ static void print_format_provides_labels_and_bases(void **state)
         record_as_json(&scene, HEX_HEAD "09 00000000 2a00 04000000"),
         "\"a\":{\"value\":9},\"b\":{\"value\":0},\"c\":42,\"d\":{\"value\":4,\"labels\":[]}");
     (void)record_as_json(&scene, HEX_HEAD "02 fbffffff 2a00 01000000");
-    ttr_fields_begin(scene.t, &scene.event, &fields);
+    ttr_field_buffer *buffer = ttr_field_buffer_new(scene.t);
     /* a field with several labels ends the block */
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 1);
-    assert_true(ttr_fields_label(&fields, &field[0].value, 1, &label));
+    assert_int_equal(ttr_event_fields(buffer, &scene.event, &field), 1);
+    assert_true(ttr_event_label(buffer, &field[0].value, 1, &label));
     assert_memory_equal(label.p, "deux", 4);
-    assert_false(ttr_fields_label(&fields, &field[0].value, 2, &label));
-    assert_int_equal(ttr_fields_take(&fields, field, 8), 3);
-    assert_true(ttr_fields_label(&fields, &field[0].value, 0,
-                                 /* label 0 remains valid whatever fields were read since */
-                                 &label));
+    assert_false(ttr_event_label(buffer, &field[0].value, 2, &label));
+    assert_int_equal(ttr_more_fields(buffer, &field), 3);
+    /* label 0 remains valid whatever fields were read since */
+    assert_true(ttr_event_label(buffer, &field[0].value, 0, &label));
     assert_memory_equal(label.p, "EIO", 3);
     assert_int_equal(field[0].value.hint, TTR_HINT_ENUM);
     assert_int_equal(field[1].value.base, 16);
     assert_int_equal(field[2].value.hint, TTR_HINT_FLAGS);
     assert_int_equal(field[2].value.count, 1);
+    ttr_field_buffer_free(buffer);
     end_scene(&scene);
 }
 
@@ -502,8 +498,6 @@ static void real_kernel_formats_all_parse(void **state)
     begin_scene_as(&scene, false, 8, NULL);
     assert_int_equal(zip_each(path, decode_real_format, &seen), 2751);
     assert_int_equal(seen.n, 2751);
-    assert_non_null(
-        tracepoints_find_name(scene.all, make_text("sched"), make_text("sched_switch")));
     end_scene(&scene);
 }
 

@@ -89,6 +89,7 @@ struct babeltrace2_label {
 struct babeltrace2_cache {
     struct babeltrace2_names names;
     bool with_color;
+    ttr_field_buffer *fields;
     struct arena *arena;                               /* of plans */
     size_t plans_size;                                 /* bytes of all plans */
     struct babeltrace2_plan *plans[BABELTRACE2_PLANS]; /* those made, by their start */

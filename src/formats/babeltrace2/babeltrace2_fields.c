@@ -7,7 +7,7 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-#define FIELDS_AT_ONCE 32u
+#define ELEMENTS_MAX 32u /* of one call of add_elements */
 
 static void close_choices(struct walk *walk, unsigned choices)
 {
@@ -256,7 +256,7 @@ static inline bool add_known(struct parts *parts, const ttr_field *field, uint64
     return true;
 }
 
-/* Elements of an array that are plain numbers, from one on; gives how many. */
+/* Prints elements of an array that are plain numbers, and returns how many. */
 static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t n)
 {
     const uint32_t look = look_of(&field->value), step = field->value.step;
@@ -265,10 +265,11 @@ static uint32_t add_elements(struct walk *walk, const ttr_field *field, uint32_t
     uint32_t i = 0;
     if ((kind != VALUE_UNSIGNED && kind != VALUE_SIGNED) || walk->depth != field->depth ||
         field->choices || !walk->with_names || walk->with_color ||
-        !room_for(walk, (size_t)FIELDS_AT_ONCE * VALUE_ROOM))
+        !room_for(walk, (size_t)ELEMENTS_MAX * VALUE_ROOM))
         return 0;
     char *at = walk->at;
     uint64_t index = level->printed;
+    n = n < ELEMENTS_MAX ? n : ELEMENTS_MAX;
     for (; i < n && field[i].value.step == step && look_of(&field[i].value) == look; i++, index++) {
         at = put_index(walk->cache, index, at);
         at = kind == VALUE_SIGNED ? put_signed(at, field[i].value.v.u)
@@ -316,30 +317,40 @@ static void add_field(struct parts *parts, const ttr_field *field, uint64_t key)
         close_choices(walk, choices);
 }
 
-/* Prints fields behind the one that is given as `before` (UNKNOWN: not known), and gives the last.
- * Of schema 0 nothing is kept. */
-static uint32_t walk_fields(struct parts *parts, ttr_fields *fields, ttr_id schema, uint32_t before)
+/* Prints n fields after the step `before` (UNKNOWN: not known), and returns the step of the last.
+ * Nothing is kept for schema 0. */
+static uint32_t add_fields(struct parts *parts, const ttr_field *field, uint32_t n, ttr_id schema,
+                           uint32_t before)
 {
     struct walk *walk = &parts->walk;
-    ttr_field field[FIELDS_AT_ONCE];
-    walk->fields = fields;
-    for (uint32_t n; (n = ttr_fields_take(fields, field, FIELDS_AT_ONCE)) > 0;) {
-        for (uint32_t i = 0, elements; i < n; i += elements) {
-            const uint32_t step =
-                field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
-            const uint64_t key =
-                schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
-            before = step;
-            elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array
-                           ? add_elements(walk, &field[i], n - i)
-                           : 0;
-            if (elements)
-                continue;
-            elements = 1;
-            if (!key || !add_known(parts, &field[i], key))
-                add_field(parts, &field[i], key);
-        }
+    for (uint32_t i = 0, elements; i < n; i += elements) {
+        const uint32_t step = field[i].value.step - 1 < STEPS_TOLD ? field[i].value.step : UNKNOWN;
+        const uint64_t key =
+            schema && step != UNKNOWN && before != UNKNOWN ? key_of(schema, step, before) : 0;
+        before = step;
+        elements = step != UNKNOWN && walk->depth > 0 && walk->level[walk->depth].is_array
+                       ? add_elements(walk, &field[i], n - i)
+                       : 0;
+        if (elements)
+            continue;
+        elements = 1;
+        if (!key || !add_known(parts, &field[i], key))
+            add_field(parts, &field[i], key);
     }
+    return before;
+}
+
+/* Prints the fields of an event, and returns the step of the last. */
+static uint32_t add_event_fields(struct parts *parts, const ttr_event *event, uint32_t before)
+{
+    struct walk *walk = &parts->walk;
+    ttr_field_buffer *fields = walk->cache->fields;
+    const ttr_id schema = walk->with_color ? 0 : event->schema;
+    const ttr_field *field;
+    walk->fields = field_buffer_walk(fields);
+    for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
+         n = ttr_more_fields(fields, &field))
+        before = add_fields(parts, field, n, schema, before);
     return before;
 }
 
@@ -359,6 +370,14 @@ static void add_processor(struct parts *parts, const ttr_event *event)
                                        .base = member->type->base,
                                        .v.u = event->cpu}};
     add_field(parts, &field, 0);
+}
+
+static void add_packet_fields(struct parts *parts, ttr_fields *fields)
+{
+    ttr_field field;
+    parts->walk.fields = fields;
+    while (ttr_fields_next(fields, &field))
+        add_field(parts, &field, 0);
 }
 
 /* The part of the packet is the same for all its events: it is kept until another packet of that
@@ -384,7 +403,7 @@ static void add_packet_part(struct parts *parts, const ttr *t, const ttr_event *
         !context_schema(t, event->schema)->has_packet)
         add_processor(parts, event);
     else
-        (void)walk_fields(parts, &fields, 0, UNKNOWN);
+        add_packet_fields(parts, &fields);
     close_part(parts);
     end_room(walk);
     size_t n = walk->to->n - begin;
@@ -429,7 +448,6 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
                            babeltrace2_meet_function meet)
 {
     const ttr *t = out->t;
-    ttr_fields fields;
     struct parts parts;
     const struct schema *schema = context_schema(t, event->schema);
     parts.walk.to = &out->buffer;
@@ -445,9 +463,7 @@ void babeltrace2_add_parts(struct ttr_writer *out, const ttr_event *event,
         add_packet_part(&parts, t, event);
     if (of_class)
         meet(&parts, schema, of_class);
-    ttr_fields_begin(t, event, &fields);
     add_end(&parts, event->schema,
-            walk_fields(&parts, &fields, cache->with_color ? 0 : event->schema,
-                        parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
+            add_event_fields(&parts, event, parts.has_part ? BEHIND_PACKET : BEFORE_ALL));
     end_room(&parts.walk);
 }

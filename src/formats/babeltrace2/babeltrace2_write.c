@@ -145,6 +145,9 @@ static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&own->head, &out->t->counted);
     own->cache.arena = &own->arena;
     own->cache.with_color = (out->flags & TTR_WRITE_COLOR) != 0;
+    own->cache.fields = ttr_field_buffer_new(out->t);
+    if (!own->cache.fields)
+        return fail_memory(error);
     ttr_status status = read_names(out, &own->cache.names, error);
     if (status == TTR_OK)
         status = read_shown(out, &own->shown, error);
@@ -526,6 +529,7 @@ static void babeltrace2_drop(struct ttr_writer *out)
     if (own->classes)
         alloc_free(own->arena.alloc, own->classes, own->classes_n, sizeof *own->classes);
     buffer_free(&own->head);
+    ttr_field_buffer_free(own->cache.fields);
     arena_free(&own->arena);
 }
 

@@ -103,7 +103,6 @@ static const struct format_reader reader = {
     .open = ctf_open,
     .next = ctf_next,
     .stops = true,
-    .ahead = ctf_ahead,
     .close = ctf_close,
     .range = ctf_range,
     .kinds = ctf_kinds,

@@ -5,8 +5,10 @@
  */
 #include "base/endian.h"
 #include "base/jsontext.h"
+#include "base/status.h"
 #include "encodings/json/field_json.h"
 #include "encodings/json/append.h"
+#include "encodings/json/timeline.h"
 #include "model/output.h"
 
 /* Of a line: keys, braces, kind, level and flags together, and its numbers. */
@@ -38,6 +40,8 @@ struct who {
     struct buffer text; /* with room for TEXT_CACHE_PADDING bytes more */
 };
 
+#define TIME_TEXT ((size_t)64) /* bytes of a time as ISO 8601, with its key */
+
 struct jsonl {
     struct field_json fields, context;
     struct buffer context_text;  /* of an event, until its payload is written */
@@ -46,6 +50,7 @@ struct jsonl {
     uint64_t second;             /* the last one written, ... */
     uint8_t second_n;            /* ... and its digits; 0 = none */
     char second_text[TEXT_CACHE_PADDING];
+    bool has_text_times; /* option times=string */
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
@@ -53,7 +58,11 @@ static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
 {
     struct jsonl *own = out->own;
-    (void)error;
+    const char *times = output_option(out, "times");
+    own->has_text_times = times && strcmp(times, "string") == 0;
+    if (times && !own->has_text_times && strcmp(times, "number") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option jsonl.times cannot be \"%s\": expected number or string", times);
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
@@ -327,17 +336,29 @@ static char *put_time(struct jsonl *own, char *at, int64_t time)
     return at + 9;
 }
 
+/* The time as a string, which readers keep exact, and as ISO 8601 if it counts from the Unix epoch:
+ * "165...","time":"2022-04-21T10:11:12.123456789Z" */
+static char *put_text_time(char *at, int64_t time)
+{
+    at = put_text(put_i64(put_text(at, "\""), time), "\"");
+    if (!time_is_unix(time))
+        return at;
+    at = put_text(at, ",\"time\":\"");
+    return put_text(at + number_put_iso(at, time), "\"");
+}
+
 /* The time, and what events of a name have in common. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
     struct title *title = &own->titles[(event->name ^ event->kind) % TITLES];
-    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + NUMBER_MAX +
-                                                        TITLE_MAX + TEXT_CACHE_PADDING);
+    char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + 2 * NUMBER_MAX +
+                                                        TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
     bool is_kept = is_title(title, event);
-    char *at = put_time(own, put_text(begin, "{\"time_ns\":"), event->time);
+    char *at = put_text(begin, "{\"time_ns\":");
+    at = own->has_text_times ? put_text_time(at, event->time) : put_time(own, at, event->time);
     if (is_kept)
         at = put_cached(at, (ttr_text){title->text, title->n});
     buffer_filled(&out->buffer, (size_t)(at - begin));
@@ -424,6 +445,12 @@ static void jsonl_drop(struct ttr_writer *out)
         buffer_free(&own->whos[i].text);
 }
 
+static const ttr_option_info options[] = {
+    {"times", "number|string",
+     "write times as numbers, or as strings that jq and JavaScript keep exact, with ISO 8601",
+     true},
+};
+
 static const struct format_writer writer = {
     .is_text = true,
     .losses = losses,
@@ -442,4 +469,6 @@ const struct format format_jsonl = {
     .extensions = "jsonl ndjson",
     .spec = "schema tracetta.events/1 (docs/json.md)",
     .writer = &writer,
+    .options = options,
+    .options_n = sizeof options / sizeof *options,
 };

@@ -73,10 +73,8 @@ struct nettrace_readings {
     uint64_t offset;                            /* of the metadata */
     uint64_t shown;           /* where it is plain: bits of the fields that are shown otherwise */
     uint8_t tried, could_lie; /* could_lie: bits as in the numbers of readings */
-    bool has_roles; /* some values are shown otherwise than they are stored; known once a reading is
-                     */
-    bool is_plain;  /* there is no more to an event without labels than reading 0, where that fits;
-                       likewise */
+    bool is_plain; /* there is no more to an event without labels than reading 0, where that fits;
+                      likewise */
 };
 
 /* A type of events, as metadata describe it. */

@@ -52,8 +52,7 @@ static void begin_walk(ttr_fields *fields)
     }
 }
 
-/* Of most events all fields are taken at once: their walk does not begin before it is known to be
- * needed. */
+/* The fields of most events are held: their walk does not begin before it is known to be needed. */
 static void begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
@@ -289,44 +288,21 @@ static bool next(ttr_fields *fields, ttr_field *field)
     return next_behind(walk, type, fields->event, field);
 }
 
-/* All fields of an event whose walk has not begun; LAYOUT_NOT_WHOLE where that cannot be. */
-static inline uint32_t take_whole(ttr_fields *fields, ttr_field *field, uint32_t room)
-{
-    const struct nettrace_type *type = fields->own;
-    const struct nettrace_readings *readings = type->readings;
-    uint32_t n =
-        layout_take_whole(readings->layout[0], &type->reader->scratch, fields, field, room);
-    for (uint64_t shown = n == LAYOUT_NOT_WHOLE ? 0 : readings->shown; shown; shown &= shown - 1) {
-        int i = __builtin_ctzll(shown);
-        show((struct walk *)fields->state, type, fields->event,
-             readings->root->members[i].type->role, &field[i]);
-    }
-    return n;
-}
-
-/* Many at once: what the layout gives is what is shown, unless the type has values that mean
- * something else. */
-static uint32_t take(ttr_fields *fields, ttr_field *field, uint32_t room)
+/* All fields of an event, if reading 0 of its type fits.  The values of some are replaced by text,
+ * after which their fields have to be prepared again. */
+static uint32_t hold(ttr_fields *fields, struct held_fields *held)
 {
     struct walk *walk = (struct walk *)fields->state;
     const struct nettrace_type *type = fields->own;
-    uint32_t n = 0;
-    if (NETTRACE_LIKELY(walk->stage == STAGE_UNBEGUN)) {
-        n = take_whole(fields, field, room);
-        if (NETTRACE_LIKELY(n != LAYOUT_NOT_WHOLE))
-            return n;
-        begin_walk(fields);
-        n = 0;
+    const struct nettrace_readings *readings = type->readings;
+    if (NETTRACE_UNLIKELY(walk->stage != STAGE_UNBEGUN))
+        return 0;
+    const uint32_t n = layout_hold_whole(readings->layout[0], &type->reader->scratch, fields, held);
+    for (uint64_t shown = n > 0 ? readings->shown : 0; shown; shown &= shown - 1) {
+        const int i = __builtin_ctzll(shown);
+        show(walk, type, fields->event, readings->root->members[i].type->role, &held->field[i]);
+        held->is_prepared = false;
     }
-    if (NETTRACE_LIKELY(walk->stage == STAGE_PAYLOAD && !type->readings->has_roles)) {
-        n = layout_walk_take(&walk->payload, field, room);
-        if (n > 0)
-            return n;
-        walk->stage = walk->payload.end == LAYOUT_FINE ? STAGE_BEHIND : STAGE_FRAMES;
-    }
-    while (n < room && next(fields, &field[n]))
-        if (field[n++].value.hint == TTR_HINT_ENUM || field[n - 1].value.hint == TTR_HINT_FLAGS)
-            break;
     return n;
 }
 
@@ -344,7 +320,7 @@ static const struct type *type(const ttr_fields *fields)
 
 const struct field_ops nettrace_field_ops = {.begin = begin,
                                              .next = next,
-                                             .take = take,
+                                             .hold = hold,
                                              .label = label,
                                              .frames = nettrace_frames_take,
                                              .type = type,

@@ -1,5 +1,5 @@
-/* Fields of events: taken many at once they are what they are one by one, in traces as they should
- * be and in damaged ones. */
+/* Fields of events: a field buffer returns the same fields as a walk one by one, in valid traces
+ * and in damaged ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,36 +52,37 @@ static void check_same(const struct copies *a, const struct copies *b)
     }
 }
 
-/* The first name of a value is told also of one that other fields were taken behind. */
-static void check_labels(const ttr_fields *fields, const ttr_field *taken, uint32_t n)
+/* The first name of a value is known also after later fields were read. */
+static void check_labels(const ttr_field_buffer *buffer, const ttr_field *taken, uint32_t n)
 {
     ttr_text label;
     for (uint32_t i = 0; i < n; i++) {
         const ttr_value *value = &taken[i].value;
         if ((value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS) || value->count == 0)
             continue;
-        assert_true(ttr_fields_label(fields, value, 0, &label));
+        assert_true(ttr_event_label(buffer, value, 0, &label));
         assert_int_equal(label.n, value->text.n);
     }
 }
 
-static void check_event(const ttr *t, const ttr_event *event)
+/* Twice: the first time fields may have to be prepared. */
+static void check_event(const ttr *t, ttr_field_buffer *buffer, const ttr_event *event)
 {
-    static const uint32_t rooms[] = {FIELDS, 32, 3, 1};
     static struct copies one_by_one, taken;
-    static ttr_field some[FIELDS];
     ttr_fields fields;
+    ttr_field next;
+    const ttr_field *field;
     one_by_one.n = 0;
     ttr_fields_begin(t, event, &fields);
-    while (ttr_fields_next(&fields, &some[0]))
-        keep(&one_by_one, &some[0]);
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+    while (ttr_fields_next(&fields, &next))
+        keep(&one_by_one, &next);
+    for (unsigned i = 0; i < 2; i++) {
         taken.n = 0;
-        ttr_fields_begin(t, event, &fields);
-        for (uint32_t n; (n = ttr_fields_take(&fields, some, rooms[i])) > 0;) {
-            check_labels(&fields, some, n);
+        for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
+             n = ttr_more_fields(buffer, &field)) {
+            check_labels(buffer, field, n);
             for (uint32_t j = 0; j < n; j++)
-                keep(&taken, &some[j]);
+                keep(&taken, &field[j]);
         }
         check_same(&taken, &one_by_one);
     }
@@ -90,6 +91,7 @@ static void check_event(const ttr *t, const ttr_event *event)
 static void check_bytes(const uint8_t *bytes, size_t n)
 {
     ttr *t = ttr_new(NULL);
+    ttr_field_buffer *buffer = ttr_field_buffer_new(t);
     ttr_error error;
     ttr_batch batch;
     ttr_reader *reader = ttr_open_memory(
@@ -97,8 +99,9 @@ static void check_bytes(const uint8_t *bytes, size_t n)
         &(ttr_read_options){.size = sizeof(ttr_read_options), .from = "nettrace"}, &error);
     while (reader && ttr_read(reader, &batch, &error) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, events++)
-            check_event(t, ttr_batch_at(&batch, i));
+            check_event(t, buffer, ttr_batch_at(&batch, i));
     ttr_close(reader);
+    ttr_field_buffer_free(buffer);
     ttr_free(t);
 }
 
@@ -124,7 +127,7 @@ static void check_vector(const char *path, const struct hexa *hexa, const char *
     check_damaged(hexa);
 }
 
-static void fields_taken_at_once_are_those_one_by_one(void **state)
+static void buffered_fields_are_those_one_by_one(void **state)
 {
     (void)state;
     vectors_each("src/formats/nettrace/vectors", "nettrace", check_vector);
@@ -136,7 +139,7 @@ static void fields_taken_at_once_are_those_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_taken_at_once_are_those_one_by_one),
+        cmocka_unit_test(buffered_fields_are_those_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

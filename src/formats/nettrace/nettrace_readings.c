@@ -109,9 +109,9 @@ static const struct layout *reading(const struct nettrace_type *type, unsigned l
     if (NETTRACE_UNLIKELY(!(readings->tried >> lie & 1))) {
         readings->tried |= (uint8_t)(1u << lie);
         readings->layout[lie] = compile(type, lie);
-        readings->has_roles = has_roles(readings->root);
-        readings->is_plain = readings->layout[0] && type->kind != TTR_KIND_SAMPLE &&
-                             (!readings->has_roles || find_shown(readings->root, &readings->shown));
+        readings->is_plain =
+            readings->layout[0] && type->kind != TTR_KIND_SAMPLE &&
+            (!has_roles(readings->root) || find_shown(readings->root, &readings->shown));
     }
     return readings->layout[lie];
 }

@@ -65,10 +65,10 @@
 #define PERF_THREAD_CACHE 1024u
 /* queued records; the queue is released early if it is full */
 #define PERF_KEYS_MAX ((size_t)1 << 22)
-#define PERF_UNPACKED_MAX ((size_t)64 << 20)  /* unpacked bytes that are queued */
+#define PERF_UNPACKED_MAX ((size_t)64 << 20) /* unpacked bytes that are queued */
 /* file bytes between the first queued record and the last */
 #define PERF_REGION_MAX ((uint64_t)256 << 20)
-#define PERF_DATA_MAX                                                          \
+#define PERF_DATA_MAX \
     ((uint64_t)16 << 20) /* payload after a record of a pipe that is checked for being complete */
 #define PERF_SECTION_MAX ((uint64_t)256 << 20) /* size in bytes of a feature that is parsed */
 
@@ -184,7 +184,7 @@ struct perf_trace {
     ttr_id record_name[PERF_TOOL_FIRST]; /* event names of kernel records, by record type */
     /* names of registers by number; NULL if the architecture is unknown */
     const char *const *registers;
-    struct arena arena;                  /* owns the kinds */
+    struct arena arena; /* owns the kinds */
 };
 
 /* Sort key of a scanned record that was not emitted yet. */
@@ -231,31 +231,31 @@ struct perf_unpacked {
 struct perf_reader {
     struct input *in;
     struct perf_trace *trace;
-    ttr_error *error;     /* target of errors during a call of perf_next; never NULL */
-    ttr_error own_error;  /* target of errors if the caller passed NULL */
+    ttr_error *error;    /* target of errors during a call of perf_next; never NULL */
+    ttr_error own_error; /* target of errors if the caller passed NULL */
     /* second handle on the input, to read features after the records; NULL if not needed or
      * impossible */
     struct source *again;
     /* lowest file offset that `again` can still read; it only moves forward */
     uint64_t again_at;
-    uint64_t at, end;     /* file offsets: of the next record, of the end of the records */
+    uint64_t at, end; /* file offsets: of the next record, of the end of the records */
     uint64_t
         /* file offset up to which bytes are emitted as definitions with `pass_tag`, not parsed as
          * records */
         pass_end;
     uint16_t pass_tag;
-    uint64_t data_at;   /* file offset of the first record */
+    uint64_t data_at; /* file offset of the first record */
     /* file offset of the payload after a record that was skipped last; 0 = none, or its damage was
      * reported */
     uint64_t behind_at;
     uint64_t samples, records, unknown;
     int64_t last_time; /* time of the last event, in nanoseconds */
     bool has_time;
-    bool sorts;            /* records are sorted by time; else emitted as stored */
+    bool sorts; /* records are sorted by time; else emitted as stored */
     /* `is_over`: all records are scanned; `is_tail`: the bytes after the records are being emitted
      */
     bool is_over, is_tail;
-    bool is_counted;       /* the counts of this reader were added to those of the trace */
+    bool is_counted; /* the counts of this reader were added to those of the trace */
     struct perf_order order;
     struct perf_unpacked unpacked;
 };
@@ -434,8 +434,7 @@ ttr_event *perf_event(struct perf_reader *reader, const struct perf_view *record
 TTR_MUST enum perf_taken perf_record_take(struct perf_reader *reader,
                                           const struct perf_view *record);
 
-#define PERF_NOBODY \
-    UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
+#define PERF_NOBODY UINT32_MAX /* pid -1: the kernel, or a thread that has exited */
 
 /* --- perf_parts.c --- */
 

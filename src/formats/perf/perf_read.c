@@ -1,7 +1,8 @@
 /* The read loop: scans records while the batch is empty, and emits those that are released.
  *
  *   perf_next -> scan -> scan_kernel_records    keys of samples and other kernel records
- *                     -> scan_other             records of the tool, compressed ones, damage, the end
+ *                     -> scan_other             records of the tool, compressed ones, damage, the
+ * end
  *             -> emit_released                  decodes the released records into the batch
  *
  * perf.h explains the order of time.  With TTR_READ_DEFINITIONS (a caller that copies the file)

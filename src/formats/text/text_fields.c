@@ -8,7 +8,6 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define AT_ONCE 16u /* fields */
 #define BEFORE_NAME \
     32u /* bytes of what stands before a name, and between it and its value: with colours */
 
@@ -16,6 +15,7 @@ struct walk {
     const ttr *t;
     struct buffer *to;
     struct text_cache *texts;
+    const ttr_field_buffer *fields;
     unsigned depth;
     bool with_color, is_open;
     uint8_t group; /* of the field before */
@@ -186,12 +186,12 @@ static void add_number(struct walk *walk, const ttr_value *value)
 }
 
 /* The names of a value before its number: RED (1), READ|WRITE (0x3). */
-static bool add_labels(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
+static bool add_labels(struct walk *walk, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
     for (uint32_t i = 0; is_labelled && i < value->count; i++) {
         ttr_text label;
-        if (!ttr_fields_label(fields, value, i, &label))
+        if (!ttr_event_label(walk->fields, value, i, &label))
             break;
         buffer_add_text(walk->to, i ? "|" : "");
         (void)text_escape(walk->to, label.p, label.n);
@@ -218,7 +218,7 @@ static void close_level(struct walk *walk)
         buffer_add_text(to, to->n && to->bytes[to->n - 1] == ' ' ? "}" : " }");
 }
 
-static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_value *value)
+static void add_value(struct walk *walk, const ttr_value *value)
 {
     struct buffer *to = walk->to;
     bool is_labelled = false;
@@ -245,7 +245,7 @@ static void add_value(struct walk *walk, const ttr_fields *fields, const ttr_val
             add_quoted(to, value->text);
         return;
     default:
-        is_labelled = add_labels(walk, fields, value);
+        is_labelled = add_labels(walk, value);
         buffer_add_text(to, is_labelled ? " (" : "");
         add_number(walk, value);
         buffer_add_text(to, is_labelled ? ")" : "");
@@ -275,7 +275,7 @@ static void add_other_name(struct walk *walk, ttr_text name)
     buffer_add(to, " = ", 3);
 }
 
-static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_field *field)
+static void add_field(struct walk *walk, const ttr_field *field)
 {
     struct buffer *to = walk->to;
     while (walk->depth > field->depth)
@@ -308,21 +308,20 @@ static void add_field(struct walk *walk, const ttr_fields *fields, const ttr_fie
         return;
     if (is_named && !is_known)
         add_other_name(walk, field->name);
-    add_value(walk, fields, value);
+    add_value(walk, value);
 }
 
-void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr_event *event,
-                     bool with_color)
+void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field_buffer *fields,
+                     const ttr_event *event, bool with_color)
 {
-    const ttr *t = out->t;
     struct buffer *to = &out->buffer;
-    struct walk walk = {.t = t, .to = to, .texts = texts, .with_color = with_color};
-    ttr_fields fields;
-    ttr_field field[AT_ONCE];
-    ttr_fields_begin(t, event, &fields);
-    for (uint32_t n; (n = ttr_fields_take(&fields, field, AT_ONCE)) > 0;)
+    struct walk walk = {
+        .t = out->t, .to = to, .texts = texts, .fields = fields, .with_color = with_color};
+    const ttr_field *field;
+    for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
+         n = ttr_more_fields(fields, &field))
         for (uint32_t i = 0; i < n; i++)
-            add_field(&walk, &fields, &field[i]);
+            add_field(&walk, &field[i]);
     while (walk.depth > 0)
         close_level(&walk);
     if (walk.is_open)

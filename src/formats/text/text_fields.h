@@ -14,7 +14,7 @@ size_t text_escape(struct buffer *to, const void *p, size_t n);
 
 /* Appends " { name = value, ... }", for each group of fields; nothing for an event without fields.
  * `texts` has names as text_escape spells them. */
-void text_add_fields(struct ttr_writer *out, struct text_cache *texts, const ttr_event *event,
-                     bool with_color);
+void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field_buffer *fields,
+                     const ttr_event *event, bool with_color);
 
 #endif

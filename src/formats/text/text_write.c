@@ -19,8 +19,9 @@ enum time_style { TIME_AUTO, TIME_ISO, TIME_SECONDS, TIME_NS, TIME_DELTA };
 
 struct text {
     struct text_cache texts;
+    ttr_field_buffer *fields; /* NULL if fields are not shown */
     enum time_style style;
-    bool with_fields, with_names, with_numbers, with_color, has_last;
+    bool with_names, with_numbers, with_color, has_last;
     int64_t last_time;
     int64_t second;  /* of `prefix` */
     size_t prefix_n; /* 0: none yet */
@@ -68,11 +69,11 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     if (status != TTR_OK)
         return status;
     own->style = (enum time_style)style;
-    own->with_fields = fields == 0;
     own->with_names = names == 0;
     own->with_numbers = numbers == 1;
     own->with_color = (out->flags & TTR_WRITE_COLOR) != 0;
-    return TTR_OK;
+    own->fields = fields == 0 ? ttr_field_buffer_new(out->t) : NULL;
+    return fields == 0 && !own->fields ? fail_memory(error) : TTR_OK;
 }
 
 /* "[2022-04-21 10:11:12." of a time; what follows the point has ten characters. */
@@ -325,8 +326,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     if (names.source.n)
         at = put_piece(put_text(at, " source="), names.source);
     buffer_filled(&out->buffer, (size_t)(at - begin));
-    if (own->with_fields)
-        text_add_fields(out, &own->texts, event, own->with_color);
+    if (own->fields)
+        text_add_fields(out, &own->texts, own->fields, event, own->with_color);
     buffer_add_byte(&out->buffer, '\n');
     out->buffer.failed |= own->texts.failed;
     output_wrote(out, event);
@@ -346,6 +347,7 @@ static void text_drop(struct ttr_writer *out)
 {
     struct text *own = out->own;
     text_cache_free(&own->texts);
+    ttr_field_buffer_free(own->fields);
 }
 
 static const ttr_option_info options[] = {

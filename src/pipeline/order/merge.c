@@ -17,7 +17,6 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_JOBS 2048u /* of picks, where other threads work on batches, too */
 #define BATCH_OF_WINDOW \
     128u /* which were asked for together: no more than the nearest cache has room for */
 
@@ -66,7 +65,7 @@ struct merger {
     void
         *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
     size_t events;
-    uint32_t pick[BATCH_JOBS];
+    uint32_t pick[BATCH];
     struct renames renames; /* of inputs */
     ttr_batch rest;         /* what is to be given next, behind a name */
     ttr_status ending;      /* of the first input that failed */
@@ -127,8 +126,7 @@ static ttr_status get_ready(struct merger *merger, ttr_error *error)
     merger->has_windows = batch_merge_can(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
-        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n,
-                                merger->base.t->ahead ? BATCH_JOBS : BATCH_OF_WINDOW)
+        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, BATCH_OF_WINDOW)
                    ? TTR_OK
                    : fail_memory(error);
     size_t lent = events_to_lend(merger);
@@ -262,9 +260,8 @@ static uint32_t pick_events(struct merger *merger)
     struct input_queue *queue = &merger->queue;
     const bool is_mixed = !merger->base.apart;
     ttr_event *const events = merger->out;
-    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
     uint32_t *pick = merger->pick, n = 0;
-    while (n < room && queue->n > 0) {
+    while (n < BATCH && queue->n > 0) {
         size_t top = input_queue_top(queue);
         struct row *row = &merger->row[top];
         const uint64_t limit = input_queue_limit(queue);
@@ -279,7 +276,7 @@ static uint32_t pick_events(struct merger *merger)
                 return n;
             }
             rank = order_time(events[at].time);
-        } while (rank < limit && n < room);
+        } while (rank < limit && n < BATCH);
         row->at = at;
         prefetch(&events[at]);
         input_queue_move_top(queue, rank);
@@ -294,16 +291,15 @@ static uint32_t pick_of_pair(struct merger *merger)
     const ttr_event *const events = merger->out;
     struct row first = merger->row[0], second = merger->row[1];
     uint32_t *const pick = merger->pick, n = 0;
-    const uint32_t room = merger->base.t->ahead ? BATCH_JOBS : BATCH;
-    while (n < room && first.at < first.end && second.at < second.end) {
+    while (n < BATCH && first.at < first.end && second.at < second.end) {
         const uint32_t is_second = events[second.at].time < events[first.at].time;
         pick[n++] = first.at ^ ((first.at ^ second.at) & (0 - is_second));
         first.at += 1 - is_second;
         second.at += is_second;
     }
-    while (n < room && second.at == ROW_OVER && first.at < first.end)
+    while (n < BATCH && second.at == ROW_OVER && first.at < first.end)
         pick[n++] = first.at++;
-    while (n < room && first.at == ROW_OVER && second.at < second.end)
+    while (n < BATCH && first.at == ROW_OVER && second.at < second.end)
         pick[n++] = second.at++;
     merger->row[0] = first;
     merger->row[1] = second;

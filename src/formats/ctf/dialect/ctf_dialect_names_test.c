@@ -65,12 +65,10 @@ static void expect_names(ttr *t, ttr_reader *in)
     ttr_close(in);
 }
 
-static void read_renamed(const char *path, uint32_t flags, unsigned jobs)
+static void read_renamed(const char *path, uint32_t flags)
 {
     const ttr_read_options how = {.size = sizeof how, .flags = flags};
     ttr *t = ttr_new(NULL);
-    if (jobs)
-        assert_true(ttr_jobs(t, jobs));
     ttr_reader *in = ttr_open(t, path, &how, NULL);
     expect_names(t, flags & TTR_READ_UNORDERED ? ttr_sort(in, NULL) : in);
     ttr_free(t);
@@ -88,10 +86,9 @@ static void names_hold_from_where_they_were_told_in_any_number_of_streams(void *
             assert_non_null(mkdtemp(folder));
             (void)snprintf(path, sizeof path, "%s/trace", folder);
             write_renamed(path, cpus[i], versions[k]);
-            read_renamed(path, 0, 0);
-            read_renamed(path, 0, 2);
-            read_renamed(path, TTR_READ_NO_MMAP, 0);
-            read_renamed(path, TTR_READ_UNORDERED, 0);
+            read_renamed(path, 0);
+            read_renamed(path, TTR_READ_NO_MMAP);
+            read_renamed(path, TTR_READ_UNORDERED);
             assert_int_equal(files_remove(folder), 0);
         }
 }

@@ -52,14 +52,6 @@ static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class
     return true;
 }
 
-bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
-                        const uint8_t *body)
-{
-    uint64_t pid = class->pid.bytes ? load_context_field(&class->pid, body) : 0,
-             tid = class->tid.bytes ? load_context_field(&class->tid, body) : 0;
-    return reader->last_thread && pid == reader->last_pid && tid == reader->last_tid;
-}
-
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
                        const uint8_t *body)
 {

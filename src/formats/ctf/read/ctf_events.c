@@ -7,8 +7,7 @@
  * |  read_one_event                        one event of any kind
  *
  * Nothing here moves the window or handles damage: the loops stop with a reason (enum
- * ctf_stop_reason) and ctf_read.c continues. The library context is only changed when a class or
- * thread is met for the first time. */
+ * ctf_stop_reason) and ctf_read.c continues. */
 #include <stdio.h>
 
 #include "base/status.h"
@@ -22,7 +21,6 @@ struct event_loop {
     struct ctf_reader *reader;
     ttr_event *events; /* output array; n are used, `room` is its size */
     uint32_t n, room;
-    bool is_ahead; /* decoding on another thread; see struct format */
     const struct ctf_plan *plan;
     const uint8_t *base;
     uint64_t at, end; /* bits after base */
@@ -201,18 +199,6 @@ static inline void set_event_time(struct ctf_reader *reader, ttr_event *event,
     reader->time = event->time;
 }
 
-/* Returns true if decoding ahead can emit an event: it must not change the library context or
- * report anything. */
-static bool can_decode_ahead(const struct ctf_reader *reader, const struct ctf_class *class,
-                             const struct ctf_views *views, uint64_t body_at, uint64_t ticks)
-{
-    bool is_clamped = false;
-    if (class->has_thread && !(body_at & 7) &&
-        !ctf_is_last_thread(reader, class, views->base + (body_at >> 3)))
-        return false;
-    return !views->has_time || ctf_time(views->timeline, ticks, &is_clamped) >= reader->time;
-}
-
 /* Returns true if an event is at or after the time limit; the input is stopped then. */
 static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_views *views,
                                uint64_t ticks)
@@ -250,7 +236,7 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
     struct ctf_header header = {.ticks = loop->header.ticks};
     ttr_event *event = loop->events + loop->n, *const first = event,
               *const stop = loop->events + loop->room;
-    const bool is_ahead = loop->is_ahead, has_until = reader->in->until != INT64_MAX;
+    const bool has_until = reader->in->until != INT64_MAX;
     uint64_t at = loop->at, ticks = header.ticks;
     const struct bits bits = bits_over(views.base, 0, end);
     run->bits = bits;
@@ -274,8 +260,6 @@ static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
             next = class->layout ? run->bits.at : body_at;
         }
         if (next > end || next < body_at)
-            break;
-        if (UNLIKELY(is_ahead) && !can_decode_ahead(reader, class, &views, body_at, header.ticks))
             break;
         if (UNLIKELY(has_until) && reaches_time_limit(reader, &views, header.ticks))
             break;
@@ -478,24 +462,4 @@ enum ctf_stop ctf_run_events(struct ctf_reader *reader)
     store_loop_state(reader, &loop, in->n);
     in->n = loop.n;
     return stop;
-}
-
-uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room)
-{
-    struct ctf_reader *reader = in->own;
-    if (!reader->is_inside || !has_usual_events(reader) || reader->bits.end <= reader->bits.at)
-        return 0;
-    struct event_loop loop = make_event_loop(reader, events, 0, room);
-    const struct ctf_views views = make_packet_views(reader);
-    const bool has_plain = ctf_run_can(loop.plan, &views);
-    uint32_t before;
-    loop.is_ahead = true;
-    do {
-        before = loop.n;
-        if (has_plain)
-            read_fast_events(&loop, &views);
-        read_usual_events(&loop, &views, has_plain);
-    } while (loop.n > before && loop.n < room);
-    store_loop_state(reader, &loop, 0);
-    return loop.n;
 }

@@ -1,5 +1,5 @@
-/* Reading and writing with threads must produce the same as without. The trace is built byte by
- * byte. */
+/* Text written by several threads must be the same as text written by one. The trace is built byte
+ * by byte. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -89,45 +89,6 @@ static void add_packet(struct buffer *to, uint64_t *time, uint64_t *seed)
         to->bytes[begin + 8 + i] = (uint8_t)(context[i / 8] >> 8 * (i % 8));
 }
 
-/* Reads all events. Returns a hash of the events with their fields, in order. */
-static uint64_t read_all(const ttr_file *files, unsigned streams, unsigned jobs, uint64_t *events)
-{
-    ttr *t = ttr_new(NULL);
-    ttr_error error = {0};
-    assert_true(ttr_jobs(t, jobs));
-    ttr_reader *in = ttr_open_files(t, "made", files, streams + 1, NULL, &error);
-    assert_non_null(in);
-    ttr_batch batch;
-    ttr_status status;
-    uint64_t hash = 0;
-    *events = 0;
-    while ((status = ttr_read(in, &batch, &error)) == TTR_OK) {
-        for (uint32_t i = 0; i < batch.n; i++) {
-            const ttr_event *event = ttr_batch_at(&batch, i);
-            ttr_thread thread = {0};
-            ttr_fields fields;
-            ttr_field field;
-            assert_true(ttr_thread_get(t, event->thread, &thread));
-            uint64_t words[] = {hash,        (uint64_t)event->time, event->offset,
-                                event->name, event->source,         thread.pid,
-                                thread.tid};
-            hash = hash_bytes(words, sizeof words);
-            ttr_fields_begin(t, event, &fields);
-            while (ttr_fields_next(&fields, &field)) {
-                uint64_t value[] = {hash, field.value.type == TTR_TYPE_TEXT
-                                              ? hash_bytes(field.value.text.p, field.value.text.n)
-                                              : field.value.v.u};
-                hash = hash_bytes(value, sizeof value);
-            }
-        }
-        *events += batch.n;
-    }
-    assert_int_equal(status, TTR_END);
-    ttr_close(in);
-    ttr_free(t);
-    return hash;
-}
-
 struct trace {
     struct buffer stream[STREAMS];
     ttr_file files[STREAMS + 1];
@@ -152,70 +113,6 @@ static void drop_trace(struct trace *trace)
 {
     for (unsigned i = 0; i < STREAMS; i++)
         buffer_free(&trace->stream[i]);
-}
-
-/* Few streams are decoded ahead, many are read in rounds. */
-static void jobs_change_nothing_of_what_is_read(void **state)
-{
-    (void)state;
-    struct trace trace;
-    make_trace(&trace);
-    for (unsigned streams = 1; streams <= STREAMS; streams += streams == 1 ? 1 : STREAMS - 2) {
-        uint64_t events, alone = read_all(trace.files, streams, 1, &events);
-        assert_int_equal(events, streams * PACKETS * EVENTS);
-        for (unsigned jobs = 2; jobs <= 5; jobs++)
-            assert_int_equal(read_all(trace.files, streams, jobs, &events), alone);
-    }
-    drop_trace(&trace);
-}
-
-/* Writes all events to `to`; counts[] are the numbers of events and losses. */
-static void write_all(const struct trace *trace, const char *format, unsigned jobs,
-                      struct buffer *to, uint64_t counts[2])
-{
-    ttr *t = ttr_new(NULL);
-    ttr_error error = {0};
-    const ttr_loss *losses;
-    assert_true(ttr_jobs(t, jobs));
-    ttr_reader *in = ttr_open_files(t, "made", trace->files, STREAMS + 1, NULL, &error);
-    ttr_writer *out = ttr_create_push(t, writing_to_buffer, to, format, NULL, &error);
-    ttr_batch batch;
-    buffer_clear(to);
-    assert_true(in && out);
-    while (ttr_read(in, &batch, &error) == TTR_OK)
-        assert_int_equal(ttr_write(out, &batch, &error), TTR_OK);
-    counts[0] = ttr_writer_events(out);
-    counts[1] = 0;
-    for (size_t n = ttr_losses(out, &losses), i = 0; i < n; i++)
-        counts[1] += losses[i].count;
-    assert_int_equal(ttr_finish(out, &error), TTR_OK);
-    ttr_close(in);
-    ttr_free(t);
-}
-
-static void jobs_change_nothing_of_what_is_written(void **state)
-{
-    (void)state;
-    static const char *const formats[] = {"jsonl", "text", "babeltrace2", "fxt"};
-    struct trace trace;
-    struct buffer alone, shared;
-    uint64_t counted[2], counts[2];
-    make_trace(&trace);
-    buffer_init(&alone, alloc_default());
-    buffer_init(&shared, alloc_default());
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        write_all(&trace, formats[i], 1, &alone, counted);
-        assert_int_equal(counted[0], STREAMS * PACKETS * EVENTS);
-        for (unsigned jobs = 2; jobs <= 3; jobs++) {
-            write_all(&trace, formats[i], jobs, &shared, counts);
-            assert_int_equal(shared.n, alone.n);
-            assert_memory_equal(shared.bytes, alone.bytes, alone.n);
-            assert_memory_equal(counts, counted, sizeof counted);
-        }
-    }
-    buffer_free(&alone);
-    buffer_free(&shared);
-    drop_trace(&trace);
 }
 
 /* --- Threads that read the same input again --- */
@@ -408,8 +305,6 @@ static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_change_nothing_of_what_is_read),
-        cmocka_unit_test(jobs_change_nothing_of_what_is_written),
         cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
         cmocka_unit_test(threads_that_read_something_else_are_sent_away),
         cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),

@@ -28,14 +28,11 @@
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
-#include "io/window_pool.h"
 #include "model/options.h"
 
 #define WINDOW_SMALL ((size_t)32 << 10)
 #define WINDOW_TINY ((size_t)12 << 10)
-#define MANY_FILES ((size_t)256)
 #define READERS_MAX 1024u
-#define FILE_BYTES ((size_t)12 << 10) /* at most, per small file; committed when it is used */
 /* up to this number, windows take 16 MiB in all; larger windows would mostly contain skipped
  * packets */
 #define LARGE_WINDOWS_MAX ((size_t)256)
@@ -340,7 +337,6 @@ static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *erro
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
-    opening->how.windows = opening->set->windows;
     const bool is_lost =
         trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
@@ -585,11 +581,7 @@ static ttr_reader *open_folder_list(struct ctf_set *set, const struct folders_fo
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_stream_files(folders, n);
     set->chunk = source_chunk(set->files * reader_count(set->options));
-    if (set->files >= MANY_FILES)
-        context_expect(set->t, set->files * FILE_BYTES);
     status = compare_folder_metadata(set, found, &own);
-    set->windows = set->chunk ? window_pool_new(&set->t->counted, set->files, set->chunk)
-                              : NULL; /* if memory is out, each source has its own window */
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
@@ -606,7 +598,6 @@ static ttr_reader *open_folder_list(struct ctf_set *set, const struct folders_fo
         status = own.status;
     ttr_reader *reader = status == TTR_OK ? ctf_set_merge(set, &own) : NULL;
     ctf_set_free(set);
-    window_pool_drop(set->windows);
     if (!reader && error) {
         *error = own;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);

@@ -34,7 +34,6 @@
 
 #define HEAD_BYTES ((size_t)128) /* most packet headers with their contexts are smaller */
 #define HEAD_MAX ((size_t)16 << 20)
-#define CONTENT_AHEAD ((uint64_t)256) /* bytes after the content that event decoding may load */
 #define EVENTS_BEFORE 3u /* a definition and two gaps may precede the events of a packet */
 
 static bool is_in_window(const struct ctf_reader *reader, uint64_t offset)
@@ -255,15 +254,6 @@ static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
     reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
 }
 
-/* Marks padding after the content as not needed, so that the source does not read it. Keeps
- * CONTENT_AHEAD bytes, because decoding may load past the end of an event. */
-static void skip_padding_reads(const struct ctf_reader *reader, const struct ctf_packet *packet)
-{
-    const uint64_t content = packet->content / 8 + CONTENT_AHEAD, size = packet->size / 8;
-    if (packet->size != UINT64_MAX && content < size)
-        source_needless(reader->in->source, packet->offset + content, packet->offset + size);
-}
-
 /* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
  * it (ctf_is_behind_range). */
 static void report_early_event(struct ctf_reader *reader, const struct ctf_packet *packet)
@@ -302,7 +292,6 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     if (!store_packet_head(reader, packet))
         return ctf_step_from_status(reader, fail_memory(reader->error));
     in->packets++;
-    skip_padding_reads(reader, packet);
     reader->is_inside = true;
     reader->is_unpacked = false;
     reader->is_damaged =

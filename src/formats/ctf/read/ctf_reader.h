@@ -318,11 +318,6 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
                        const uint8_t *body);
 
-/* Returns true if the event is from the thread of the event before; then ctf_find_thread is not
- * needed. */
-bool ctf_is_last_thread(const struct ctf_reader *reader, const struct ctf_class *class,
-                        const uint8_t *body);
-
 /* --- ctf_event_fields.c --- */
 
 /* Fills the imported slots of a layout from the packet and from the event header at `header`. */
@@ -379,7 +374,6 @@ static inline void ctf_stop_at(struct input *in, int64_t time)
 
 /* Appends events of the current packet to the batch. Returns why it stopped. */
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
-uint32_t ctf_ahead(struct input *in, ttr_event *events, uint32_t room);
 
 /* --- ctf_read.c --- */
 ttr_status ctf_open(struct input *in, ttr_error *error);

@@ -47,7 +47,6 @@ struct ctf_set {
     const ttr_read_options *options;
     size_t files; /* upper limit of stream files */
     size_t chunk; /* window size in bytes; see source_chunk_size */
-    struct window_pool *windows;
     /* comparison of the folders' metadata while they are opened; NULL = none */
     struct ctf_grown *grown;
     size_t folders;  /* folders opened so far */

@@ -55,7 +55,6 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->class = class;
     arena_init_small(&trace->met, &t->counted, MET_BYTES_MIN);
     arena_init(&trace->scratch, &t->counted);
-    trace->scratch.is_shared = true; /* two threads may write what is read */
     return trace;
 }
 

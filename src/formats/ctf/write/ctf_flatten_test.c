@@ -51,15 +51,6 @@ static void put_group(ttr_builder *builder, unsigned depth, const char *name, ui
                                         .value = {.type = type, .count = count}});
 }
 
-static void put_number(ttr_builder *builder, unsigned depth, const char *name, unsigned bits,
-                       uint64_t x)
-{
-    const ttr_value value = {.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = x};
-    ttr_put_field(
-        builder,
-        &(ttr_field){.name = {name, strlen(name)}, .depth = (uint16_t)depth, .value = value});
-}
-
 static void put_text(ttr_builder *builder, unsigned depth, const char *name, const char *text,
                      size_t n)
 {

@@ -1,4 +1,4 @@
-/* record: events of a live .NET process into a file; for those of the kernel see record_perf.c. */
+/* record dotnet: writes events of a live .NET process to a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,11 +13,10 @@
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/dotnet/runtime_connect.h"
-#include "cli/commands/record_perf.h"
 #include "cli/dotnet/recording.h"
 #include "cli/ui/messages.h"
 
-/* Everything of one recording. */
+/* The state of one recording. */
 struct job {
     struct call *call;
     struct recording recording;
@@ -27,9 +26,9 @@ struct job {
     char output[REACH_PATH];
 };
 
-/* --- What to record --- */
+/* --- Options --- */
 
-/* "name,name" */
+/* Adds the profiles of a comma-separated list. */
 static ttr_status add_profiles(struct job *job, const char *names, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -59,7 +58,7 @@ static ttr_status choose_events(struct job *job, ttr_error *error)
     return status;
 }
 
-/* "false", "true", or keywords in hexadecimal. */
+/* Parses "false", "true", or keywords in hexadecimal. */
 static bool parse_rundown(const struct job *job, const char *text, uint64_t *rundown)
 {
     char *end;
@@ -74,34 +73,36 @@ static bool parse_rundown(const struct job *job, const char *text, uint64_t *run
     return !*end && end != text && text[0] != '-' && errno == 0;
 }
 
-static int read_wish(struct job *job)
+static int read_options(struct job *job)
 {
     const struct settings *set = &job->call->set;
     ttr_error error;
     job->providers = ttr_dotnet_providers_new();
     if (!job->providers) {
-        talk_failure("record", "no memory");
+        talk_failure(job->call->command->name, "out of memory");
         return OUTCOME_OUTPUT;
     }
     if (choose_events(job, &error) != TTR_OK)
-        return talk_misuse("record", "%s", error.text);
+        return talk_misuse(job->call->command->name, "%s", error.text);
     job->wish = (ttr_dotnet_wish){.size = sizeof job->wish,
                                   .providers = job->providers,
                                   .buffer_mb = (uint32_t)set->buffer_mb};
     if (set->buffer_mb > 65536)
-        return talk_misuse("record", "--buffersize is in MB: at most 65536");
+        return talk_misuse(job->call->command->name, "--buffersize is in MB: at most 65536");
     if (!parse_rundown(job, set->rundown, &job->wish.rundown))
         return talk_misuse(
-            "record",
-            "--rundown cannot be \"%s\": it wants false, true, or keywords in hexadecimal",
+            job->call->command->name,
+            "--rundown cannot be \"%s\": expected false, true, or keywords in hexadecimal",
             set->rundown);
     if (set->duration && !dotnet_parse_duration(set->duration, &job->recording.limit_ns))
-        return talk_misuse("record",
-                           "--duration cannot be \"%s\": it wants 30s, 5min, or dd:hh:mm:ss",
-                           set->duration);
+        return talk_misuse(
+            job->call->command->name,
+            "--duration cannot be \"%s\": expected 30s, 5min, or dd:hh:mm:ss, up to 292 years",
+            set->duration);
     if (!stopping_read(&job->recording.stopping, set))
-        return talk_misuse("record",
-                           "a stopping event wants its provider, then its name, then FIELD:VALUE");
+        return talk_misuse(
+            job->call->command->name,
+            "a stopping event expects its provider, then its name, then FIELD:VALUE");
     if (set->no_stacks)
         job->wish.flags |= TTR_DOTNET_NO_STACKS;
     if (set->record_format && strcmp(set->record_format, "netperf") == 0)
@@ -113,24 +114,15 @@ static int read_wish(struct job *job)
 
 static int check_words(const struct call *call)
 {
-    const struct settings *set = &call->set;
-    if (!set->dotnet)
-        return talk_misuse(
-            "record",
-            "what is to be recorded? --dotnet: a .NET process; --perf: events of the kernel");
-    if (set->events.n || set->system_wide || set->pid || set->call_stacks || set->frequency ||
-        set->user_only || set->snapshot || set->zstd || set->max_size)
-        return talk_misuse("record", "--event, --all-cpus, --pid, --stacks, --frequency, --user, "
-                                     "--snapshot, --zstd and --max-size are for --perf");
-    if (set->clr_level && !set->clr_events)
-        return talk_misuse("record",
-                           "--clreventlevel is the level of --clrevents, which is not there");
-    return reach_check_words(call, "record");
+    if (call->set.clr_level && !call->set.clr_events)
+        return talk_misuse(call->command->name,
+                           "--clreventlevel is the level of --clrevents, which is not given");
+    return reach_check_words(call, call->command->name);
 }
 
 /* --- The recording --- */
 
-/* "app_20261121_103000.nettrace" */
+/* Returns the path of --output, or a name with the time: "app_20261121_103000.nettrace". */
 static const char *find_output(struct job *job)
 {
     const struct call *call = job->call;
@@ -146,7 +138,7 @@ static const char *find_output(struct job *job)
     return job->output;
 }
 
-static void tell_ignored(const struct job *job)
+static void report_ignored(const struct job *job)
 {
     ttr_dotnet_report report = {.size = sizeof report};
     ttr_dotnet_session_report(job->recording.session, &report);
@@ -157,7 +149,7 @@ static void tell_ignored(const struct job *job)
                   "this runtime cannot wait when its buffer is full: it loses events then");
     if (report.rundown != job->wish.rundown &&
         (job->call->set.rundown || report.rundown != TTR_DOTNET_RUNDOWN))
-        talk_note(job->call, "this runtime cannot choose the rundown: it gives all of it");
+        talk_note(job->call, "this runtime cannot choose the rundown: it writes all of it");
 }
 
 static int record(struct job *job)
@@ -178,24 +170,22 @@ static int record(struct job *job)
     }
     if (!job->call->set.output)
         talk_note(job->call, "recording into %s", recording->path);
-    tell_ignored(job);
-    (void)reach_resume(&job->reach); /* what it can record is recorded all the same */
+    report_ignored(job);
+    (void)reach_resume(&job->reach); /* if that fails, the recording goes on */
     if (job->call->term.error_is_tty)
         talk_note(job->call, "recording %s; Ctrl-C%s stops", job->reach.what,
                   recording->launch ? "" : " or Enter");
     return recording_run(recording);
 }
 
-int run_record(struct call *call)
+int run_record_dotnet(struct call *call)
 {
     struct job job = {.call = call,
                       .recording = {.call = call, .fd = -1},
-                      .reach = {.call = call, .verb = "record"}};
-    if (call->set.perf)
-        return record_perf(call);
+                      .reach = {.call = call, .verb = call->command->name}};
     int outcome = check_words(call);
     if (outcome == OUTCOME_FINE)
-        outcome = read_wish(&job);
+        outcome = read_options(&job);
     if (outcome == OUTCOME_FINE)
         outcome = recording_open(&job.recording, find_output(&job), call->set.overwrite);
     job.reach.takes_stdout = outcome == OUTCOME_FINE && strcmp(job.recording.path, "-") == 0;

@@ -1,0 +1,15 @@
+/* Words of other tools for what a command here does. */
+#ifndef TRACETTA_CLI_COMMANDS_SYNONYMS_H
+#define TRACETTA_CLI_COMMANDS_SYNONYMS_H
+
+/* A word that is not a command, and the command to use for it. */
+struct synonym {
+    const char *word;    /* "grep" */
+    const char *command; /* "cat" */
+    const char *example; /* "tracetta cat --name='net*' trace.fxt" */
+};
+
+/* Returns the entry of a word, or NULL. */
+const struct synonym *synonym_find(const char *word);
+
+#endif
