@@ -221,7 +221,7 @@ static void check_sharing(const struct trace *trace, struct sharing how,
     buffer_free(&shared);
 }
 
-static void threads_that_read_the_same_change_nothing_of_what_is_written(void **state)
+static void parallel_writing_equals_serial_writing(void **state)
 {
     (void)state;
     static const char *const formats[] = {"jsonl", "text", "babeltrace2"};
@@ -235,7 +235,7 @@ static void threads_that_read_the_same_change_nothing_of_what_is_written(void **
 }
 
 /* The input of the threads has changed, or cannot be opened again. */
-static void threads_that_read_something_else_are_sent_away(void **state)
+static void threads_with_a_different_input_are_dismissed(void **state)
 {
     (void)state;
     struct trace trace;
@@ -255,7 +255,7 @@ static void threads_that_read_something_else_are_sent_away(void **state)
     drop_trace(&trace);
 }
 
-static void output_that_ends_early_is_what_it_would_be_alone(void **state)
+static void parallel_output_that_ends_early_equals_serial_output(void **state)
 {
     (void)state;
     struct trace trace;
@@ -273,7 +273,7 @@ static void output_that_ends_early_is_what_it_would_be_alone(void **state)
     drop_trace(&trace);
 }
 
-static void an_output_that_fails_ends_all_threads(void **state)
+static void failing_output_ends_all_threads(void **state)
 {
     (void)state;
     struct trace trace;
@@ -285,7 +285,7 @@ static void an_output_that_fails_ends_all_threads(void **state)
     drop_trace(&trace);
 }
 
-static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
+static void formats_with_dependent_events_are_written_serially(void **state)
 {
     (void)state;
     static const char *const formats[] = {"fxt", "chrome", "csv"};
@@ -305,10 +305,10 @@ static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
-        cmocka_unit_test(threads_that_read_something_else_are_sent_away),
-        cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),
-        cmocka_unit_test(an_output_that_fails_ends_all_threads),
-        cmocka_unit_test(formats_whose_events_do_not_stand_alone_are_not_shared)};
+        cmocka_unit_test(parallel_writing_equals_serial_writing),
+        cmocka_unit_test(threads_with_a_different_input_are_dismissed),
+        cmocka_unit_test(parallel_output_that_ends_early_equals_serial_output),
+        cmocka_unit_test(failing_output_ends_all_threads),
+        cmocka_unit_test(formats_with_dependent_events_are_written_serially)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

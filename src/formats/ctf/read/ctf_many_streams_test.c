@@ -218,25 +218,25 @@ static void read_many(const char *metadata, size_t metadata_n, enum made made)
     buffer_free(&many.stream);
 }
 
-static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
+static void many_streams_are_ordered_by_time_then_stream(void **state)
 {
     (void)state;
     read_many(plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
 }
 
-static void alignments_in_options_of_variants_hold_where_small_windows_move(void **state)
+static void aligned_variant_options_survive_window_moves(void **state)
 {
     (void)state;
     read_many(far_metadata, sizeof far_metadata - 1, MADE_FAR);
 }
 
-static void extended_headers_among_short_ones_tell_class_and_time(void **state)
+static void mixed_short_and_extended_headers_decode_id_and_time(void **state)
 {
     (void)state;
     read_many(extended_metadata, sizeof extended_metadata - 1, MADE_EXTENDED);
 }
 
-static void extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit(void **state)
+static void extended_headers_ending_inside_a_byte_decode(void **state)
 {
     (void)state;
     read_many(uneven_metadata, sizeof uneven_metadata - 1, MADE_EXTENDED);
@@ -316,7 +316,7 @@ static void expect_own(const ttr *t, const ttr_event *event, uint32_t own, uint3
     assert_memory_equal(field.value.text.p, word, n);
 }
 
-static void packets_and_headers_of_events_are_those_of_their_own_stream(void **state)
+static void packet_and_header_fields_belong_to_the_events_stream(void **state)
 {
     (void)state;
     static struct buffer stream[STREAMS];
@@ -361,7 +361,7 @@ static uint64_t memory_of_trace(ttr *t, const ttr_file *file)
     return memory;
 }
 
-static void a_trace_takes_no_more_memory_behind_a_thousand_others(void **state)
+static void trace_after_a_thousand_others_uses_no_more_memory(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -415,7 +415,7 @@ static void read_hit(struct many *many, unsigned n, const struct buffer *hit, ui
 }
 
 /* Bytes that are not an event must not change the clock, so later packets keep their order. */
-static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void **state)
+static void late_time_in_damage_does_not_delay_later_packets(void **state)
 {
     static const unsigned streams[] = {6, STREAMS}; /* merged event by event, and in batches */
     static struct many many;
@@ -442,7 +442,7 @@ static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void 
 
 /* A time that does not fit in 64 bits of ns is not "later": the stream must be read on instead of
  * waited for. */
-static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
+static void time_beyond_64_bits_in_one_stream_does_not_hang(void **state)
 {
     (void)state;
     static struct many many;
@@ -506,20 +506,20 @@ static void expect_copies_of_many(const char *const *version, unsigned changed)
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+static void copies_of_many_streams_stay_within_memory_limit(void **state)
 {
     (void)state;
     expect_copies_of_many(NULL, 0);
 }
 
-static void so_are_those_with_metadata_in_another_language(void **state)
+static void copies_with_translated_metadata_stay_within_memory_limit(void **state)
 {
     static const char *const other_version[] = {"version=2", NULL};
     (void)state;
     expect_copies_of_many(other_version, 1); /* everything except the metadata is copied */
 }
 
-static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
+static void streams_read_one_after_another_free_their_memory(void **state)
 {
     static struct many many;
     (void)state;
@@ -561,7 +561,7 @@ static void make_folder(const struct many *many, const char *folder)
 }
 
 /* Packets larger than a window must be complete for copies only, not for re-encoding. */
-static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void **state)
+static void re_encoded_streams_do_not_keep_complete_packets(void **state)
 {
     static struct many many;
     (void)state;
@@ -608,7 +608,7 @@ static bool fits(const char *folder, uint32_t readers)
     return status == TTR_END;
 }
 
-static void readers_of_one_trace_share_the_memory_for_windows(void **state)
+static void parallel_readers_of_a_trace_share_window_memory(void **state)
 {
     static struct many many;
     (void)state;
@@ -623,7 +623,7 @@ static void readers_of_one_trace_share_the_memory_for_windows(void **state)
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given(void **state)
+static void definitions_are_omitted_if_packets_cannot_be_copied(void **state)
 {
     static struct many many;
     (void)state;
@@ -646,8 +646,7 @@ static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not
     buffer_free(&many.stream);
 }
 
-static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory(
-    void **state)
+static void damage_check_of_many_streams_stays_within_memory_limit(void **state)
 {
     static struct many many;
     (void)state;
@@ -674,7 +673,7 @@ static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little
 }
 
 /* A stream that begins before the previously read one ended is not disorder. */
-static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **state)
+static void summary_counts_backward_times_per_stream(void **state)
 {
     static struct many many;
     struct buffer hit;
@@ -704,7 +703,7 @@ static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **s
 }
 
 /* The last packet declares a size far beyond the end of the file. */
-static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
+static void oversized_last_packet_does_not_change_stream_size(void **state)
 {
     static struct many many;
     (void)state;
@@ -728,7 +727,7 @@ static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
 }
 
 /* Instants are counted stream by stream, with one stream in memory at a time. */
-static void many_streams_without_spans_are_counted_one_behind_another_in_little_memory(void **state)
+static void counting_many_streams_without_spans_stays_within_memory_limit(void **state)
 {
     static struct many many;
     (void)state;
@@ -763,7 +762,7 @@ static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64
 
 /* A thread starts on one processor and ends on an earlier one, so all ends precede all begins in
  * their files. */
-static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
+static void spans_across_streams_are_counted_in_time_order(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
@@ -796,27 +795,24 @@ static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
-        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
-        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
-        cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
-        cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
-        cmocka_unit_test(a_trace_takes_no_more_memory_behind_a_thousand_others),
-        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
-        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
-        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-        cmocka_unit_test(so_are_those_with_metadata_in_another_language),
-        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
-        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-        cmocka_unit_test(readers_of_one_trace_share_the_memory_for_windows),
-        cmocka_unit_test(
-            definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
-        cmocka_unit_test(
-            who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
-        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
-        cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),
-        cmocka_unit_test(
-            many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
-        cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
+        cmocka_unit_test(many_streams_are_ordered_by_time_then_stream),
+        cmocka_unit_test(aligned_variant_options_survive_window_moves),
+        cmocka_unit_test(mixed_short_and_extended_headers_decode_id_and_time),
+        cmocka_unit_test(extended_headers_ending_inside_a_byte_decode),
+        cmocka_unit_test(packet_and_header_fields_belong_to_the_events_stream),
+        cmocka_unit_test(trace_after_a_thousand_others_uses_no_more_memory),
+        cmocka_unit_test(time_beyond_64_bits_in_one_stream_does_not_hang),
+        cmocka_unit_test(late_time_in_damage_does_not_delay_later_packets),
+        cmocka_unit_test(copies_of_many_streams_stay_within_memory_limit),
+        cmocka_unit_test(copies_with_translated_metadata_stay_within_memory_limit),
+        cmocka_unit_test(streams_read_one_after_another_free_their_memory),
+        cmocka_unit_test(re_encoded_streams_do_not_keep_complete_packets),
+        cmocka_unit_test(parallel_readers_of_a_trace_share_window_memory),
+        cmocka_unit_test(definitions_are_omitted_if_packets_cannot_be_copied),
+        cmocka_unit_test(damage_check_of_many_streams_stays_within_memory_limit),
+        cmocka_unit_test(summary_counts_backward_times_per_stream),
+        cmocka_unit_test(oversized_last_packet_does_not_change_stream_size),
+        cmocka_unit_test(counting_many_streams_without_spans_stays_within_memory_limit),
+        cmocka_unit_test(spans_across_streams_are_counted_in_time_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

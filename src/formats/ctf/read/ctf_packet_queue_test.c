@@ -120,8 +120,7 @@ static uint64_t stream_of_file(const char *folder, const char *name)
     return stream;
 }
 
-static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met(
-    void **state)
+static void streams_of_one_file_are_numbered_in_order_of_appearance(void **state)
 {
     (void)state;
     static const char *const options[] = {"version=1.8", "version=2", "version=1.1"};
@@ -149,7 +148,7 @@ static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_
 
 /* "s-2" is met first in one trace and last in the other, so the second trace must choose another
  * number. */
-static void numbers_that_files_have_already_are_left_out(void **state)
+static void numbers_of_existing_files_are_skipped(void **state)
 {
     (void)state;
     for (unsigned is_late = 0; is_late < 2; is_late++) {
@@ -178,7 +177,7 @@ static void numbers_that_files_have_already_are_left_out(void **state)
     }
 }
 
-static void the_number_of_a_name_is_known_without_trying_those_before(void **state)
+static void next_number_is_found_without_trying_used_ones(void **state)
 {
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
@@ -198,7 +197,7 @@ static void the_number_of_a_name_is_known_without_trying_those_before(void **sta
     keymap_free(&w.given);
 }
 
-static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(void **state)
+static void v1_1_file_names_match_the_longest_section(void **state)
 {
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
@@ -227,7 +226,7 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     keymap_free(&w.given);
 }
 
-static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void **state)
+static void fields_in_a_shared_file_belong_to_their_own_packets(void **state)
 {
     (void)state;
     uint64_t time = 1000, events = 0;
@@ -258,7 +257,7 @@ static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void
 }
 
 /* Read without mmap, since the allocator does not count mapped memory. */
-static void inputs_of_one_file_have_together_the_room_of_one(void **state)
+static void inputs_of_one_file_share_one_window_size(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
@@ -311,7 +310,7 @@ static uint64_t count_notes(const struct buffer *made, const char *code)
 }
 
 /* Above CTF_QUEUES_MAX, streams share inputs; backward times are still detected per stream. */
-static void packets_of_two_streams_may_overlap_in_one_input(void **state)
+static void overlapping_streams_in_one_input_are_not_backward(void **state)
 {
     (void)state;
     struct buffer made;
@@ -329,7 +328,7 @@ static void packets_of_two_streams_may_overlap_in_one_input(void **state)
     buffer_free(&made);
 }
 
-static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
+static void truncated_header_is_reported_once_per_file(void **state)
 {
     (void)state;
     uint64_t time = 1000;
@@ -339,8 +338,7 @@ static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
     buffer_free(&made);
 }
 
-static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(
-    void **state)
+static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
 {
     (void)state;
     struct ctf_lane lane[] = {{.number = 1, .has_number = true},
@@ -371,17 +369,15 @@ static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_nex
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met),
-        cmocka_unit_test(numbers_that_files_have_already_are_left_out),
-        cmocka_unit_test(the_number_of_a_name_is_known_without_trying_those_before),
-        cmocka_unit_test(files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of),
-        cmocka_unit_test(fields_of_many_streams_of_a_file_are_those_of_their_own_packets),
-        cmocka_unit_test(inputs_of_one_file_have_together_the_room_of_one),
-        cmocka_unit_test(packets_of_two_streams_may_overlap_in_one_input),
-        cmocka_unit_test(a_file_that_ends_inside_a_header_is_told_of_once),
-        cmocka_unit_test(
-            packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
+        cmocka_unit_test(streams_of_one_file_are_numbered_in_order_of_appearance),
+        cmocka_unit_test(numbers_of_existing_files_are_skipped),
+        cmocka_unit_test(next_number_is_found_without_trying_used_ones),
+        cmocka_unit_test(v1_1_file_names_match_the_longest_section),
+        cmocka_unit_test(fields_in_a_shared_file_belong_to_their_own_packets),
+        cmocka_unit_test(inputs_of_one_file_share_one_window_size),
+        cmocka_unit_test(overlapping_streams_in_one_input_are_not_backward),
+        cmocka_unit_test(truncated_header_is_reported_once_per_file),
+        cmocka_unit_test(packets_of_other_queues_are_skipped_by_entry_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

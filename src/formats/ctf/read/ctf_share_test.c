@@ -147,7 +147,7 @@ static void expect_events(const ttr *t, ttr_reader *reader, const char *first, c
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
 }
 
-static void traces_with_the_same_metadata_have_one_class(void **state)
+static void traces_with_equal_metadata_share_one_class(void **state)
 {
     (void)state;
     static const char *const texts[] = {metadata, json_metadata};
@@ -175,7 +175,7 @@ static void traces_with_the_same_metadata_have_one_class(void **state)
     }
 }
 
-static void many_traces_with_the_same_metadata_take_little_memory(void **state)
+static void many_traces_with_equal_metadata_stay_within_memory_limit(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -199,7 +199,7 @@ static void many_traces_with_the_same_metadata_take_little_memory(void **state)
     support_heap_check(&heap);
 }
 
-static void other_options_make_another_class(void **state)
+static void different_options_make_a_separate_class(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -216,7 +216,7 @@ static void other_options_make_another_class(void **state)
     ttr_free(t);
 }
 
-static void what_is_odd_about_metadata_is_told_of_each_trace(void **state)
+static void odd_metadata_are_reported_for_each_trace(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -251,7 +251,7 @@ static bool open_two(const struct alloc *alloc)
     return is_fine;
 }
 
-static void each_allocation_may_fail_where_a_class_is_shared(void **state)
+static void shared_class_with_failing_allocations_does_not_leak(void **state)
 {
     (void)state;
     support_fail_each(open_two);
@@ -260,10 +260,10 @@ static void each_allocation_may_fail_where_a_class_is_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces_with_the_same_metadata_have_one_class),
-        cmocka_unit_test(many_traces_with_the_same_metadata_take_little_memory),
-        cmocka_unit_test(other_options_make_another_class),
-        cmocka_unit_test(what_is_odd_about_metadata_is_told_of_each_trace),
-        cmocka_unit_test(each_allocation_may_fail_where_a_class_is_shared)};
+        cmocka_unit_test(traces_with_equal_metadata_share_one_class),
+        cmocka_unit_test(many_traces_with_equal_metadata_stay_within_memory_limit),
+        cmocka_unit_test(different_options_make_a_separate_class),
+        cmocka_unit_test(odd_metadata_are_reported_for_each_trace),
+        cmocka_unit_test(shared_class_with_failing_allocations_does_not_leak)};
     return cmocka_run_group_tests_name("ctf_share", tests, NULL, NULL);
 }

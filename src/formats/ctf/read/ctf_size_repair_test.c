@@ -132,7 +132,7 @@ static void turn_bit(struct buffer *stream, unsigned packet, unsigned at, unsign
     stream->bytes[packet * PACKET_BYTES + at + bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-static void a_good_stream_has_no_damage(void **state)
+static void valid_stream_reads_without_damage(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -146,7 +146,7 @@ static void a_good_stream_has_no_damage(void **state)
 
 /* Each single bit flip of a byte-aligned size: the packet is too small, too large, ends inside
  * another packet or after the file. */
-static void a_wrong_size_hides_no_packet(void **state)
+static void wrong_packet_size_hides_no_packet(void **state)
 {
     (void)state;
     static const unsigned packets[] = {0, 1, 5, PACKETS - 2, PACKETS - 1};
@@ -175,7 +175,7 @@ static void set_size(struct buffer *stream, unsigned packet, uint64_t bytes)
 }
 
 /* The size is below the header's or ends inside the content; the content size is right. */
-static void a_size_that_is_too_small_costs_no_event(void **state)
+static void too_small_packet_size_loses_no_event(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < HEAD_BYTES + EVENTS * EVENT_BYTES; size++)
@@ -192,7 +192,7 @@ static void a_size_that_is_too_small_costs_no_event(void **state)
         }
 }
 
-static void nor_do_two_in_sequence(void **state)
+static void two_consecutive_small_sizes_lose_no_event(void **state)
 {
     (void)state;
     for (uint64_t size = HEAD_BYTES; size + 3 < HEAD_BYTES + EVENTS * EVENT_BYTES; size += 5) {
@@ -208,7 +208,7 @@ static void nor_do_two_in_sequence(void **state)
 }
 
 /* Packet numbers identify the next packet even if its size is impossible. */
-static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state)
+static void wrong_size_without_magic_hides_no_packet(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < 5 * PACKET_BYTES; size += 3) {
@@ -228,7 +228,7 @@ static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state
 
 /* The rest of a truncated packet may contain numbers that look like the header of a packet that
  * ends with the file. */
-static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
+static void truncated_packet_without_magic_is_not_split(void **state)
 {
     (void)state;
     static const char text[] =
@@ -254,7 +254,7 @@ static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
     buffer_free(&stream);
 }
 
-static void several_wrong_sizes_hide_none(void **state)
+static void several_wrong_sizes_hide_no_packet(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -270,7 +270,7 @@ static void several_wrong_sizes_hide_none(void **state)
     buffer_free(&stream);
 }
 
-static void a_file_that_ends_in_padding_is_cut(void **state)
+static void file_ending_in_padding_is_reported_truncated(void **state)
 {
     (void)state;
     for (size_t cut = 1; cut < PACKET_BYTES - HEAD_BYTES - EVENTS * EVENT_BYTES; cut += 29) {
@@ -285,7 +285,7 @@ static void a_file_that_ends_in_padding_is_cut(void **state)
 }
 
 /* With a wrong content size too, only times show that the next packet is not part of this one. */
-static void wrong_sizes_of_both_cost_one_packet_at_most(void **state)
+static void wrong_packet_and_content_size_lose_at_most_one_packet(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -301,15 +301,15 @@ static void wrong_sizes_of_both_cost_one_packet_at_most(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_stream_has_no_damage),
-        cmocka_unit_test(a_wrong_size_hides_no_packet),
-        cmocka_unit_test(a_size_that_is_too_small_costs_no_event),
-        cmocka_unit_test(nor_do_two_in_sequence),
-        cmocka_unit_test(a_wrong_size_hides_nothing_without_magic_numbers_either),
-        cmocka_unit_test(a_cut_packet_without_magic_number_is_not_taken_for_two),
-        cmocka_unit_test(several_wrong_sizes_hide_none),
-        cmocka_unit_test(a_file_that_ends_in_padding_is_cut),
-        cmocka_unit_test(wrong_sizes_of_both_cost_one_packet_at_most),
+        cmocka_unit_test(valid_stream_reads_without_damage),
+        cmocka_unit_test(wrong_packet_size_hides_no_packet),
+        cmocka_unit_test(too_small_packet_size_loses_no_event),
+        cmocka_unit_test(two_consecutive_small_sizes_lose_no_event),
+        cmocka_unit_test(wrong_size_without_magic_hides_no_packet),
+        cmocka_unit_test(truncated_packet_without_magic_is_not_split),
+        cmocka_unit_test(several_wrong_sizes_hide_no_packet),
+        cmocka_unit_test(file_ending_in_padding_is_reported_truncated),
+        cmocka_unit_test(wrong_packet_and_content_size_lose_at_most_one_packet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

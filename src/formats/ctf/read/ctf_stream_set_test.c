@@ -160,7 +160,7 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     ttr_free(t);
 }
 
-static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
+static void rotated_chunks_continue_stream_counters(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -179,7 +179,7 @@ static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
         assert_true(given.time[i] > given.time[i - 1]);
 }
 
-static void packets_of_an_earlier_snapshot_are_left_out(void **state)
+static void packets_of_an_earlier_snapshot_are_skipped(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -192,7 +192,7 @@ static void packets_of_an_earlier_snapshot_are_left_out(void **state)
     assert_int_equal(given.lost, 2);
 }
 
-static void copies_of_packets_are_found_wherever_they_stand(void **state)
+static void duplicate_packets_are_found_at_any_position(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -231,7 +231,7 @@ static void expect_left_out(const struct packet *first, size_t first_n, const st
     assert_int_equal(given.duplicates, expected.packets);
 }
 
-static void copies_leave_them_out_too(void **state)
+static void copying_skips_duplicate_packets(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
@@ -240,7 +240,7 @@ static void copies_leave_them_out_too(void **state)
     expect_left_out(first, 3, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 10, 2});
 }
 
-static void copies_leave_out_those_behind_packets_of_another_stream(void **state)
+static void copying_skips_duplicates_after_another_stream(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
@@ -249,7 +249,7 @@ static void copies_leave_out_those_behind_packets_of_another_stream(void **state
     expect_left_out(first, 2, second, 2, (struct left_out){TTR_READ_DEFINITIONS, 6, 1});
 }
 
-static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
+static void packets_of_another_stream_after_damage_are_not_duplicates(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
@@ -263,7 +263,7 @@ static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
     assert_int_equal(given.damage, 1);
 }
 
-static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
+static void packets_missing_in_an_earlier_snapshot_are_read(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 6, 0, 30, 2}};
@@ -273,7 +273,7 @@ static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
     expect_left_out(first, 2, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 8, 2});
 }
 
-static void packets_of_a_file_are_no_copies_of_its_own(void **state)
+static void repeated_packets_within_a_file_are_not_duplicates(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}},
@@ -281,7 +281,7 @@ static void packets_of_a_file_are_no_copies_of_its_own(void **state)
     expect_left_out(first, 2, second, 1, (struct left_out){0, 24, 0});
 }
 
-static void traces_of_other_uuids_keep_their_packets(void **state)
+static void traces_with_different_uuids_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_B};
@@ -292,7 +292,7 @@ static void traces_of_other_uuids_keep_their_packets(void **state)
     assert_int_equal(given.duplicates, 0);
 }
 
-static void other_streams_of_the_trace_keep_theirs(void **state)
+static void different_streams_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -303,7 +303,7 @@ static void other_streams_of_the_trace_keep_theirs(void **state)
     assert_int_equal(given.duplicates, 0);
 }
 
-static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **state)
+static void overlapping_files_of_one_stream_number_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -318,7 +318,7 @@ static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **s
 
 /* Two chunks with the same packets, some damaged in one of them: each event is read once, without
  * damage. */
-static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state)
+static void packet_damaged_in_one_snapshot_is_read_from_the_other(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -345,7 +345,7 @@ static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state
 }
 
 /* Duplicates that differ are decoded up to a limit; exceeding it is reported. */
-static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void **state)
+static void undecoded_differing_duplicates_are_reported(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -369,7 +369,7 @@ static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void
     assert_int_equal(given.unread_twins, 0);
 }
 
-static void of_three_snapshots_one_gives_the_packet(void **state)
+static void packet_in_three_snapshots_is_read_once(void **state)
 {
     (void)state;
     static struct given given;
@@ -402,7 +402,7 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
 
 /* The third file is compared with the first, which ends last, and with the second, which has the
  * same packet damaged. */
-static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **state)
+static void packet_valid_in_one_of_three_snapshots_is_read_once(void **state)
 {
     (void)state;
     static struct given given;
@@ -463,7 +463,7 @@ static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct g
     ttr_free(t);
 }
 
-static void a_range_gives_its_events_whatever_its_ends_are(void **state)
+static void range_with_any_bounds_returns_its_events(void **state)
 {
     (void)state;
     static struct given given;
@@ -477,7 +477,7 @@ static void a_range_gives_its_events_whatever_its_ends_are(void **state)
         }
 }
 
-static void what_lies_before_a_range_is_not_even_looked_at(void **state)
+static void packets_before_a_range_are_not_read(void **state)
 {
     (void)state;
     static struct given given;
@@ -488,7 +488,7 @@ static void what_lies_before_a_range_is_not_even_looked_at(void **state)
     assert_int_equal(given.n, 2000);
 }
 
-static void what_lies_behind_a_range_is_not_read(void **state)
+static void packets_after_a_range_are_not_read(void **state)
 {
     (void)state;
     static struct given given;
@@ -497,7 +497,7 @@ static void what_lies_behind_a_range_is_not_read(void **state)
     assert_int_equal(given.n, 40);
 }
 
-static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
+static void packets_after_damage_are_searched_for_range_events(void **state)
 {
     (void)state;
     static struct given given;
@@ -527,7 +527,7 @@ static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
     ttr_free(t);
 }
 
-static void losses_inside_a_range_are_those_of_its_packets(void **state)
+static void range_reports_only_losses_of_its_packets(void **state)
 {
     (void)state;
     static struct given given;
@@ -594,7 +594,7 @@ static void put_index(struct buffer *index, uint64_t sixth_end, uint64_t seventh
     }
 }
 
-static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **state)
+static void wrong_index_entry_hides_no_event(void **state)
 {
     (void)state;
     static struct given given;
@@ -620,7 +620,7 @@ static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **
 }
 
 /* In the index it is the packet before the range, where reading starts. */
-static void damage_that_the_index_does_not_know_hides_no_packet_behind_it(void **state)
+static void damage_unknown_to_the_index_hides_no_later_packet(void **state)
 {
     (void)state;
     static struct given given;
@@ -642,7 +642,7 @@ static void set_times(struct buffer *stream, size_t packet, uint64_t begin, uint
     store_u64le(stream->bytes + packet * 144 + 20, end);
 }
 
-static void events_later_than_their_packet_says_are_of_a_range(void **state)
+static void events_later_than_their_packet_are_found_in_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -655,7 +655,7 @@ static void events_later_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
+static void events_earlier_than_their_packet_are_found_in_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -667,8 +667,7 @@ static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it(
-    void **state)
+static void events_are_found_if_two_packets_declare_earlier_times(void **state)
 {
     (void)state;
     static struct given given;
@@ -683,8 +682,7 @@ static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it(
-    void **state)
+static void events_are_found_if_the_previous_packet_declares_a_late_end(void **state)
 {
     (void)state;
     static struct given given;
@@ -702,8 +700,7 @@ static void events_of_a_range_are_found_though_the_packet_before_them_says_to_en
     }
 }
 
-static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events(
-    void **state)
+static void range_is_found_if_all_packet_times_are_wrong(void **state)
 {
     (void)state;
     static struct given given;
@@ -724,7 +721,7 @@ static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_the
     }
 }
 
-static void an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
+static void event_shortly_after_the_last_packet_is_in_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -737,7 +734,7 @@ static void an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range(voi
     buffer_free(&stream);
 }
 
-static void an_event_far_behind_the_end_of_its_packet_is_told(void **state)
+static void event_far_after_its_packet_is_reported(void **state)
 {
     (void)state;
     static struct given given;
@@ -752,7 +749,7 @@ static void an_event_far_behind_the_end_of_its_packet_is_told(void **state)
     buffer_free(&stream);
 }
 
-static void a_packet_without_events_says_nothing_of_those_before_it(void **state)
+static void empty_packet_does_not_confirm_earlier_packets(void **state)
 {
     (void)state;
     static struct given given;
@@ -767,7 +764,7 @@ static void a_packet_without_events_says_nothing_of_those_before_it(void **state
 }
 
 /* A file with two streams, one of which ends early. */
-static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
+static void last_packet_of_each_stream_is_checked_for_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -784,7 +781,7 @@ static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
 
 /* --- Metadata from elsewhere --- */
 
-static void metadata_of_another_file_is_read_instead(void **state)
+static void metadata_option_replaces_the_traces_metadata(void **state)
 {
     (void)state;
     static struct given given;
@@ -819,41 +816,38 @@ static void metadata_of_another_file_is_read_instead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rotated_chunks_are_one_stream_with_one_count_of_losses),
-        cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
-        cmocka_unit_test(copies_of_packets_are_found_wherever_they_stand),
-        cmocka_unit_test(copies_leave_them_out_too),
-        cmocka_unit_test(copies_leave_out_those_behind_packets_of_another_stream),
-        cmocka_unit_test(packets_of_another_stream_behind_damage_are_no_copies),
-        cmocka_unit_test(packets_that_an_earlier_snapshot_lost_are_given),
-        cmocka_unit_test(packets_of_a_file_are_no_copies_of_its_own),
-        cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
-        cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
-        cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
-        cmocka_unit_test(packets_damaged_in_one_snapshot_are_read_from_the_other),
-        cmocka_unit_test(of_many_packets_that_differ_it_is_told_where_they_are_not_tried),
-        cmocka_unit_test(of_three_snapshots_one_gives_the_packet),
-        cmocka_unit_test(a_packet_that_one_of_three_snapshots_has_whole_is_read_once),
-        cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
-        cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
-        cmocka_unit_test(what_lies_behind_a_range_is_not_read),
-        cmocka_unit_test(what_lies_behind_damage_is_of_a_range_whenever_it_is),
-        cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
-        cmocka_unit_test(an_index_that_lies_about_one_packet_hides_none_of_its_events),
-        cmocka_unit_test(damage_that_the_index_does_not_know_hides_no_packet_behind_it),
-        cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(
-            events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it),
-        cmocka_unit_test(
-            events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it),
-        cmocka_unit_test(
-            a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events),
-        cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
-        cmocka_unit_test(an_event_far_behind_the_end_of_its_packet_is_told),
-        cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),
-        cmocka_unit_test(the_last_packet_of_each_stream_of_a_file_is_looked_at),
-        cmocka_unit_test(metadata_of_another_file_is_read_instead),
+        cmocka_unit_test(rotated_chunks_continue_stream_counters),
+        cmocka_unit_test(packets_of_an_earlier_snapshot_are_skipped),
+        cmocka_unit_test(duplicate_packets_are_found_at_any_position),
+        cmocka_unit_test(copying_skips_duplicate_packets),
+        cmocka_unit_test(copying_skips_duplicates_after_another_stream),
+        cmocka_unit_test(packets_of_another_stream_after_damage_are_not_duplicates),
+        cmocka_unit_test(packets_missing_in_an_earlier_snapshot_are_read),
+        cmocka_unit_test(repeated_packets_within_a_file_are_not_duplicates),
+        cmocka_unit_test(traces_with_different_uuids_keep_their_packets),
+        cmocka_unit_test(different_streams_keep_their_packets),
+        cmocka_unit_test(overlapping_files_of_one_stream_number_keep_their_packets),
+        cmocka_unit_test(packet_damaged_in_one_snapshot_is_read_from_the_other),
+        cmocka_unit_test(undecoded_differing_duplicates_are_reported),
+        cmocka_unit_test(packet_in_three_snapshots_is_read_once),
+        cmocka_unit_test(packet_valid_in_one_of_three_snapshots_is_read_once),
+        cmocka_unit_test(range_with_any_bounds_returns_its_events),
+        cmocka_unit_test(packets_before_a_range_are_not_read),
+        cmocka_unit_test(packets_after_a_range_are_not_read),
+        cmocka_unit_test(packets_after_damage_are_searched_for_range_events),
+        cmocka_unit_test(range_reports_only_losses_of_its_packets),
+        cmocka_unit_test(wrong_index_entry_hides_no_event),
+        cmocka_unit_test(damage_unknown_to_the_index_hides_no_later_packet),
+        cmocka_unit_test(events_later_than_their_packet_are_found_in_range),
+        cmocka_unit_test(events_earlier_than_their_packet_are_found_in_range),
+        cmocka_unit_test(events_are_found_if_two_packets_declare_earlier_times),
+        cmocka_unit_test(events_are_found_if_the_previous_packet_declares_a_late_end),
+        cmocka_unit_test(range_is_found_if_all_packet_times_are_wrong),
+        cmocka_unit_test(event_shortly_after_the_last_packet_is_in_range),
+        cmocka_unit_test(event_far_after_its_packet_is_reported),
+        cmocka_unit_test(empty_packet_does_not_confirm_earlier_packets),
+        cmocka_unit_test(last_packet_of_each_stream_is_checked_for_range),
+        cmocka_unit_test(metadata_option_replaces_the_traces_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

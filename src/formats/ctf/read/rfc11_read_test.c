@@ -106,7 +106,7 @@ static void write_file(const char *folder, const char *name, const void *bytes, 
     assert_int_equal(fclose(file), 0);
 }
 
-static void large_packets_read_the_same_from_disk_and_memory(void **state)
+static void large_packets_read_equally_from_disk_and_memory(void **state)
 {
     (void)state;
     char folder[] = "/tmp/rfc11-read-XXXXXX", path[200];
@@ -150,7 +150,7 @@ static void large_packets_read_the_same_from_disk_and_memory(void **state)
     buffer_free(&stream);
 }
 
-static void packets_stop_unpacking_at_the_limit(void **state)
+static void unpacking_stops_at_the_limit(void **state)
 {
     (void)state;
     const char *const format_options[] = {"unpacked-max=1200048", "key-env=RFC11_READ_KEY", NULL},
@@ -181,7 +181,7 @@ static void packets_stop_unpacking_at_the_limit(void **state)
 
 /* Damage in unpacked content is reported inside the stored bytes of the packet, wherever it is in
  * the unpacked bytes. */
-static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **state)
+static void damage_in_unpacked_content_has_stored_offsets(void **state)
 {
     (void)state;
     static const char plain[] =
@@ -232,9 +232,9 @@ static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_packets_read_the_same_from_disk_and_memory),
-        cmocka_unit_test(packets_stop_unpacking_at_the_limit),
-        cmocka_unit_test(damage_in_unpacked_packets_lies_inside_of_their_stored_bytes),
+        cmocka_unit_test(large_packets_read_equally_from_disk_and_memory),
+        cmocka_unit_test(unpacking_stops_at_the_limit),
+        cmocka_unit_test(damage_in_unpacked_content_has_stored_offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -134,7 +134,7 @@ static const uint32_t sizes[] = {0,   1,   47,   52,   100,        150,
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void a_stream_with_right_sizes_has_nothing_to_tell(void **state)
+static void stream_with_right_sizes_reports_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -147,7 +147,7 @@ static void a_stream_with_right_sizes_has_nothing_to_tell(void **state)
     }
 }
 
-static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_one(void **state)
+static void wrong_content_size_loses_no_event_if_repairable(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
@@ -168,7 +168,7 @@ static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_
         }
 }
 
-static void a_wrong_packet_size_costs_no_event(void **state)
+static void wrong_v1_1_packet_size_loses_no_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
@@ -187,7 +187,7 @@ static void a_wrong_packet_size_costs_no_event(void **state)
 }
 
 /* The wrong size leads to a packet that is not the next one. */
-static void a_size_that_leads_to_a_later_packet_hides_none(void **state)
+static void size_leading_to_a_later_packet_hides_no_packet(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
@@ -238,7 +238,7 @@ static size_t whole_events(const struct stream *stream, const struct kind *kind,
                                    EVENT_BYTES;
 }
 
-static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
+static void truncated_stream_returns_all_complete_events(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -263,11 +263,11 @@ static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_with_right_sizes_has_nothing_to_tell),
-        cmocka_unit_test(a_wrong_content_size_costs_no_event_where_something_tells_the_right_one),
-        cmocka_unit_test(a_wrong_packet_size_costs_no_event),
-        cmocka_unit_test(a_size_that_leads_to_a_later_packet_hides_none),
-        cmocka_unit_test(a_stream_cut_anywhere_gives_every_whole_event),
+        cmocka_unit_test(stream_with_right_sizes_reports_nothing),
+        cmocka_unit_test(wrong_content_size_loses_no_event_if_repairable),
+        cmocka_unit_test(wrong_v1_1_packet_size_loses_no_event),
+        cmocka_unit_test(size_leading_to_a_later_packet_hides_no_packet),
+        cmocka_unit_test(truncated_stream_returns_all_complete_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
