@@ -16,8 +16,8 @@
  * |                `-- offset, usual, before, oldest
  *
  * `before` is the latest end of all earlier packets, so binary search works even if packets
- * overlap. `oldest` is the packet at which reading must start so that no queue loses its last
- * packet before the range.
+ * overlap. `oldest_needed` is the packet at which reading must start so that no queue loses its
+ * last packet before the range.
  *
  * Two sources of packets: - scan_by_index: the LTTng index file. Entries must be adjacent, of one
  * stream and in order. The headers of the first, middle and last packet, and of overlapping ones,
@@ -53,13 +53,14 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
     if (!lanes || --lanes->users)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
+               sizeof *lanes->entry_points);
     for (uint32_t i = 0; i < lanes->n; i++) {
         struct ctf_lane *lane = &lanes->lane[i];
-        if (lane->had)
-            pairmap_free(lane->had);
-        alloc_free(lanes->alloc, lane->had, 1, sizeof *lane->had);
-        alloc_free(lanes->alloc, lane->taken, lane->taken_capacity, sizeof *lane->taken);
+        if (lane->duplicates)
+            pairmap_free(lane->duplicates);
+        alloc_free(lanes->alloc, lane->duplicates, 1, sizeof *lane->duplicates);
+        alloc_free(lanes->alloc, lane->replaced, lane->replaced_capacity, sizeof *lane->replaced);
     }
     alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
@@ -71,10 +72,12 @@ void ctf_lanes_release(struct ctf_lanes *lanes)
  * there so that none of them is lost. */
 static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
 {
-    uint64_t oldest = lanes->packets;
+    uint64_t oldest_needed = lanes->packets;
     for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
-        oldest = lanes->lane[i].last_full < oldest ? lanes->lane[i].last_full : oldest;
-    return oldest;
+        oldest_needed = lanes->lane[i].last_with_events < oldest_needed
+                            ? lanes->lane[i].last_with_events
+                            : oldest_needed;
+    return oldest_needed;
 }
 
 static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame *frame,
@@ -83,21 +86,22 @@ static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame 
     struct ctf_lanes *lanes = pass->lanes;
     if (lanes->packets % lanes->stride)
         return true;
-    if (lanes->marks_n == CTF_MARKS) {
+    if (lanes->entry_points_n == CTF_MARKS) {
         for (size_t i = 0; i < CTF_MARKS / 2; i++)
-            lanes->mark[i] = lanes->mark[2 * i];
-        lanes->marks_n = CTF_MARKS / 2;
+            lanes->entry_points[i] = lanes->entry_points[2 * i];
+        lanes->entry_points_n = CTF_MARKS / 2;
         lanes->stride *= 2;
     }
-    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity,
-                           lanes->marks_n + 1, sizeof *lanes->mark))
+    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->entry_points,
+                           &lanes->entry_points_capacity, lanes->entry_points_n + 1,
+                           sizeof *lanes->entry_points))
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
-    lanes->mark[lanes->marks_n++] =
+    lanes->entry_points[lanes->entry_points_n++] =
         (struct ctf_mark){.offset = pass->at,
-                          .oldest = oldest_needed_packet(lanes) & (UINT64_MAX >> 1),
+                          .oldest_needed = oldest_needed_packet(lanes) & (UINT64_MAX >> 1),
                           .is_empty = ctf_is_empty(frame),
-                          .usual = pass->usual,
+                          .previous_size = pass->previous_size,
                           .before = before};
     return true;
 }
@@ -117,22 +121,23 @@ static bool is_far_after_file(const struct ctf_lanes *lanes, int64_t from)
 const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
                                        uint64_t *wanted)
 {
-    const struct ctf_mark *mark = &lanes->mark[i];
+    const struct ctf_mark *mark = &lanes->entry_points[i];
     const uint64_t first = i * lanes->stride;
-    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) /
-                           lanes->stride; /* one packet earlier, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    const uint64_t enter =
+        (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
+        lanes->stride; /* one packet earlier, for its counters */
+    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * lanes->stride;
-    return &lanes->mark[enter];
+    return &lanes->entry_points[enter];
 }
 
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
                                      uint64_t *wanted)
 {
-    size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
+    size_t low = 0, high = lanes->has_times ? lanes->entry_points_n : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (lanes->mark[middle].before < from)
+        if (lanes->entry_points[middle].before < from)
             low = middle + 1;
         else
             high = middle;
@@ -163,16 +168,16 @@ static uint32_t queues_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
 const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!lanes->of || lanes->has_others || next >= lanes->packets)
+    if (!lanes->of || lanes->has_foreign_packets || next >= lanes->packets)
         return NULL;
     for (const uint32_t wanted = queues_of_stream(lanes, lane);
          next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
         next++;
     const uint64_t mark = next / lanes->stride;
-    if (mark >= lanes->marks_n || mark * lanes->stride <= *i)
+    if (mark >= lanes->entry_points_n || mark * lanes->stride <= *i)
         return NULL;
     *i = mark * lanes->stride;
-    return &lanes->mark[mark];
+    return &lanes->entry_points[mark];
 }
 
 /* --- Assigning packets to queues --- */
@@ -227,7 +232,7 @@ static uint32_t choose_queue(struct ctf_lanes *lanes, const struct ctf_frame *fr
         lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
                                                   .number = frame->number,
                                                   .has_number = frame->has_number,
-                                                  .last_full = UINT64_MAX,
+                                                  .last_with_events = UINT64_MAX,
                                                   .is_in_order = true};
         return lanes->n++;
     }
@@ -312,7 +317,7 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
         lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
                                            .number = frame->number,
                                            .has_number = frame->has_number,
-                                           .last_full = UINT64_MAX,
+                                           .last_with_events = UINT64_MAX,
                                            .is_in_order = true};
     if (!add_entry_point(pass, frame, times[0]))
         return false;
@@ -330,7 +335,7 @@ static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_fra
         return false;
     update_queue(&lanes->lane[chosen], frame, has_begin, times);
     if (!ctf_is_empty(frame))
-        lanes->lane[chosen].last_full = lanes->packets;
+        lanes->lane[chosen].last_with_events = lanes->packets;
     lanes->packets++;
     return true;
 }
@@ -343,13 +348,13 @@ static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
     const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (pass->look.is_dense || pass->usual != before || pass->at >= size ||
-        pass->usual > (size - pass->at) / AHEAD)
+    if (pass->look.has_small_packets || pass->previous_size != before || pass->at >= size ||
+        pass->previous_size > (size - pass->at) / AHEAD)
         return;
-    const uint64_t far = pass->at + AHEAD * pass->usual;
+    const uint64_t far = pass->at + AHEAD * pass->previous_size;
     if (pass->prefetched_to < pass->at || pass->prefetched_to > far)
         pass->prefetched_to = pass->at;
-    for (; pass->prefetched_to < far; pass->prefetched_to += pass->usual)
+    for (; pass->prefetched_to < far; pass->prefetched_to += pass->previous_size)
         source_foretell(source, pass->prefetched_to, CTF_LOOK_FIRST);
 }
 
@@ -370,13 +375,13 @@ static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pa
                      frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
     if (pair->has_next)
         pair->next = ctf_look_at(&pass->look, pass->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {pass->at, pass->usual,
+    const struct ctf_sized sized = {pass->at, pass->previous_size,
                                     pair->has_next && pair->next == CTF_FRAMED ? next : NULL,
                                     pair->framing};
     pair->framing = ctf_correct_size(pass->reader, &sized, frame);
     const bool is_resized = pair->framing == CTF_FRAMED && frame->is_resized;
     pair->has_next &= !is_resized;
-    pass->lanes->has_corrected |= is_resized;
+    pass->lanes->has_repaired_sizes |= is_resized;
 }
 
 static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
@@ -391,7 +396,7 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
-            pass->lanes->has_others = true;
+            pass->lanes->has_foreign_packets = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;
@@ -404,12 +409,12 @@ static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *er
         ctf_index_check_packet(&pass->check, pass->at, frame);
         pass->lanes->is_whole = frame->packet.size == UINT64_MAX;
         if (pass->lanes->is_whole) {
-            pass->lanes->open_at = pass->at;
+            pass->lanes->unsized_at = pass->at;
             return TTR_OK;
         }
-        const uint64_t before = pass->usual;
-        pass->usual = frame->packet.size / 8;
-        pass->at += pass->usual;
+        const uint64_t before = pass->previous_size;
+        pass->previous_size = frame->packet.size / 8;
+        pass->at += pass->previous_size;
         prefetch_headers(pass, before);
         pass->lanes->is_whole = pass->at == source_disk_size(pass->reader->in->source);
         if (pass->lanes
@@ -497,8 +502,8 @@ static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *ind
         if (!frame_from_index_entry(pass, &entry, &like, &frame) ||
             !add_indexed_packet(pass, &frame))
             return false;
-        pass->usual = entry.size / 8;
-        pass->at += pass->usual;
+        pass->previous_size = entry.size / 8;
+        pass->at += pass->previous_size;
     }
     return index->at == index->n && pass->at == source_disk_size(pass->reader->in->source);
 }
@@ -507,7 +512,8 @@ static void reset_index(struct ctf_index_pass *pass)
 {
     struct ctf_lanes *lanes = pass->lanes;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
+               sizeof *lanes->entry_points);
     lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
     *lanes = (struct ctf_lanes){.alloc = lanes->alloc,
                                 .users = 1,
@@ -516,8 +522,8 @@ static void reset_index(struct ctf_index_pass *pass)
                                 .capacity = lanes->capacity,
                                 .stride = 1,
                                 .has_times = true,
-                                .open_at = UINT64_MAX};
-    pass->at = pass->usual = 0;
+                                .unsized_at = UINT64_MAX};
+    pass->at = pass->previous_size = 0;
 }
 
 /* Returns false if there is no usable index file. */
@@ -599,7 +605,7 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
         /* without an index file all headers were read; in the other case the last one was */
         *wanted == UINT64_MAX)
         return true;
-    const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
+    const struct ctf_mark *first = &lanes->entry_points[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
     if (!peek_entry_point(reader, first, &frame, &begin) || begin >= from)
         return false;
@@ -616,7 +622,7 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
 void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes,
-                     unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
+                     unused = {.alloc = lanes->alloc, .unsized_at = UINT64_MAX};
     struct ctf_index_pass pass = {.reader = reader, .lanes = &unused};
     if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&pass.look, reader))
         return;
@@ -658,18 +664,18 @@ bool ctf_scan_rest(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes;
     ttr_error error;
-    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic ||
+    if (lanes->unsized_at == UINT64_MAX || !reader->trace->class->has_magic ||
         !lanes->lane[0].has_begin)
         return true;
     uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
     if (!bytes)
         return false;
     int64_t n = REST_BYTES;
-    for (uint64_t at = lanes->open_at + 1; n == (int64_t)REST_BYTES;) {
+    for (uint64_t at = lanes->unsized_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
         at += n > 0 ? search_unsized_rest(reader, bytes, (size_t)n) : 0;
     }
-    lanes->open_at = UINT64_MAX;
+    lanes->unsized_at = UINT64_MAX;
     alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
     return true;
 }

@@ -37,15 +37,15 @@ struct ctf_lane {
     int64_t last_begin;        /* begin of its last packet, ns */
     bool is_in_order;          /* no packet begins before the previous one ends */
     struct ctf_before last;    /* counters after its last packet */
-    uint64_t last_full;        /* index of its last packet with events; UINT64_MAX = none */
+    uint64_t last_with_events; /* index of its last packet with events; UINT64_MAX = none */
     struct ctf_identity first; /* its first packet that has a begin time */
     struct ctf_before initial; /* counters of the stream at the end of an earlier file */
     /* state of packets that other files contain too: CTF_DUPLICATE_SKIP (another file provides
-     * it), or CTF_DUPLICATE_REPLACES plus an index into `taken` (this file provides it for a
+     * it), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this file provides it for a
      * damaged one). NULL = none */
-    struct pairmap *had;
-    struct ctf_before *taken; /* counters before each packet that replaces a damaged one */
-    size_t taken_n, taken_capacity;
+    struct pairmap *duplicates;
+    struct ctf_before *replaced; /* counters before each packet that replaces a damaged one */
+    size_t replaced_n, replaced_capacity;
 };
 
 #define CTF_HAD 1u
@@ -56,9 +56,9 @@ struct ctf_mark {
     uint64_t offset;
     /* index of the first earlier packet that may be needed: with events, and the last such packet
      * of its queue; its own index if there is none */
-    uint64_t oldest : 63;
-    bool is_empty : 1; /* the packet has no events */
-    uint64_t usual;    /* size of the previous packet in bytes; 0 = there is none */
+    uint64_t oldest_needed : 63;
+    bool is_empty : 1;      /* the packet has no events */
+    uint64_t previous_size; /* size of the previous packet in bytes; 0 = there is none */
     /* ns: all earlier packets end at or before this time, and this one begins at or before it */
     int64_t before;
 };
@@ -71,17 +71,17 @@ struct ctf_lanes {
     uint64_t packets;      /* packets indexed: all before the first bad one */
     uint8_t *of;           /* queue of each packet; NULL = all belong to queue 0 */
     size_t of_capacity;
-    struct ctf_mark *mark; /* ascending; element i is the packet i * stride */
-    size_t marks_n, marks_capacity;
+    struct ctf_mark *entry_points; /* ascending; element i is the packet i * stride */
+    size_t entry_points_n, entry_points_capacity;
     uint64_t stride; /* packets between entry points */
     int64_t end;     /* latest end of all packets so far, ns */
     bool has_times;  /* each packet has begin and end */
     /* file offset of a packet without a size, which ends the index pass; UINT64_MAX = none */
-    uint64_t open_at;
-    bool has_others;    /* packets of other traces are in between; they are not counted */
-    bool is_whole;      /* the pass reached the end of the file, so there are no unknown packets */
-    bool is_indexed;    /* built from the index file; only some packet headers were read */
-    bool has_corrected; /* the sizes of some packets were repaired */
+    uint64_t unsized_at;
+    bool has_foreign_packets; /* packets of other traces are in between; they are not counted */
+    bool is_whole;   /* the pass reached the end of the file, so there are no unknown packets */
+    bool is_indexed; /* built from the index file; only some packet headers were read */
+    bool has_repaired_sizes; /* the sizes of some packets were repaired */
     /* the index file was compared with all headers, and differences were reported */
     bool is_checked;
 };

@@ -3,8 +3,9 @@
  * Algorithm: merge join. Both files are read in order of packet begin, from the last entry point
  * before the common time on. Packets are equal if begin, end, sequence number and size are. Which
  * copy is read if their bytes differ is decided in ctf_duplicate_packets.c. The result is a map
- * from packet to state in each packet queue (ctf_packet_queue.had). Cost: one header per packet of
- * the common time. Left out: packets without begin and end time, which are never duplicates. */
+ * from packet to state in each packet queue (ctf_packet_queue.duplicates). Cost: one header per
+ * packet of the common time. Left out: packets without begin and end time, which are never
+ * duplicates. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/read/ctf_duplicate_packets.h"
@@ -38,10 +39,11 @@ static struct packet_iter visit_queue_from(struct ctf_reader *reader, uint32_t l
 {
     uint64_t wanted, packet = 0;
     const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct packet_iter iter = {
-        .pass = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
-        .packet = packet,
-        .lane = lane};
+    struct packet_iter iter = {.pass = {.reader = reader,
+                                        .at = mark ? mark->offset : 0,
+                                        .previous_size = mark ? mark->previous_size : 0},
+                               .packet = packet,
+                               .lane = lane};
     iter.is_over = !ctf_look_begin(&iter.pass.look, reader);
     return iter;
 }
@@ -57,7 +59,8 @@ static bool visit_next_packet(struct packet_iter *iter)
         enum ctf_framing framing =
             ctf_look_at(&iter->pass.look, iter->pass.at, &iter->frame, &error);
         framing = ctf_correct_size(
-            iter->pass.reader, &(struct ctf_sized){iter->pass.at, iter->pass.usual, NULL, framing},
+            iter->pass.reader,
+            &(struct ctf_sized){iter->pass.at, iter->pass.previous_size, NULL, framing},
             &iter->frame);
         is_found = framing == CTF_FRAMED &&
                    ctf_lane_of(iter->pass.reader->lanes, iter->packet) == iter->lane &&
@@ -65,8 +68,8 @@ static bool visit_next_packet(struct packet_iter *iter)
         iter->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
                         frame->packet.size == UINT64_MAX;
         iter->packet += framing == CTF_FRAMED;
-        iter->pass.usual = iter->is_over ? 0 : frame->packet.size / 8;
-        iter->pass.at += iter->pass.usual;
+        iter->pass.previous_size = iter->is_over ? 0 : frame->packet.size / 8;
+        iter->pass.at += iter->pass.previous_size;
         if (is_found)
             return true;
     }
@@ -98,9 +101,10 @@ static void packet_key(const struct ctf_packet *packet, uint64_t key[2])
 static struct pairmap *duplicates_of_queue(struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_lane *lane = &lanes->lane[i];
-    if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
-        pairmap_init(lane->had, lanes->alloc);
-    return lane->had;
+    if (!lane->duplicates &&
+        (lane->duplicates = alloc_zero(lanes->alloc, 1, sizeof *lane->duplicates)))
+        pairmap_init(lane->duplicates, lanes->alloc);
+    return lane->duplicates;
 }
 
 static struct ctf_twin location_of_packet(const struct packet_iter *iter)
@@ -132,11 +136,11 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
     uint64_t key[2];
     packet_key(&first->frame.packet, key);
     if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
-                       lane->taken_n + 1, sizeof *lane->taken) ||
-        !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
+        !alloc_reserve(lanes->alloc, (void **)&lane->replaced, &lane->replaced_capacity,
+                       lane->replaced_n + 1, sizeof *lane->replaced) ||
+        !pairmap_put(lane->duplicates, key[0], key[1], CTF_TAKEN + (uint32_t)lane->replaced_n))
         return false;
-    lane->taken[lane->taken_n++] = *before;
+    lane->replaced[lane->replaced_n++] = *before;
     input_note(first->pass.reader->in, TTR_NOTE_ODD, location_of_packet(first).offset,
                "ctf.damaged-twin",
                "a packet of %s is damaged: it is read from %s, which has it whole",
@@ -166,7 +170,7 @@ static bool mark_duplicate(const struct packet_iter *first, const struct packet_
     packet_key(packet, key);
     if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
         return true;
-    return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
+    return pairmap_put(lane->duplicates, key[0], key[1], CTF_HAD);
 }
 
 bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
@@ -197,9 +201,9 @@ bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *her
 uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
 {
     uint64_t key[2];
-    if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
+    if (!lane->duplicates || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
         return 0;
     packet_key(packet, key);
-    const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
+    const uint32_t *value = pairmap_get(lane->duplicates, key[0], key[1]);
     return value ? *value : 0;
 }

@@ -77,9 +77,9 @@ static void report_undecoded_pair(const struct ctf_twin *first, const struct ctf
                                   uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (trace->has_unread_twins || have_equal_bytes(first, second, size))
+    if (trace->has_undecoded_duplicates || have_equal_bytes(first, second, size))
         return;
-    trace->has_unread_twins = true;
+    trace->has_undecoded_duplicates = true;
     input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
                "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
                "so with all like this; to see the others give the traces one by one",
@@ -91,16 +91,16 @@ bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *sec
                         uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {
+    if (size_bytes > CTF_TWIN_BYTES || trace->decoded_duplicates >= CTF_TWINS_MOST) {
         report_undecoded_pair(first, second, size_bytes);
         return false;
     }
     if (have_equal_bytes(first, second, size_bytes))
         return false;
-    trace->twins++;
+    trace->decoded_duplicates++;
     if (is_packet_undamaged(first, size_bytes))
         return false;
     const bool is_better = is_packet_undamaged(second, size_bytes);
-    trace->has_damaged_twins |= !is_better;
+    trace->has_damaged_duplicates |= !is_better;
     return is_better;
 }

@@ -86,7 +86,7 @@ static struct event_view view_of_event(const struct ctf_origin *origin, const tt
                                        uint64_t *from)
 {
     const struct ctf_reader *reader = origin->reader;
-    const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_most];
+    const struct ctf_packet *packet = &reader->packets[event->part % reader->slots_max];
     *from = event_offset_in_packet(reader, packet, event) * 8;
     uint64_t end = *from + (uint64_t)event->payload_size * 8;
     struct bits header = bits_over(packet->base, *from + ctf_header_bit(event),
@@ -104,7 +104,7 @@ void ctf_place_event_body(const struct layout_schema *base, const ttr_event *eve
         return;
     }
     const struct ctf_packet *packet =
-        &origin.reader->packets[event->part % origin.reader->slots_most];
+        &origin.reader->packets[event->part % origin.reader->slots_max];
     uint64_t from = event_offset_in_packet(origin.reader, packet, event) * 8,
              end = from + (uint64_t)event->payload_size * 8;
     /* Assigned member by member: a struct assignment would be compiled to vector copies of freshly
@@ -149,7 +149,7 @@ const struct layout *ctf_place_event_group(const struct layout_schema *base, con
 uint64_t ctf_packet_number_of_event(const struct layout_schema *base, const ttr_event *event)
 {
     const struct ctf_reader *reader = ctf_origin_of((const struct ctf_schema *)base, event).reader;
-    return reader && event->part < reader->slots_most && reader->packets
+    return reader && event->part < reader->slots_max && reader->packets
                ? reader->packets[event->part].offset + 1
                : 0;
 }

@@ -86,11 +86,11 @@ static inline __attribute__((always_inline)) void fill_plain_event(ttr_event *ev
                                                                    uint32_t body,
                                                                    struct plain_event seen)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
     typedef uint64_t word __attribute__((may_alias));
-    lanes *part = (lanes *)event;
+    vec16 *part = (vec16 *)event;
     word *to = (word *)event;
-    const lanes zero = {0, 0}, ids = *(const lanes *)&entry->schema;
+    const vec16 zero = {0, 0}, ids = *(const vec16 *)&entry->schema;
     _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12,
                    "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 &&

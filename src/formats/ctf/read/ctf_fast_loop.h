@@ -67,9 +67,9 @@ struct ctf_run {
 /* Copies an event with 16-byte vectors; see input_clear_event. */
 static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    lanes *part = (lanes *)to;
-    const lanes *of = (const lanes *)from;
+    typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
+    vec16 *part = (vec16 *)to;
+    const vec16 *of = (const vec16 *)from;
     part[0] = of[0], part[1] = of[1], part[2] = of[2], part[3] = of[3];
     part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7];
 }

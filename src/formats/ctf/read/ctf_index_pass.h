@@ -13,7 +13,7 @@ struct ctf_index_pass {
     struct ctf_lanes *lanes;
     struct ctf_look look;
     uint64_t at;                  /* file offset of the current packet */
-    uint64_t usual;               /* size of the previous packet in bytes; 0 = none yet */
+    uint64_t previous_size;       /* size of the previous packet in bytes; 0 = none yet */
     uint64_t prefetched_to;       /* file offset of the first header that was not prefetched yet */
     struct ctf_index_check check; /* comparison with the file's index */
 };

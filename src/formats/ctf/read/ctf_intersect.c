@@ -19,9 +19,9 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 {
     struct ctf_lane *stream = &at->stream;
     if (!lane->has_begin) {
-        at->timeless = lane->kind || !lane->is_in_order
-                           ? file
-                           : at->timeless; /* else the file has no packets */
+        at->file_without_times = lane->kind || !lane->is_in_order
+                                     ? file
+                                     : at->file_without_times; /* else the file has no packets */
         return;
     }
     if (goes_on && stream->kind) {
@@ -62,12 +62,12 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
 ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
 {
     add_finished_stream(at);
-    if (at->timeless)
+    if (at->file_without_times)
         return fail(
             error, TTR_E_UNSUPPORTED, NO_OFFSET,
             "%s: nobody knows when all streams are active: packets of %s do not say when they "
             "begin, or cannot be looked at ahead",
-            trace, at->timeless);
+            trace, at->file_without_times);
     if (at->streams == 0)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "%s has no streams that could be active at one time", trace);

@@ -10,7 +10,7 @@ struct ctf_intersection {
     int64_t from, to;       /* intersection of the finished streams, ns, both inclusive */
     struct ctf_lane stream; /* current stream: begin and end of all its packet queues */
     size_t streams;
-    const char *timeless; /* name of a file whose packets have no times; NULL = none */
+    const char *file_without_times; /* name of a file whose packets have no times; NULL = none */
 };
 
 /* Adds a packet queue of the file. Queues of one data stream must follow each other; `goes_on`

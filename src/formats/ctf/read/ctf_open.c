@@ -79,7 +79,7 @@ static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most =
+        ((struct ctf_reader *)in->own)->slots_max =
             chunk <= WINDOW_TINY ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
 }
 
@@ -137,7 +137,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
     struct input *in = make_second_input(opening, file, error);
     if (!in)
         return error->status;
-    assign_queue(in, reader->lanes, opened->lane_i);
+    assign_queue(in, reader->lanes, opened->queue_i);
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
     return ctf_find_end(in, &opened->lane, error);
 }
@@ -156,7 +156,7 @@ static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
                                   struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
 {
     struct ctf_opened opened = {.in = in,
-                                .lane_i = i,
+                                .queue_i = i,
                                 .lane = lanes->lane[i],
                                 .folder = opening->set->folders,
                                 .file = opening->files};
@@ -190,7 +190,7 @@ static struct input *make_eventless_input(struct ctf_opening *opening, const cha
     if (!in)
         return NULL;
     ctf_trace_join(opening->trace, in, CTF_METADATA, number);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ((struct ctf_reader *)in->own)->is_eventless = true;
     return in;
 }
 
@@ -392,15 +392,15 @@ static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *err
 
 /* Parses an option with two values; *is_other is set if it is not `usual`, the default. */
 static ttr_status read_choice_option(const struct ctf_opening *opening, const char *key,
-                                     const char *usual, const char *other, bool *is_other,
+                                     const char *previous_size, const char *other, bool *is_other,
                                      ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
-    if (!value || *is_other || strcmp(value, usual) == 0)
+    if (!value || *is_other || strcmp(value, previous_size) == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key,
-                value, usual, other);
+                value, previous_size, other);
 }
 
 static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
@@ -436,13 +436,13 @@ static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
         return status;
     const bool is_damaged = ctf_opening_damage(opening) != NULL;
     status = open_stream_files(opening, error);
-    const bool is_nothing = status == TTR_OK && !opening->first;
-    if (is_nothing)
+    const bool is_eventless = status == TTR_OK && !opening->first;
+    if (is_eventless)
         status = add_eventless_trace(opening, error);
     if (status == TTR_OK && !ctf_add_longer(opening->trace, opening->longer))
         status = fail_memory(error);
-    return status == TTR_OK && is_damaged && !is_nothing ? add_metadata_input(opening, error)
-                                                         : status;
+    return status == TTR_OK && is_damaged && !is_eventless ? add_metadata_input(opening, error)
+                                                           : status;
 }
 
 /* Adds the inputs of a folder's trace to the set. Owns the folder. */
@@ -482,7 +482,7 @@ static ttr_status add_refused_trace(struct ctf_set *set, const char *path, const
     }
     ctf_trace_join(trace, in, CTF_METADATA, 0);
     ctf_trace_release(trace);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ((struct ctf_reader *)in->own)->is_eventless = true;
     ttr_status status =
         input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)

@@ -346,8 +346,13 @@ static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
                               {.number = 1, .has_number = true}};
     struct ctf_mark mark[] = {{.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
     uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
-    struct ctf_lanes lanes = {
-        .lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
+    struct ctf_lanes lanes = {.lane = lane,
+                              .n = 3,
+                              .packets = 8,
+                              .of = of,
+                              .entry_points = mark,
+                              .entry_points_n = 4,
+                              .stride = 2};
     uint64_t i = 1;
     assert_ptr_equal(ctf_skip_others(&lanes, 0, &i),
                      &mark[2]); /* the fifth packet is of the same stream */
@@ -361,7 +366,7 @@ static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
                                 &i));
     i = 1;
     assert_null(ctf_skip_others(&lanes, 1, &i));
-    lanes.has_others = true;
+    lanes.has_foreign_packets = true;
     assert_null(ctf_skip_others(&lanes, 0, &i));
     assert_int_equal(i, 1);
 }

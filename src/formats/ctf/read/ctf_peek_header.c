@@ -44,9 +44,9 @@ static bool load_header_bytes(struct ctf_look *look, uint64_t offset, bool wants
     size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_LOOK_FIRST;
     *to = (struct at_hand){.is_end = false};
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
-        if (look->is_dense && (look->room >= PEEK_DENSE ||
-                               /* without the larger buffer it is only slower */
-                               grow_peek_buffer(look, PEEK_DENSE)))
+        if (look->has_small_packets && (look->room >= PEEK_DENSE ||
+                                        /* without the larger buffer it is only slower */
+                                        grow_peek_buffer(look, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;
         const int64_t n =
@@ -74,7 +74,7 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
             at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
                                            frame, error)
                         : CTF_FRAME_SHORT;
-        look->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
+        look->has_small_packets = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
             return framing;
         if (at.is_all && !grow_peek_buffer(look, look->room * 4)) {

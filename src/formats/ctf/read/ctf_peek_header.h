@@ -14,7 +14,7 @@ struct ctf_look {
     uint8_t *bytes; /* n bytes of the file from `from` on; NULL = memory was out */
     size_t room, n;
     uint64_t from;
-    bool is_dense; /* the last packet was small, so more headers will be needed soon */
+    bool has_small_packets; /* the last packet was small, so more headers will be needed soon */
 };
 
 /* Returns false if memory is out. */

@@ -104,20 +104,20 @@ static enum ctf_step emit_packet_definition(struct ctf_reader *reader)
 static enum ctf_step finish_stream_file(struct ctf_reader *reader)
 {
     const uint64_t end = source_end(reader->in->source);
-    if (reader->next > end && !reader->is_cut_told && reader->tells_cut) {
-        reader->is_cut_told = true;
+    if (reader->next > end && !reader->is_cut_reported && reader->reports_cut) {
+        reader->is_cut_reported = true;
         ttr_status status = input_damage(reader->in, end, 0, "ctf.cut", reader->error,
                                          "%s ends inside a packet: %llu bytes of it are missing",
                                          reader->file, (unsigned long long)(reader->next - end));
         if (status != TTR_OK)
             return ctf_step_from_status(reader, status);
     }
-    if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_told)
+    if (!(reader->in->flags & TTR_READ_DEFINITIONS) || reader->is_stream_defined)
         return STEP_END;
     struct ctf_stream *stream = ctf_stream_of(reader, &(struct ctf_frame){.kind = NULL});
     if (!stream)
         return ctf_step_from_status(reader, fail_memory(reader->error));
-    reader->is_told = true;
+    reader->is_stream_defined = true;
     emit_definition(reader, stream, CTF_DEFINITION_STREAM);
     return STEP_GO;
 }
@@ -279,7 +279,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
         return ctf_step_from_status(reader, fail_memory(reader->error));
     if (!reader->packets)
         reader->packets =
-            alloc_zero(&in->base.t->counted, reader->slots_most, sizeof *reader->packets);
+            alloc_zero(&in->base.t->counted, reader->slots_max, sizeof *reader->packets);
     if (!reader->packets)
         return ctf_step_from_status(reader, fail_memory(reader->error));
     reader->slot = reader->slots_n++;
@@ -296,7 +296,7 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     reader->is_unpacked = false;
     reader->is_damaged =
         frame->is_unfinished || frame->is_overfull || frame->has_unset_size || frame->is_resized;
-    reader->is_size_told = reader->is_sealed = false;
+    reader->is_size_reported = reader->is_sealed = false;
     reader->given = 0;
     reader->offset = reader->next;
     reader->bits = bits_over(packet->base, frame->head, frame->head);
@@ -306,9 +306,9 @@ static enum ctf_step enter_packet(struct ctf_reader *reader)
     bool has_time = reader->stream->kind->plan.has_time;
     if (!has_time && !frame->has_ticks && !packet->has_begin && before->has_end)
         reader->ticks = before->end;
-    if (in->flags & TTR_READ_DEFINITIONS && !reader->is_told)
+    if (in->flags & TTR_READ_DEFINITIONS && !reader->is_stream_defined)
         emit_definition(reader, reader->stream, CTF_DEFINITION_STREAM);
-    reader->is_told = true;
+    reader->is_stream_defined = true;
     report_odd_packet(reader, packet);
     report_early_event(reader, packet);
     switch_stream(reader, last, packet);
@@ -358,7 +358,7 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
         ctf_record_packet_end(reader, frame->kind, &frame->packet);
     if (frame->packet.size == UINT64_MAX)
         return STEP_END;
-    reader->is_size_told = false;
+    reader->is_size_reported = false;
     enum ctf_step step =
         ctf_advance_to_next_packet(reader, &frame->packet, reader->next,
                                    reader->next + (frame->packet.content + 7) / 8, is_mine);
@@ -369,7 +369,7 @@ static enum ctf_step skip_packet(struct ctf_reader *reader, bool is_mine)
             : NULL;
     if (mark) {
         reader->next = mark->offset;
-        reader->usual = mark->usual;
+        reader->previous_size = mark->previous_size;
     }
     return step;
 }
@@ -384,7 +384,7 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     const uint32_t had = lane ? ctf_lane_had(lane, &frame->packet) : 0;
     struct ctf_stream *stream = had >= CTF_TAKEN ? ctf_stream_of(reader, frame) : NULL;
     if (stream)
-        *ctf_before_of(stream) = lane->taken[had - CTF_TAKEN];
+        *ctf_before_of(stream) = lane->replaced[had - CTF_TAKEN];
     return had == CTF_HAD;
 }
 
@@ -418,7 +418,7 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
     }
     if (!is_mine || reader->packet_i < reader->wanted)
         return skip_packet(reader, is_mine);
-    if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_most)
+    if (in->n + EVENTS_BEFORE > in->batch || reader->slots_n == reader->slots_max)
         return STEP_HOLD;
     step = fill_packet_window(reader);
     return step == STEP_GO ? enter_packet(reader) : step;
@@ -444,7 +444,7 @@ static bool is_end_of_file(struct ctf_reader *reader)
 static bool is_size_verified(const struct ctf_reader *reader)
 {
     const struct ctf_lanes *lanes = reader->lanes;
-    return lanes && !lanes->is_indexed && !lanes->has_corrected &&
+    return lanes && !lanes->is_indexed && !lanes->has_repaired_sizes &&
            reader->packet_i + 1 < lanes->packets;
 }
 
@@ -465,7 +465,7 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
         struct bits bits = bits_over(window_at(reader, reader->next), 0, n * 8);
         const enum ctf_framing framing =
             ctf_frame_packet(reader->trace, reader->section, &bits, &reader->frame, reader->error);
-        const struct ctf_sized sized = {reader->next, reader->usual, NULL, framing};
+        const struct ctf_sized sized = {reader->next, reader->previous_size, NULL, framing};
         switch (framing == CTF_FRAMED && is_size_verified(reader)
                     ? framing
                     : ctf_correct_size(reader, &sized, &reader->frame)) {
@@ -523,13 +523,13 @@ static void begin_reader_batch(struct ctf_reader *reader)
 static enum ctf_step move_window_early(struct ctf_reader *reader)
 {
     const uint64_t here = reader->is_inside ? reader->offset + reader->bits.at / 8 : reader->next,
-                   went = here - reader->looked_from;
+                   went = here - reader->last_read_from;
     const struct input *in = reader->in;
     const uint64_t left = ctf_bytes_from(reader, here),
                    most = in->window.n / 4 < in->max_record ? in->window.n / 4 : 0;
     reader->stride = went > reader->stride / 2 ? 2 * went : reader->stride - reader->stride / 16;
     reader->stride = reader->stride < most ? reader->stride : most;
-    reader->looked_from = here;
+    reader->last_read_from = here;
     if (left >= reader->stride || reader->is_unpacked)
         return STEP_GO;
     if (!reader->is_inside)
@@ -541,7 +541,7 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
 {
     struct ctf_reader *reader = in->own;
     enum ctf_step step = STEP_GO;
-    if (reader->is_nothing && !(in->flags & TTR_READ_DEFINITIONS))
+    if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
     reader->error = error;
     /* Loops because packets may contain nothing to emit, while all slots of the batch are used up.
@@ -581,8 +581,9 @@ void ctf_range(struct input *in, int64_t from_ns, int64_t to_ns)
 uint32_t ctf_kinds(struct input *in)
 {
     const struct ctf_reader *reader = in->own;
-    const uint32_t usual = 1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
-    return reader->trace && !reader->trace->class->is_dialect ? usual : READER_ANY_KIND;
+    const uint32_t previous_size =
+        1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
+    return reader->trace && !reader->trace->class->is_dialect ? previous_size : READER_ANY_KIND;
 }
 
 ttr_status ctf_open(struct input *in, ttr_error *error)
@@ -593,7 +594,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
     reader->from = INT64_MIN;
     reader->to = INT64_MAX;
     reader->time = reader->packet_end = INT64_MIN;
-    reader->slots_most = CTF_SLOTS;
+    reader->slots_max = CTF_SLOTS;
     buffer_init(&reader->heads, &in->base.t->counted);
     buffer_init(&reader->unpacked, &in->base.t->counted);
     pairmap_init(&reader->stream_of, &in->base.t->counted);
@@ -607,7 +608,7 @@ void ctf_close(struct input *in)
         ctf_drop_streams(reader);
     buffer_free(&reader->heads);
     buffer_free(&reader->unpacked);
-    alloc_free(&in->base.t->counted, reader->packets, reader->slots_most, sizeof *reader->packets);
+    alloc_free(&in->base.t->counted, reader->packets, reader->slots_max, sizeof *reader->packets);
     ctf_lanes_release(reader->lanes);
     ctf_trace_release(reader->trace);
 }

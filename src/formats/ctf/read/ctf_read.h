@@ -80,10 +80,10 @@ struct ctf_trace {
     uint32_t users; /* references held by inputs */
     /* pairs of differing duplicate packets that were compared by decoding both
      * (ctf_duplicate_packets.h) */
-    uint32_t twins;
-    bool has_unread_twins;  /* further pairs were not decoded, which is reported once */
-    bool has_damaged_twins; /* a packet is damaged in both of its files */
-    struct folder *folder;  /* NULL for live traces */
+    uint32_t decoded_duplicates;
+    bool has_undecoded_duplicates; /* further pairs were not decoded, which is reported once */
+    bool has_damaged_duplicates;   /* a packet is damaged in both of its files */
+    struct folder *folder;         /* NULL for live traces */
     const struct format *format;
     /* readers by source id of their events, starting at `readers_from`; NULL elements: not of this
      * trace, or closed */

@@ -20,15 +20,15 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                                          uint64_t offset, uint64_t from, bool is_mine)
 {
     const bool is_resized = reader->frame.is_resized;
-    const uint64_t said = is_resized ? reader->frame.said_size : packet->size,
+    const uint64_t said = is_resized ? reader->frame.declared_size : packet->size,
                    next = offset + packet->size / 8;
     reader->next = ctf_go_on(reader, from, next);
-    reader->usual = reader->next - offset;
-    reader->tells_cut = is_mine;
+    reader->previous_size = reader->next - offset;
+    reader->reports_cut = is_mine;
     if (reader->next == next && !is_resized)
         return STEP_GO;
     reader->is_damaged = true;
-    if (reader->is_size_told || !is_mine)
+    if (reader->is_size_reported || !is_mine)
         return STEP_GO;
     from = from < reader->next ? from : reader->next;
     return ctf_step_from_status(
@@ -40,7 +40,7 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
                      (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
                      reader->next < source_end(reader->in->source) ? "another one begins"
                                                                    : "the file ends",
-                     (unsigned long long)reader->usual));
+                     (unsigned long long)reader->previous_size));
 }
 
 /* Reports events later than their packet's end: a range that starts long after the packet misses

@@ -114,10 +114,10 @@ struct ctf_frame {
     bool is_unfinished;
     bool has_unset_size; /* the same, but the content size is stored */
     bool is_resized; /* the declared packet size is impossible; packet.size is the repaired one */
-    uint64_t said_size;    /* declared packet size in bits, if is_resized */
-    uint64_t said_content; /* declared content size in bits */
-    bool is_size_wrong;    /* the declared size cannot be a packet's */
-    bool is_overfull;      /* the declared content is larger than the packet */
+    uint64_t declared_size; /* declared packet size in bits, if is_resized */
+    uint64_t said_content;  /* declared content size in bits */
+    bool is_size_wrong;     /* the declared size cannot be a packet's */
+    bool is_overfull;       /* the declared content is larger than the packet */
     /* the declared content is smaller than the header; it is read like an unfinished packet */
     bool is_underfull;
     struct rfc11_packet rfc; /* RFC v1.1: the fixed packet header */
@@ -165,12 +165,12 @@ struct ctf_reader {
     uint64_t offset; /* file offset of bits.base */
     /* `at`: earliest start of the next event; `end`: end of the content or of the window */
     struct bits bits;
-    uint64_t content_end; /* bits after bits.base */
-    uint64_t next;        /* file offset of the next packet */
-    uint64_t usual;       /* size of the previous packet in bytes; 0 = none yet */
+    uint64_t content_end;   /* bits after bits.base */
+    uint64_t next;          /* file offset of the next packet */
+    uint64_t previous_size; /* size of the previous packet in bytes; 0 = none yet */
     /* for reads up to a time limit: offset where the last one started, and twice the bytes that
      * most of them consume */
-    uint64_t looked_from, stride;
+    uint64_t last_read_from, stride;
     uint64_t ticks;
     int64_t time;     /* time of the last event, ns */
     uint64_t given;   /* events read from the current packet */
@@ -180,33 +180,33 @@ struct ctf_reader {
     uint64_t wanted; /* index of the first packet to read; earlier ones only update counters */
     uint32_t slot;   /* index of the current packet in `packets` */
     uint32_t slots_n;
-    ttr_status status; /* status of CTF_STOP_FAILED */
-    bool is_nothing;   /* the trace has no stream files, so there are no events */
-    bool is_unpacked;  /* RFC v1.1: `bits` points into `unpacked` instead of the window */
-    bool is_inside;    /* reading is inside a packet */
-    bool is_told;      /* the definition of the stream was emitted */
-    bool is_damaged;   /* the current packet has damage */
+    ttr_status status;      /* status of CTF_STOP_FAILED */
+    bool is_eventless;      /* the trace has no stream files, so there are no events */
+    bool is_unpacked;       /* RFC v1.1: `bits` points into `unpacked` instead of the window */
+    bool is_inside;         /* reading is inside a packet */
+    bool is_stream_defined; /* the definition of the stream was emitted */
+    bool is_damaged;        /* the current packet has damage */
     /* the only fault of the packet is content that cannot be decoded; copies keep it as stored */
     bool is_sealed;
     bool is_copied; /* the packet definition has still to be emitted */
     /* the consumer re-encodes all packets, so no packet has to be kept in the window */
     bool is_encoded;
-    bool is_over;      /* the file ends at `next`; this was checked */
-    bool is_lost;      /* no packet starts at `next`; frame.code and frame.text have the reason */
-    bool is_size_told; /* the wrong size of the current packet was reported */
-    bool is_cut_told;  /* the truncated last packet was reported */
+    bool is_over; /* the file ends at `next`; this was checked */
+    bool is_lost; /* no packet starts at `next`; frame.code and frame.text have the reason */
+    bool is_size_reported; /* the wrong size of the current packet was reported */
+    bool is_cut_reported;  /* the truncated last packet was reported */
     /* from this offset to the end of the file, as far as searched, no packet starts; 0 = not known
      */
-    uint64_t no_packet_from;
+    uint64_t no_packet_after;
     /* report a file that ends inside padding: the last packet belongs to this input */
-    bool tells_cut;
+    bool reports_cut;
     bool is_in_order;        /* packets of the file do not overlap in time */
     bool is_foreign;         /* packets with the uuid of another trace were read */
     bool has_cpu;            /* RFC v1.1: the file name contains the cpu */
     struct ctf_lanes *lanes; /* index of the file, shared by its inputs; may be NULL */
     struct buffer heads;
-    struct ctf_packet *packets; /* slots_most elements; NULL before the first packet */
-    uint32_t slots_most;        /* a power of two from CTF_SLOTS_MIN to CTF_SLOTS_MAX */
+    struct ctf_packet *packets; /* slots_max elements; NULL before the first packet */
+    uint32_t slots_max;         /* a power of two from CTF_SLOTS_MIN to CTF_SLOTS_MAX */
     struct layout_run run;
 
     const char *file;                       /* path below the trace folder */
@@ -237,7 +237,7 @@ extern const struct format format_ctf;
 
 /* Returns the file offset of a bit of the current packet. For unpacked content it is at most the
  * end of the stored packet. */
-static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
+static inline uint64_t ctf_file_offset_of_bit(const struct ctf_reader *reader, uint64_t bit)
 {
     uint64_t place = reader->offset + bit / 8, end = reader->offset + reader->frame.packet.size / 8;
     return reader->is_unpacked && place > end ? end : place;

@@ -85,7 +85,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = ctf_place(reader, reader->bits.at),
+    uint64_t from = ctf_file_offset_of_bit(reader, reader->bits.at),
              end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX) {
@@ -106,10 +106,10 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const uint64_t next = packet->offset + packet->size / 8,
                    sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
     if (sooner < next || reader->frame.is_resized) {
-        reader->is_size_told = true;
+        reader->is_size_reported = true;
         end = sooner < end ? sooner : end;
     } else if (end > file_end && file_end >= from) {
-        reader->is_cut_told = true;
+        reader->is_cut_reported = true;
         end = file_end;
     }
     const uint64_t lost =
@@ -131,7 +131,7 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
         return TTR_OK;
     }
     reader->next += n;
-    reader->usual = n;
+    reader->previous_size = n;
     if (reader->lane) /* only the input of the first queue reports what is outside of packets */
         return TTR_OK;
     return input_damage(reader->in, from, n, frame->code, reader->error,

@@ -44,7 +44,7 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
 /* A packet whose size must be verified. */
 struct ctf_sized {
     uint64_t offset;
-    uint64_t usual;               /* size of the previous packet, bytes; 0 = there is none */
+    uint64_t previous_size;       /* size of the previous packet, bytes; 0 = there is none */
     const struct ctf_frame *next; /* frame at the packet's declared end; NULL: not parsed yet */
     enum ctf_framing framing;     /* result of parsing the packet's header */
 };

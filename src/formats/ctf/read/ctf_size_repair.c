@@ -20,10 +20,10 @@
  * Order of calls: ctf_correct_size after each header is parsed (index pass and reading); ctf_go_on
  * after a packet was read, for inputs whose index is incomplete.
  *
- * Invariants: the window is never moved (all reads go through source_peek_at); frame->said_size
+ * Invariants: the window is never moved (all reads go through source_peek_at); frame->declared_size
  * keeps the declared size. Cost: one header at the declared end for each packet whose size changes;
  * otherwise a search of the bytes to the next packet, at most CHAIN_BYTES_MAX without a magic
- * number. reader->no_packet_from makes failed searches of one file linear in total.
+ * number. reader->no_packet_after makes failed searches of one file linear in total.
  *
  * Left out: inputs without random access, whose declared sizes are used. */
 #include "formats/ctf/read/ctf_resync.h"
@@ -237,8 +237,9 @@ static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, ui
         /* the next packet is usually close */
         const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES;
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
-        const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CTF_CANDIDATE,
-                     look = to - at < usual ? (size_t)(to - at) : usual;
+        const size_t n = got > 0 ? (size_t)got : 0,
+                     previous_size = n < wanted ? n : n - CTF_CANDIDATE,
+                     look = to - at < previous_size ? (size_t)(to - at) : previous_size;
         const struct search_bytes bytes_in = {
             .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
         const uint8_t *p = reader->trace->class->has_magic ? search_by_magic(reader, &bytes_in)
@@ -269,19 +270,20 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
 /* Returns true if the padding hides another packet: one that starts after *usual bytes, the size of
  * the previous packet. For the first packet of a file *usual is set to the next one's size. */
 static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t offset,
-                                       uint64_t *usual, const struct ctf_frame *frame)
+                                       uint64_t *previous_size, const struct ctf_frame *frame)
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8,
                    head = (frame->head + 7) / 8;
     struct ctf_frame next;
     if (!reader->trace->class->has_magic || size < content || size - content < head ||
-        *usual == size)
+        *previous_size == size)
         return false;
-    if (*usual == 0 && offset + size < source_end(reader->in->source) &&
+    if (*previous_size == 0 && offset + size < source_end(reader->in->source) &&
         parse_packet_at(reader, offset + size, &next))
-        *usual = next.packet.size / 8;
-    return *usual && *usual >= content && *usual < size && size - *usual >= head &&
-           has_magic_at(reader, offset + *usual) && parse_packet_at(reader, offset + *usual, &next);
+        *previous_size = next.packet.size / 8;
+    return *previous_size && *previous_size >= content && *previous_size < size &&
+           size - *previous_size >= head && has_magic_at(reader, offset + *previous_size) &&
+           parse_packet_at(reader, offset + *previous_size, &next);
 }
 
 /* Returns true if the frame at the packet's declared end confirms the size. */
@@ -372,7 +374,7 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
                                  uint64_t to, const struct ctf_frame *frame)
 {
     const uint64_t head = (frame->head + 7) / 8;
-    if (reader->no_packet_from && offset >= reader->no_packet_from)
+    if (reader->no_packet_after && offset >= reader->no_packet_after)
         return to;
     const uint64_t within = inner < to ? inner : to;
     uint64_t found = search_packet(reader, offset + head, within, frame);
@@ -380,7 +382,7 @@ static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uin
         return found;
     found = inner < to ? search_packet(reader, inner, to, frame) : to;
     if (found == to && (to == source_end(reader->in->source) || !reader->trace->class->has_magic))
-        reader->no_packet_from = offset;
+        reader->no_packet_after = offset;
     return found;
 }
 
@@ -407,7 +409,7 @@ static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 {
     const uint64_t content = frame->said_content;
     frame->is_resized = true;
-    frame->said_size = frame->packet.size;
+    frame->declared_size = frame->packet.size;
     frame->packet.size = size * 8;
     frame->is_overfull = content > size * 8;
     frame->is_unfinished |= content < frame->head;
@@ -429,13 +431,13 @@ enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_si
     if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
         return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;
-    uint64_t usual = sized->usual, size = frame->packet.size / 8;
+    uint64_t previous_size = sized->previous_size, size = frame->packet.size / 8;
     enum size_verdict verdict = SIZE_IS_WRONG;
-    if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &usual, frame)) {
-        set_repaired_size(frame, usual);
+    if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &previous_size, frame)) {
+        set_repaired_size(frame, previous_size);
         return CTF_FRAMED;
     }
-    if (!is_small && size == usual)
+    if (!is_small && size == previous_size)
         return CTF_FRAMED;
     if (!frame->is_size_wrong)
         verdict = classify_size(reader, sized, frame, &size);

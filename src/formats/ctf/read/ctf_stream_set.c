@@ -129,7 +129,7 @@ static bool is_one_stream_of_files(const struct ctf_opened *a, const struct ctf_
 static bool has_first_packet_of(const struct ctf_opened *here, const struct ctf_opened *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
+           ctf_scan_finds(before->in->own, before->queue_i, &here->lane);
 }
 
 /* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
@@ -146,7 +146,7 @@ static bool complete_last_queue(struct ctf_set *set, size_t i)
 {
     struct ctf_opened *here = &set->opened[i];
     struct ctf_reader *reader = here->in->own;
-    if (i + 1 == set->n || here->lane_i != 0 || !reader->lanes ||
+    if (i + 1 == set->n || here->queue_i != 0 || !reader->lanes ||
         !is_one_stream_of_files(here, &set->opened[i + 1]))
         return true;
     const bool is_fine = ctf_scan_rest(reader);
@@ -161,7 +161,7 @@ static bool complete_last_queue(struct ctf_set *set, size_t i)
 static bool must_compare_files(const struct ctf_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->own;
-    return k == latest || k == i - 1 || reader->trace->has_damaged_twins;
+    return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
 /* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
@@ -185,12 +185,12 @@ static bool link_streams(struct ctf_set *set)
             const struct ctf_opened *before = &set->opened[k];
             if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
                 has_same = true;
-                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i},
-                                           &(struct ctf_place){here->in->own, here->lane_i});
+                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->queue_i},
+                                           &(struct ctf_place){here->in->own, here->queue_i});
             }
         }
         if (has_same || (goes_on && continues_after(&here->lane, &last, end)))
-            lanes->lane[here->lane_i].initial = last;
+            lanes->lane[here->queue_i].initial = last;
         if (!goes_on || here->lane.end > end) {
             last = here->lane.last;
             end = here->lane.end;
@@ -279,7 +279,7 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->own;
-        if (!reader->is_nothing)
+        if (!reader->is_eventless)
             ctf_intersection_add(&at, &set->opened[k].lane,
                                  k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
                                  reader->file);

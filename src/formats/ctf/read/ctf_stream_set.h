@@ -34,7 +34,7 @@ struct ctf_opened {
     /* `in` belongs to the file's first queue and reads this queue too, because copies need packets
      * in file order */
     bool is_shared;
-    uint32_t lane_i; /* index of the queue in the file */
+    uint32_t queue_i; /* index of the queue in the file */
     struct ctf_lane lane;
     /* stream instance id; if packets have none, the index of the file in name order (not used for
      * the order of v1.1 files) */

@@ -91,7 +91,7 @@ struct range_entry {
 /* Iterator over packet headers, independent of the window. */
 struct header_iter {
     struct ctf_look look;
-    uint64_t at, usual;
+    uint64_t at, previous_size;
     uint64_t packet; /* index of the packet at `at` */
     struct ctf_frame frame;
 };
@@ -102,24 +102,24 @@ static bool walk_to_packet(struct header_iter *iter, const struct ctf_lanes *lan
 {
     const uint64_t i = packet / lanes->stride;
     ttr_error error;
-    if (i * lanes->stride > iter->packet && i < lanes->marks_n) {
+    if (i * lanes->stride > iter->packet && i < lanes->entry_points_n) {
         iter->packet = i * lanes->stride;
-        iter->at = lanes->mark[i].offset;
-        iter->usual = lanes->mark[i].usual;
+        iter->at = lanes->entry_points[i].offset;
+        iter->previous_size = lanes->entry_points[i].previous_size;
     }
     for (;;) {
         enum ctf_framing framing = ctf_look_at(&iter->look, iter->at, &iter->frame, &error);
-        framing = ctf_correct_size(iter->look.reader,
-                                   &(struct ctf_sized){iter->at, iter->usual, NULL, framing},
-                                   &iter->frame);
+        framing = ctf_correct_size(
+            iter->look.reader, &(struct ctf_sized){iter->at, iter->previous_size, NULL, framing},
+            &iter->frame);
         if (framing == CTF_FRAMED && iter->packet == packet)
             return true;
         if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
             iter->frame.packet.size == UINT64_MAX)
             return false;
         iter->packet += framing == CTF_FRAMED;
-        iter->usual = iter->frame.packet.size / 8;
-        iter->at += iter->usual;
+        iter->previous_size = iter->frame.packet.size / 8;
+        iter->at += iter->previous_size;
     }
 }
 
@@ -129,10 +129,10 @@ static bool time_of_entry(const struct ctf_reader *reader, const struct range_en
                           struct header_iter *iter, int64_t *time)
 {
     const struct ctf_lanes *lanes = reader->lanes;
-    const uint64_t last = lanes->lane[reader->lane].last_full;
+    const uint64_t last = lanes->lane[reader->lane].last_with_events;
     iter->packet = entry->packet;
     iter->at = entry->mark->offset;
-    iter->usual = entry->mark->usual;
+    iter->previous_size = entry->mark->previous_size;
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
         if (ctf_lane_of(lanes, packet) != reader->lane)
             continue;
@@ -165,7 +165,7 @@ static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry
     int64_t time;
     if (!ctf_look_begin(&iter.look, reader))
         return;
-    entry->wanted = is_far ? lanes->lane[0].last_full : entry->wanted;
+    entry->wanted = is_far ? lanes->lane[0].last_with_events : entry->wanted;
     bool is_seen = time_of_entry(reader, entry, &iter, &time);
     if (is_far && !(is_seen && is_later_than_packet(&iter.frame, time)))
         entry->wanted = UINT64_MAX;
@@ -199,7 +199,7 @@ void ctf_enter_range(struct ctf_reader *reader)
     if (entry.packet == 0)
         return;
     reader->next = entry.mark->offset;
-    reader->usual = entry.mark->usual;
+    reader->previous_size = entry.mark->previous_size;
     reader->packet_i = entry.packet;
     reader->is_entered_late = true;
 }

@@ -430,8 +430,8 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
-    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask),
-             behind = ctf_place(reader, end);
+    uint64_t from = ctf_file_offset_of_bit(reader, (reader->bits.at + mask) & ~mask),
+             behind = ctf_file_offset_of_bit(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
