@@ -303,7 +303,7 @@ static void report_packet_order(const struct ctf_index_pass *pass, const struct 
                       ctf_is_of_lane(&lanes->lane[i], frame);
     if (is_earlier)
         input_note(pass->reader->in, TTR_NOTE_ODD, pass->at, "ctf.packet-time",
-                   "a packet of %s begins before one of its stream that stands in front of it",
+                   "a packet of %s begins before an earlier packet of its stream in the file",
                    pass->reader->file);
 }
 

@@ -64,8 +64,8 @@ static void emit_discarded_gap(struct ctf_reader *reader)
             /* more than half of the range: the counter went back instead of wrapping */
             lost >> (width - 1))
             input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
-                       "the counter of discarded events of %s goes from %llu back to %llu: how "
-                       "many are missing there is not known",
+                       "the counter of discarded events of %s goes from %llu back to %llu: the "
+                       "number of missing events is unknown",
                        reader->file, (unsigned long long)before->discarded,
                        (unsigned long long)packet->discarded);
         else if (lost)

@@ -143,7 +143,7 @@ static bool replace_damaged_packet(const struct packet_iter *first, const struct
     lane->replaced[lane->replaced_n++] = *before;
     input_note(first->pass.reader->in, TTR_NOTE_ODD, location_of_packet(first).offset,
                "ctf.damaged-twin",
-               "a packet of %s is damaged: it is read from %s, which has it whole",
+               "a packet of %s is damaged: read from %s instead, which has a valid copy",
                first->pass.reader->file, here->pass.reader->file);
     return true;
 }

@@ -81,10 +81,11 @@ static void report_undecoded_pair(const struct ctf_twin *first, const struct ctf
         return;
     trace->has_undecoded_duplicates = true;
     input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
-               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
-               "so with all like this; to see the others give the traces one by one",
+               "a packet of %s differs in %s, and %s: the first copy is read, even if damaged, and "
+               "so for all such packets; to see the others, read the traces one by one",
                first->reader->file, second->reader->file,
-               size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
+               size > CTF_TWIN_BYTES ? "is too large to be compared"
+                                     : "too many were compared already");
 }
 
 bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,

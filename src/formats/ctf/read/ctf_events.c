@@ -156,8 +156,8 @@ static __attribute__((noinline)) void report_clamped_time(struct ctf_reader *rea
 {
     event->flags |= TTR_EVENT_CLAMPED;
     input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.far-time",
-               "the time of an event of %s (%llu ticks) is none that 64 bits of nanoseconds hold: "
-               "the nearest one stands for it",
+               "the time of an event of %s (%llu ticks) does not fit in 64 bits of nanoseconds: "
+               "the nearest time is used",
                reader->file, (unsigned long long)event->ticks);
 }
 

@@ -20,10 +20,11 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
     *check = (struct ctf_index_check){.reader = reader};
     check->is_there = ctf_index_open(&check->index, reader->trace, reader->file, &is_odd);
     if (is_odd)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and "
-                   "whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
-                   reader->file, CTF_INDEX_MAGIC);
+        input_note(
+            reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
+            "index/%.80s.idx is not an index: expected the magic number 0x%x, version 1 and "
+            "complete entries of 56 bytes or more; \"convert --to=ctf\" writes a correct one",
+            reader->file, CTF_INDEX_MAGIC);
 }
 
 /* Reads the next entry, unless the previous one is still unused. */
@@ -54,7 +55,7 @@ static void report_index_entry(const struct ctf_index_check *check, unsigned i, 
     input_note(reader->in, TTR_NOTE_ODD, offset, "ctf.bad-index",
                "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64
                " as the packet at byte %" PRIu64
-               " says; it is not used, \"convert --to=ctf\" makes a right one",
+               " declares; index not used, \"convert --to=ctf\" writes a correct one",
                reader->file, offset_of_entry(&check->index), number_names[i], found, expected,
                offset);
 }
@@ -119,7 +120,7 @@ void ctf_index_check_nothing(struct ctf_index_check *check)
     check->is_taken = false;
     input_note(reader->in, TTR_NOTE_ODD, check->entry.offset, "ctf.bad-index",
                "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
-               "; it is not used, \"convert --to=ctf\" makes a right one",
+               "; index not used, \"convert --to=ctf\" writes a correct one",
                reader->file, offset_of_entry(&check->index), check->entry.offset);
 }
 
@@ -129,6 +130,6 @@ void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
     if (check->is_there && is_whole && check->packets != check->index.n)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
                    "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64
-                   ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
+                   ", one per packet; index not used, \"convert --to=ctf\" writes a correct one",
                    reader->file, check->index.n, check->packets);
 }

@@ -65,15 +65,15 @@ ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, 
     if (at->file_without_times)
         return fail(
             error, TTR_E_UNSUPPORTED, NO_OFFSET,
-            "%s: nobody knows when all streams are active: packets of %s do not say when they "
-            "begin, or cannot be looked at ahead",
+            "%s: cannot intersect streams: packets of %s declare no begin time, or the file "
+            "has no random access",
             trace, at->file_without_times);
     if (at->streams == 0)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s has no streams that could be active at one time", trace);
+                    "%s: cannot intersect streams: there are no packets", trace);
     if (at->from > at->to)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s: there is no time at which all %llu streams are active", trace,
+                    "%s: all %llu streams are never active at the same time", trace,
                     (unsigned long long)at->streams);
     return TTR_OK;
 }

@@ -262,12 +262,12 @@ static ttr_status skip_file_without_section(struct ctf_opening *opening,
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
         ctf_opening_note(opening, TTR_NOTE_ODD, 0, code,
-                         "the file %s has the name of no section: it was passed over", file->name);
+                         "the name of file %s matches no section: skipped", file->name);
         return TTR_OK;
     }
     ttr_status status = add_damage_input(
         opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
-        "no stream file has a section in the metadata, which may have been cut", error);
+        "no stream file matches a section; the metadata may be truncated", error);
     if (status == TTR_OK && !opening->first)
         opening->first = opening->set->opened[opening->set->n - 1].in;
     return status;
@@ -315,9 +315,8 @@ static void report_other_entries(struct ctf_opening *opening)
     for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link));
          i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file",
-                             "%s is a %s: it was passed over", name,
-                             is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
+            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: skipped",
+                             name, is_link ? "broken link" : "FIFO, a socket or a device");
 }
 
 /* Returns true if no stream file belongs to a section. */

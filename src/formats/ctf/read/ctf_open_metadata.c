@@ -46,7 +46,7 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
         return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s holds no file \"%s\", which tells how the others are read",
+                    "%s: file \"%s\" is missing, which describes the stream files",
                     folder_path(trace->folder), CTF_METADATA);
     return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata,
                        &trace->class->metadata_n, error);
@@ -109,7 +109,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised &&
         lacks_tsdl_opening(&text))
         status = fail(error, TTR_E_MALFORMED, 0,
-                      "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
+                      "%s does not start with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
                       opening->path);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
@@ -208,7 +208,7 @@ static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *er
     adopt_longer_metadata(opening, longer);
     if (is_bad)
         ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                         "%s begins with these metadata and goes on: the events are read by it",
+                         "%s starts with these metadata and is longer: events are read with it",
                          opening->longer);
     return TTR_OK;
 }
@@ -233,7 +233,7 @@ static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_erro
     ctf_opening_note(opening, TTR_NOTE_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
                      "the metadata end before they declare a stream");
     ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                     "%s begins with these metadata and goes on: the events are read by it",
+                     "%s starts with these metadata and is longer: events are read with it",
                      opening->longer);
     return TTR_OK;
 }
@@ -267,8 +267,7 @@ static const char *consequence_of_note(const struct ctf_opening *opening, const 
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
-    return opening->longer ? ", where those of another folder go on, which are read"
-                           : ", which is left out";
+    return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
 /* The first stream's input reports diagnostics of undamaged metadata. Its offsets are not those of

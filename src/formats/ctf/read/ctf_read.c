@@ -132,7 +132,7 @@ static enum ctf_step skip_file_tail(struct ctf_reader *reader)
     if (reader->lane) /* only the input of the first queue reports what is outside of packets */
         return STEP_GO;
     if (ctf_is_zero(p, (size_t)n)) {
-        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are no packet",
+        input_note(in, TTR_NOTE_REMARK, from, "ctf.zeros", "%llu zero bytes in %s are not a packet",
                    (unsigned long long)n, reader->file);
         return STEP_GO;
     }
@@ -160,14 +160,14 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
         return STEP_GO;
     if (n == 0) {
         input_note(reader->in, TTR_NOTE_ODD, from, "ctf.no-size",
-                   "packets of %s follow others that tell no size: one is taken to end where the "
-                   "next begins",
+                   "packets of %s follow packets without a size: each is assumed to end where the "
+                   "next one starts",
                    reader->file);
         return STEP_GO;
     }
     if (is_zero) {
         input_note(reader->in, TTR_NOTE_REMARK, from, "ctf.zeros",
-                   "%llu zero bytes in %s are no packet", (unsigned long long)n, reader->file);
+                   "%llu zero bytes in %s are not a packet", (unsigned long long)n, reader->file);
         return STEP_GO;
     }
     return ctf_step_from_status(reader, input_damage(reader->in, from, n, frame->code,
@@ -197,24 +197,23 @@ static void report_odd_packet(struct ctf_reader *reader, const struct ctf_packet
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.other-trace",
                    "a packet of %s has the uuid of another trace", reader->file);
     if (frame->is_overfull && tells_content)
-        input_note(
-            reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-            "a packet of %s claims more content than it has room for; read as far as events go",
-            reader->file);
+        input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
+                   "a packet of %s declares more content than its size; read up to the last event",
+                   reader->file);
     if (frame->is_underfull && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.content-size",
-                   "a packet of %s claims less content than its header alone has; read as far as "
-                   "events go",
+                   "a packet of %s declares less content than its header; read up to the last "
+                   "event",
                    reader->file);
     else if (frame->is_unfinished && tells_content)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unfinished",
-                   "a packet of %s was never finished by its tracer: its sizes are not set; read "
-                   "as far as events go",
+                   "a packet of %s was not finished by its tracer: its sizes are not set; read "
+                   "up to the last event",
                    reader->file);
     if (frame->has_unset_size)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.unset-size",
-                   "a packet of %s tells the size of its content, but not its own: the next one is "
-                   "looked for behind the content",
+                   "a packet of %s declares a content size but no packet size: the next packet is "
+                   "searched after the content",
                    reader->file);
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
         input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.begin-after-end",
@@ -412,7 +411,7 @@ static enum ctf_step accept_packet(struct ctf_reader *reader)
     if (is_mine && is_duplicate_packet(reader, frame)) {
         reader->in->duplicates++;
         input_note(reader->in, TTR_NOTE_REMARK, reader->next, "ctf.duplicate",
-                   "a packet of %s stands in another file of its stream too: left out here",
+                   "a packet of %s is in another file of its stream too: skipped here",
                    reader->file);
         return skip_packet(reader, is_mine);
     }
@@ -486,10 +485,9 @@ static enum ctf_step read_between_packets(struct ctf_reader *reader)
             return skip_file_tail(reader);
         if (need >= HEAD_MAX) {
             reader->frame.code = "ctf.bad-packet";
-            (void)snprintf(
-                reader->frame.text, sizeof reader->frame.text,
-                "its header and context take more than %llu MiB, which is more than is looked at",
-                (unsigned long long)(n >> 20));
+            (void)snprintf(reader->frame.text, sizeof reader->frame.text,
+                           "header and context exceed the limit of %llu MiB",
+                           (unsigned long long)(n >> 20));
             return search_next_packet(reader, &reader->frame);
         }
     }

@@ -34,11 +34,11 @@ enum ctf_step ctf_advance_to_next_packet(struct ctf_reader *reader, const struct
     return ctf_step_from_status(
         reader,
         input_damage(reader->in, from, reader->next - from, "ctf.bad-size", reader->error,
-                     "%s: the packet at byte %llu says that it has %llu %s, but %s "
-                     "behind %llu bytes: read on there",
+                     "%s: the packet at byte %llu declares %llu %s, but %s "
+                     "after %llu bytes: reading continues there",
                      reader->file, (unsigned long long)offset,
                      (unsigned long long)(said % 8 ? said : said / 8), said % 8 ? "bits" : "bytes",
-                     reader->next < source_end(reader->in->source) ? "another one begins"
+                     reader->next < source_end(reader->in->source) ? "another one starts"
                                                                    : "the file ends",
                      (unsigned long long)reader->previous_size));
 }
@@ -97,9 +97,8 @@ enum ctf_step ctf_move_window(struct ctf_reader *reader)
     uint64_t need = had + (had > MOVE_BYTES ? had : MOVE_BYTES);
     if (had > in->max_record) {
         reader->run.member = NULL;
-        const ttr_status lost =
-            ctf_lose_event(reader, "ctf.too-large",
-                           "an event is larger than a record may be (ttr_read_options.max_record)");
+        const ttr_status lost = ctf_lose_event(
+            reader, "ctf.too-large", "an event is larger than ttr_read_options.max_record");
         return lost == TTR_OK
                    ? leave_packet(reader)
                    : ctf_step_from_status(
@@ -150,8 +149,8 @@ static enum ctf_step handle_content_edge(struct ctf_reader *reader)
     }
     ttr_status status;
     if (is_content)
-        status = ctf_lose_event(reader, "ctf.cut-event",
-                                "an event goes on behind the content of its packet");
+        status =
+            ctf_lose_event(reader, "ctf.cut-event", "an event exceeds the content of its packet");
     else
         status = ctf_lose_event(reader, "ctf.cut", "the file ends inside a packet");
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
@@ -190,9 +189,8 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
         return STEP_HOLD;
     case CTF_STOP_ZERO:
         if (!ctf_ends_with_zeros(&reader->frame))
-            status =
-                ctf_lose_event(reader, "ctf.empty-event",
-                               "an event takes no bits, so that there would be no end of them");
+            status = ctf_lose_event(reader, "ctf.empty-event",
+                                    "an event has no bits, so the number of events is unlimited");
         break;
     case CTF_STOP_UNKNOWN:
         return skip_bad_event(reader, "ctf.unknown-event",
@@ -200,7 +198,7 @@ enum ctf_step ctf_read_packet_events(struct ctf_reader *reader)
     case CTF_STOP_CLASS:
         return skip_bad_event(reader, "ctf.unknown-event", reader->why);
     case CTF_STOP_BAD:
-        return skip_bad_event(reader, "ctf.bad-event", "a length or selector cannot be");
+        return skip_bad_event(reader, "ctf.bad-event", "a length or selector is invalid");
     }
     return status == TTR_OK ? leave_packet(reader) : ctf_step_from_status(reader, status);
 }

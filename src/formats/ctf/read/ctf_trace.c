@@ -75,7 +75,7 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
         status = rfc11_parse(description, text, error);
     else
         status = fail(error, TTR_E_UNSUPPORTED, 0,
-                      "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+                      "%s is not metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
         status = ctf_dialect_prepare(description, error);
     class->is_dialect = status == TTR_OK && ctf_is_dialect(description);

@@ -96,17 +96,17 @@ ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
         status = input_damage(
             reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
             "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
-            "metadata; it is read as it says: packets of another machine "
-            "are better put beside its own metadata",
+            "metadata; read as declared; put packets of another machine "
+            "next to its own metadata",
             reader->file, (unsigned long long)at, byte_order_name(packet->is_big_endian),
             byte_order_name(description->is_big_endian));
     if (status == TTR_OK && description->has_session_id &&
         packet->session_id != description->session_id)
         status = input_damage(
             reader->in, at + SESSION_AT, NUMBER_BYTES, "ctf.session-id", reader->error,
-            "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; it is "
-            "read by this metadata all the same: where its "
-            "events make no sense, put it beside the metadata of its own session",
+            "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; "
+            "read with this metadata; if its "
+            "events make no sense, put it next to the metadata of its own session",
             reader->file, (unsigned long long)at, packet->session_id, description->session_id);
     return status;
 }

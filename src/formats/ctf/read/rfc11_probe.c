@@ -382,13 +382,13 @@ static void report_alignment(const struct ctf_description *description, bool is_
     };
     static const char *const guesses[] = {
         [CTF_ALIGN_PACKED] = "the metadata records no alignment; read as packed, though its events "
-                             "can be read as natural too: " RFC11_ASSUMES " decides",
+                             "can be read as natural too; use " RFC11_ASSUMES,
         [CTF_ALIGN_NATURAL_64] =
             "the metadata records no alignment; read as natural with words of 64 bits, though its "
-            "events can be read otherwise too: " RFC11_ASSUMES " decides",
+            "events can be read otherwise too; use " RFC11_ASSUMES,
         [CTF_ALIGN_NATURAL_32] =
             "the metadata records no alignment; read as natural with words of 32 bits, though its "
-            "events can be read otherwise too: " RFC11_ASSUMES " decides",
+            "events can be read otherwise too; use " RFC11_ASSUMES,
     };
     const enum ctf_alignment alignment = is_found ? description->alignment : CTF_ALIGN_UNKNOWN;
     if (description->note)

@@ -135,7 +135,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
     if (!section)
         return refuse_packet_header(frame, "ctf.no-section",
-                                    "the file belongs to no section of the metadata");
+                                    "the file matches no section of the metadata");
     frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
@@ -143,7 +143,7 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     return frame->is_size_wrong
                ? refuse_packet_header(
                      frame, "ctf.bad-size",
-                     "packet_size is less than the 48 bytes of the header, which it counts")
+                     "packet_size is less than the 48 bytes of the header, which it includes")
                : CTF_FRAMED;
 }
 
@@ -202,12 +202,13 @@ static ttr_status report_content_size(struct ctf_reader *reader, const char *how
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
-    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES,
-                        "ctf.bad-size", reader->error,
-                        "%s: the packet at byte %llu says that its content ends at byte %u of it: "
-                        "it is read up to byte %llu, %s",
-                        reader->file, (unsigned long long)packet->offset,
-                        reader->frame.rfc.content_size, (unsigned long long)end, how);
+    return input_damage(
+        reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size",
+        reader->error,
+        "%s: the packet at byte %llu declares that its content ends at byte %u of it: "
+        "read up to byte %llu, %s",
+        reader->file, (unsigned long long)packet->offset, reader->frame.rfc.content_size,
+        (unsigned long long)end, how);
 }
 
 /* Corrects a wrong content size by the checksum or the compressed data. */
@@ -250,11 +251,11 @@ static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stor
     const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
                                          content->room, rfc->checksum);
     if (n)
-        return set_content_size(reader, content, n, "for what stands before has its checksum");
+        return set_content_size(reader, content, n, "since the bytes before have its checksum");
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
                         "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
-                        "header says 0x%08x; it is read all the same",
+                        "header declares 0x%08x; read anyway",
                         reader->file, (unsigned long long)(content->offset - RFC11_HEADER),
                         checksum, rfc->checksum);
 }
@@ -328,7 +329,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
         use_empty_content(reader);
     if (how.unused)
         input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
-                   "%llu bytes stand behind the compressed content of a packet of %s",
+                   "%llu bytes follow the compressed content of a packet of %s",
                    (unsigned long long)how.unused, reader->file);
     reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged &&
                         (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
@@ -340,18 +341,18 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
         return fail_option(
             reader->error,
             report_lost_content(reader, content, "ctf.no-key",
-                                "it is enciphered: give its key with " RFC11_KEY_ADVICE),
+                                "it is encrypted: set its key with " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return report_lost_content(reader, content, "ctf.unknown-scheme",
-                                   "its compression or cypher is none that RFC v1.1 defines");
+                                   "RFC v1.1 does not define its compression or encryption scheme");
     case RFC11_DAMAGED:
         return report_lost_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
         return fail_option(
             reader->error,
             report_lost_content(reader, content, "ctf.unpacked-max",
-                                "it unpacks to more bytes than format option unpacked-max allows"),
+                                "it exceeds the limit of format option unpacked-max"),
             "ctf.unpacked-max");
     case RFC11_NO_MEMORY:
         break;
@@ -372,7 +373,7 @@ ttr_status rfc11_enter_packet(struct ctf_reader *reader)
         status = decode_packet_content(reader, &content);
     if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
         return status;
-    return report_content_size(reader, "as far as there are events", packet->size / 8);
+    return report_content_size(reader, "the last event", packet->size / 8);
 }
 
 void rfc11_leave_packet(const struct ctf_reader *reader)
@@ -436,7 +437,7 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     reader->bits.at = end;
     reader->ticks = header.ticks;
     reader->status = input_damage(reader->in, from, behind - from, code, reader->error,
-                                  "%s: %s (id %llu); passed over by its payload_size", reader->file,
+                                  "%s: %s (id %llu); skipped by its payload_size", reader->file,
                                   what, (unsigned long long)header.id);
     return RFC11_PASSED;
 }
