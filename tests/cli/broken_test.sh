@@ -330,7 +330,7 @@ run "$tracetta" check rfc11-bad-no-section
 [ $run_status = 3 ] && grep -q 'damage ctf.no-section x2 in 2 streams' "$work/.out" && grep -q 'bad-no-section/other$' "$work/.out" && grep -q 'bad-no-section/s$' "$work/.out"
 verdict "where_no_file_has_a_section_each_is_damage" $? "exit status $run_status"
 refuses "which_is_told_of_no_events" 1 '2 damaged places \(' "$tracetta" cat rfc11-bad-no-section
-refuses "and_ends_strict_reading" 1 'no stream file has a section' "$tracetta" cat --strict rfc11-bad-no-section
+refuses "and_ends_strict_reading" 1 'no stream file matches a section' "$tracetta" cat --strict rfc11-bad-no-section
 
 # Metadata of another place, where those of the trace tell nothing: all files beside them are still one trace.
 make told 'u8 x;' '\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'

@@ -192,7 +192,7 @@ run "$tracetta" cat --option=text.time=ns --stream-intersection --kind=instant l
 verdict "so_does_one_whose_last_packet_a_crash_left_open" $? "exit status $run_status: $(cut -c 1-60 "$work/.out")"
 refuses "streams_that_never_meet_have_no_such_time" 3 "apart: all 2 streams are never active at the same time" "$tracetta" cat --stream-intersection apart
 mkdir lonely && cp session/one/metadata lonely
-refuses "nor_has_a_trace_without_streams" 3 "lonely has no streams" "$tracetta" cat --stream-intersection lonely
+refuses "nor_has_a_trace_without_streams" 3 "lonely: cannot intersect streams" "$tracetta" cat --stream-intersection lonely
 run "$tracetta" convert --quiet session/one -o other.fxt && run "$tracetta" cat --stream-intersection other.fxt
 [ $run_status = 0 ] && [ -s "$work/.out" ] && grep -q 'other.fxt: warning: --stream-intersection is for ctf' "$work/.err"
 verdict "traces_of_other_formats_are_read_whole_with_a_warning" $? "exit status $run_status"

@@ -103,7 +103,7 @@ lay ctf/vectors/rfc11-gzip
 lay ctf/vectors/rfc11-metadata-enciphered
 says "a_note_names_the_option_of_a_key" "ctf.no-key x2, .* $advice" bash -c "'$tracetta' check rfc11-aes; true"
 refuses "so_does_strict_reading" 1 "$advice \(ctf.no-key\)" "$tracetta" cat --strict rfc11-aes
-says "and_what_allows_more_bytes_is_named_so" 'ctf.unpacked-max x2, .* than --option=unpacked-max allows' bash -c "'$tracetta' check --option=unpacked-max=49 rfc11-gzip; true"
+says "and_what_allows_more_bytes_is_named_so" 'ctf.unpacked-max x2, .* limit of --option=unpacked-max' bash -c "'$tracetta' check --option=unpacked-max=49 rfc11-gzip; true"
 refuses "metadata_without_their_key_say_so" 3 "$advice" "$tracetta" cat rfc11-metadata-enciphered
 refuses "writing_says_so" 2 'needs a key: add --option=key=FILE or --option=key-env=NAME' "$tracetta" convert --to=ctf --option=cypher=aes --option=version=1.1 rfc11-gzip -o enciphered
 mkdir beside && cp -r rfc11-gzip rfc11-metadata-enciphered beside

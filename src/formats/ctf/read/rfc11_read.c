@@ -341,7 +341,7 @@ static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored
         return fail_option(
             reader->error,
             report_lost_content(reader, content, "ctf.no-key",
-                                "it is encrypted: set its key with " RFC11_KEY_ADVICE),
+                                "it is encrypted: give its key with " RFC11_KEY_ADVICE),
             RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
         return report_lost_content(reader, content, "ctf.unknown-scheme",
