@@ -1,8 +1,8 @@
 /* Index pass over a stream file: assigns packets to queues and records entry points, before the
  * first event is read. See ctf_build_index.h for queues and for the order of calls.
  *
- * Purpose: an input must emit its events in time order, and a time range must not read the complete
- * file. Both need the begin and end of all packets first.
+ * Purpose: an input must emit its events in time order, and a time range must not read the
+ * complete file. Both need the begin and end of all packets first.
  *
  * Algorithm: greedy interval partitioning in file order. A packet is added to the first queue of
  * its stream that ends before the packet begins; if there is none, to a new queue. After
@@ -13,17 +13,19 @@
  *
  * |  packet        0     1     2     3     4     5     6     7
  * |  entry point   x           x           x           x          stride = 2
- * |                `-- offset, usual, before, oldest
+ * |                `-- offset, previous_size, before, oldest_needed
  *
  * `before` is the latest end of all earlier packets, so binary search works even if packets
  * overlap. `oldest_needed` is the packet at which reading must start so that no queue loses its
  * last packet before the range.
  *
- * Two sources of packets: - scan_by_index: the LTTng index file. Entries must be adjacent, of one
- * stream and in order. The headers of the first, middle and last packet, and of overlapping ones,
- * must agree. - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
- * (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found when reading
- * gets there.
+ * Two sources of packets:
+ * |  - scan_by_index: the LTTng index file. Entries must be adjacent, of one stream and in
+ * |     order. The headers of the first, middle and last packet, and of overlapping ones, must
+ * |     agree.
+ * |  - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
+ * |     (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found
+ * |     when reading gets there.
  *
  * Invariants: queue[i] of a packet never changes after it is assigned; entry points ascend in
  * offset and `before`; n >= 1.
@@ -31,9 +33,9 @@
  * Cost: one header of 256 bytes per packet (a microsecond from the page cache), or none with an
  * index; 40 bytes per entry point; one byte per packet if there are two queues or more.
  *
- * Left out: events are never decoded here, so events outside of their packet's times are handled by
- * ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but see
- * ctf_index_unsized_rest). */
+ * Left out: events are never decoded here, so events outside of their packet's times are handled
+ * by ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but
+ * see ctf_index_unsized_rest). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>

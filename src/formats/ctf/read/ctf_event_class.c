@@ -291,7 +291,7 @@ static bool reserve_class_id(struct ctf_trace *trace, struct ctf_stream *stream,
     return true;
 }
 
-/* Returns the size rule of complete events, for classes whose headers have a fixed size. */
+/* Returns the size rule of complete events, for classes with headers that have a fixed size. */
 static struct layout_bytes event_size_rule(const struct ctf_stream *stream,
                                            const struct ctf_class *class)
 {

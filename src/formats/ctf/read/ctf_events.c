@@ -386,7 +386,7 @@ static struct event_loop make_event_loop(struct ctf_reader *reader, ttr_event *e
                                .header.ticks = reader->ticks};
 }
 
-/* Sets plain_ticks if ticks are nanoseconds, so that the time is one addition. Ticks whose sum
+/* Sets plain_ticks if ticks are nanoseconds, so that the time is one addition. Ticks with a sum
  * would overflow are excluded. */
 static void set_plain_ticks(struct ctf_views *views)
 {

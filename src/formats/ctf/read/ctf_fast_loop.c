@@ -110,7 +110,8 @@ static inline __attribute__((always_inline)) void fill_plain_event(ttr_event *ev
     to[15] = run->kind | combine_u32_pair(load_event_u32(&entry->kind), 0);
 }
 
-/* Returns the end of a body whose text exceeds the vector search. `first`: offset of the text. */
+/* Returns the end of a body with a text that exceeds the vector search. `first`: offset of the
+ * text. */
 static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_bytes *bytes,
                                                              const uint8_t *base, uint64_t first,
                                                              uint64_t end)

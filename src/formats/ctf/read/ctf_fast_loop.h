@@ -1,10 +1,12 @@
 /* Fast loop: decodes consecutive plain events, as far as the window contains them.
  *
  * Purpose: most events of most traces are plain, and only their boundaries and times are needed
- * until a caller asks for fields. An event is plain if - its header consists of two loads of whole
- * bytes (CTF_PLAN_LOADS, little-endian); - its ticks are nanoseconds, so its time is one addition;
- * - its class was met before, belongs to no thread, and needs no values from outside of the event;
- * - its end follows from the class's size rule in bytes (struct layout_bytes).
+ * until a caller asks for fields. An event is plain if
+ * |  - its header consists of two loads of whole bytes (CTF_PLAN_LOADS, little-endian);
+ * |  - its ticks are nanoseconds, so its time is one addition;
+ * |  - its class was met before, belongs to no thread, and needs no values from outside of the
+ * |     event;
+ * |  - its end follows from the class's size rule in bytes (struct layout_bytes).
  *
  * Order of calls: ctf_fast_loop_is_possible and ctf_fast_loop_init once per call of the reader;
  * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c reads the event at
@@ -21,7 +23,8 @@
  * reader.
  *
  * Cost: about 30 instructions per event; one cache line per event class (struct ctf_entry). The
- * loop is compiled three times, for simple, extended and other headers (enum heads in the .c file).
+ * loop is compiled three times, for simple, extended and other headers (enum heads in the .c
+ * file).
  *
  * Left out: big-endian and bit-packed headers, threads, backward times, imports, clock fields in
  * bodies. Thread rule: that of the reader. */

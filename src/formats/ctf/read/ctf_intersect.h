@@ -1,6 +1,6 @@
 /* Time in which all streams of a trace are active: from the latest begin to the earliest end of the
- * streams. Uses the packets' times, or the last events' for tracers whose packet ends are known to
- * be wrong. Plain data. */
+ * streams. Uses the packets' times, or the last events' for tracers with packet ends that are known
+ * to be wrong. Plain data. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 
@@ -10,7 +10,8 @@ struct ctf_intersection {
     int64_t from, to;       /* intersection of the finished streams, ns, both inclusive */
     struct ctf_lane stream; /* current stream: begin and end of all its packet queues */
     size_t streams;
-    const char *file_without_times; /* name of a file whose packets have no times; NULL = none */
+    const char
+        *file_without_times; /* name of a file with packets that have no times; NULL = none */
 };
 
 /* Adds a packet queue of the file. Queues of one data stream must follow each other; `goes_on`

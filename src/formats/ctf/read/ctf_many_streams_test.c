@@ -15,7 +15,7 @@
 
 #define STREAMS 250u
 #define EVENTS 1200u /* per stream; more than a window holds */
-/* index of the event in the first packet whose time is damaged */
+/* index of the event in the first packet that gets a damaged time */
 #define HIT 300u
 #define FAR_EVENTS 250u              /* per stream of the trace with large events */
 #define PACKET_EVENTS 400u           /* maximum per packet */

@@ -1,21 +1,25 @@
 /* Opens a CTF trace: one input for each packet queue of each stream file.
  *
- * Steps, for each folder (open_folder_trace): 1. Copy and check the options (prepare). 2. Find the
- * metadata: option `metadata`, the file `metadata` of the folder, or the longer metadata of another
- * folder of the trace (ctf_open_metadata.c). Traces with equal metadata share one parsed class. 3.
- * Open each stream file: build its index (ctf_build_index.h), and make one input per packet queue.
- * Copies get one input for all queues, since they need packets in file order. 4. Add the inputs to
- * the stream set, which sorts, links and merges them (ctf_stream_set.h).
+ * Steps, for each folder (open_folder_trace):
+ * |  1. Copy and check the options (prepare).
+ * |  2. Find the metadata: option `metadata`, the file `metadata` of the folder, or the longer
+ * |     metadata of another folder of the trace (ctf_open_metadata.c). Traces with equal
+ * |     metadata share one parsed class.
+ * |  3. Open each stream file: build its index (ctf_build_index.h), and make one input per
+ * |     packet queue. Copies get one input for all queues, since they need packets in file
+ * |     order.
+ * |  4. Add the inputs to the stream set, which sorts, links and merges them
+ * |     (ctf_stream_set.h).
  *
  * A stream file is each regular file of the folder except `metadata`, hidden files and files of
  * subfolders (index/).
  *
  * A folder or file that cannot be read does not prevent the others from being read: it is replaced
- * by an input without events that reports the reason as damage. This does not apply to strict mode,
- * missing memory, wrong options, or if nothing at all can be read.
+ * by an input without events that reports the reason as damage. This does not apply to strict
+ * mode, missing memory, wrong options, or if nothing at all can be read.
  *
- * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet queues
- * of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
+ * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet
+ * queues of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -252,7 +256,8 @@ static ttr_status replace_unreadable_file(struct ctf_opening *opening,
                             reason.text, error);
 }
 
-/* RFC v1.1: skips and reports a file whose name belongs to no section. If this holds for all files
+/* RFC v1.1: skips and reports a file with a name that belongs to no section. If this holds for all
+ * files
  * (`is_lost`), sections are missing from the metadata, and the events are reported as damage. */
 static ttr_status skip_file_without_section(struct ctf_opening *opening,
                                             const struct folder_file *file, bool is_lost,

@@ -130,7 +130,7 @@ static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
-    /* Do not share a class with diagnostics, whose texts name the file. Nor a v1.1 class, which
+    /* Do not share a class with diagnostics: their texts name the file. Nor a v1.1 class, which
      * depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_offer(trace);

@@ -142,7 +142,7 @@ static enum ctf_step skip_file_tail(struct ctf_reader *reader)
                              reader->file, (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Searches for the next packet after a bad header, whose sizes cannot be trusted. */
+/* Searches for the next packet after a bad header, since its sizes cannot be trusted. */
 static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     uint64_t from = reader->next;
@@ -176,7 +176,7 @@ static enum ctf_step search_next_packet(struct ctf_reader *reader, const struct 
                                                      (unsigned long long)n, n == 1 ? "" : "s"));
 }
 
-/* Stores header and context, whose fields may be asked for after the window has moved. */
+/* Stores header and context, since their fields may be asked for after the window has moved. */
 static bool store_packet_head(struct ctf_reader *reader, struct ctf_packet *packet)
 {
     size_t n = (size_t)((reader->frame.head + 7) / 8);
@@ -387,7 +387,7 @@ static bool is_duplicate_packet(struct ctf_reader *reader, const struct ctf_fram
     return had == CTF_HAD;
 }
 
-/* Decides what to do with a packet whose header and context are complete: read, skip, or stop at
+/* Decides what to do with a packet with header and context complete: read, skip, or stop at
  * the end of the range. */
 static enum ctf_step accept_packet(struct ctf_reader *reader)
 {

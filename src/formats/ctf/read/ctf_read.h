@@ -8,11 +8,11 @@
  *
  * With TTR_READ_DEFINITIONS an input also emits what a writer needs to copy packets unchanged:
  *
- *   CTF_DEFINITION_STREAM  once, first, also for a file without packets; the payload is empty
- *   CTF_DEFINITION_PACKET  after the last event of each undamaged packet:
- *                          payload = the packet as stored (header, content, padding; compressed
- *                                    or encrypted if the file is), link = its number of events,
- *                          time = that of its last event
+ * |  CTF_DEFINITION_STREAM  once, first, also for a file without packets; the payload is empty
+ * |  CTF_DEFINITION_PACKET  after the last event of each undamaged packet:
+ * |                         payload = the packet as stored (header, content, padding; compressed or
+ * |                                   encrypted if the file is), link = its number of events,
+ * |                         time = that of its last event
  *
  * Events then have TTR_EVENT_RAW: their payload is the stored event from the first byte of its
  * header. It points into the payload of the packet definition that follows (unless the packet is

@@ -14,7 +14,7 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS 32u      /* packets whose events may share one batch */
+#define CTF_SLOTS 32u      /* packets that may have events in share one batch */
 #define CTF_SLOTS_FEW 8u   /* the same for traces of hundreds of inputs, which have small windows */
 #define CTF_SLOTS_LEAST 4u /* the same for traces of a thousand inputs and more */
 /* streams per file up to which linear search is as fast as a hash table */
@@ -32,7 +32,8 @@ struct ctf_kind {
     const struct ctf_kind *first;
     /* layouts of the packet context and of the event header; NULL = none */
     const struct layout *context, *header;
-    /* decoder of a packet context whose fields have fixed offsets after a fixed packet header */
+    /* decoder of a packet context with fields that have fixed offsets after a fixed packet header
+     */
     struct ctf_head head;
     /* packet context without the fields that only readers need (sizes, counters) */
     const struct layout *context_shown;
@@ -313,7 +314,7 @@ void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_cl
 
 /* --- ctf_event_thread.c --- */
 
-/* Returns the thread of the event whose complete body is at `body`, registered if it is new.
+/* Returns the thread of the event with the complete body at `body`, registered if it is new.
  * Returns 0 if memory is out. The class must have thread fields. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
                        const uint8_t *body);

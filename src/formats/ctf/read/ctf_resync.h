@@ -41,7 +41,7 @@ TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);
  * verified the size. */
 uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
-/* A packet whose size must be verified. */
+/* A packet with a size that must be verified. */
 struct ctf_sized {
     uint64_t offset;
     uint64_t previous_size;       /* size of the previous packet, bytes; 0 = there is none */

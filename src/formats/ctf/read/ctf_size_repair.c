@@ -1,8 +1,9 @@
 /* Repair of packet sizes: a packet with an impossible size ends where the next packet starts.
  *
- * A declared size is accepted if it - leads to another packet or to the end of the file, or -
- * equals the size of the previous packet (tracers use fixed sub-buffers). Otherwise the next packet
- * is searched.
+ * A declared size is accepted if it
+ * |  - leads to another packet or to the end of the file, or
+ * |  - equals the size of the previous packet (tracers use fixed sub-buffers).
+ * Otherwise the next packet is searched.
  *
  * |  | header | content      | padding   | header | ...
  * |  ^offset  ^head          ^inner      ^found = real end
@@ -11,21 +12,23 @@
  *
  * With a magic number, a candidate is a magic number with a valid header. Without one, it is a
  * chain: CHAIN headers that follow each other by their sizes, numbers and times; two are enough at
- * the end of the file. Headers below CHAIN_HEAD bits match by chance, so they are never candidates.
+ * the end of the file. Headers below CHAIN_HEAD bits match by chance, so they are never
+ * candidates.
  *
  * The other direction is checked too: a size can be too large and hide a packet in the padding.
  * hides_packet_of_usual_size tests for a packet at the previous packet's size; skips_next_packet
  * tests for a hole in the packet numbers.
  *
  * Order of calls: ctf_correct_size after each header is parsed (index pass and reading); ctf_go_on
- * after a packet was read, for inputs whose index is incomplete.
+ * after a packet was read, for inputs with an index that is incomplete.
  *
- * Invariants: the window is never moved (all reads go through source_peek_at); frame->declared_size
- * keeps the declared size. Cost: one header at the declared end for each packet whose size changes;
- * otherwise a search of the bytes to the next packet, at most CHAIN_BYTES_MAX without a magic
- * number. reader->no_packet_after makes failed searches of one file linear in total.
+ * Invariants: the window is never moved (all reads go through source_peek_at);
+ * frame->declared_size keeps the declared size. Cost: one header at the declared end for each
+ * packet with a size that changes; otherwise a search of the bytes to the next packet, at most
+ * CHAIN_BYTES_MAX without a magic number. reader->no_packet_after makes failed searches of one
+ * file linear in total.
  *
- * Left out: inputs without random access, whose declared sizes are used. */
+ * Left out: inputs without random access; their declared sizes are used. */
 #include "formats/ctf/read/ctf_resync.h"
 
 #include "formats/ctf/read/ctf_build_index.h"

@@ -16,7 +16,7 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
 }
 
 /* Returns true if all inputs are copied and each has a stream file of its own. Marks the inputs
- * whose packets are re-encoded: they need not keep complete packets. */
+ * with re-encoded packets: they need not keep complete packets. */
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->own;

@@ -4,24 +4,26 @@
  * Purpose: `merge(inputs)` must produce the same order as babeltrace2, and a data stream stored in
  * several files (rotated chunks, snapshots) must look like one stream.
  *
- * Order of calls: ctf_set_add for each packet queue of each file, in any order; then ctf_set_merge,
- * once; ctf_set_free in any case.
+ * Order of calls: ctf_set_add for each packet queue of each file, in any order; then
+ * ctf_set_merge, once; ctf_set_free in any case.
  *
- * What ctf_set_merge does: 1. Sort the inputs by trace uuid, stream class, stream number, first
- * begin time, folder, file. Traces without uuid are last, by host and folder. The position in this
- * order breaks ties between events of equal time. 2. Link files of one stream. They are adjacent
- * after sorting: folders with one uuid are one trace, and a stream is its class and number.
- * Counters continue from file to file. Packets that an earlier file contains too are marked as
- * duplicates. 3. Optionally limit each trace to the time in which all its streams are active. 4.
- * Give all readers to the k-way merge of model/.
+ * What ctf_set_merge does:
+ * |  1. Sort the inputs by trace uuid, stream class, stream number, first begin time, folder,
+ * |     file. Traces without uuid are last, by host and folder. The position in this order
+ * |     breaks ties between events of equal time.
+ * |  2. Link files of one stream. They are adjacent after sorting: folders with one uuid are
+ * |     one trace, and a stream is its class and number. Counters continue from file to file.
+ * |     Packets that an earlier file contains too are marked as duplicates.
+ * |  3. Optionally limit each trace to the time in which all its streams are active.
+ * |  4. Give all readers to the k-way merge of model/.
  *
- * Invariant: within a stream, files are compared only with earlier files that overlap in time, so n
- * files without overlap cost n comparisons. Cost: O(n log n) for the sort, plus the headers of
+ * Invariant: within a stream, files are compared only with earlier files that overlap in time, so
+ * n files without overlap cost n comparisons. Cost: O(n log n) for the sort, plus the headers of
  * overlapping packets.
  *
- * Left out: files that overlap without common packets. They only share a stream number by accident,
- * so both keep their packets and counters. Ownership: the set owns the inputs until ctf_set_merge.
- * Thread rule: one thread. */
+ * Left out: files that overlap without common packets. They only share a stream number by
+ * accident, so both keep their packets and counters. Ownership: the set owns the inputs until
+ * ctf_set_merge. Thread rule: one thread. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_STREAM_SET_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_STREAM_SET_H
 

@@ -7,10 +7,11 @@
  * |  entry point         ^mark     ^wanted: first packet to decode
  * |                      `- read for its counters only
  *
- * 1. ctf_find_entry: binary search for the last entry point before the range. 2. ctf_verify_entry:
- * if the index came from a file, check it against two headers. 3. verify_entry_by_events: decode
- * the first event of `wanted`. If it is already in the range, earlier packets may contain events of
- * the range too, so go back 1, 2, 4, ... entry points until it is before the range.
+ * |  1. ctf_find_entry: binary search for the last entry point before the range.
+ * |  2. ctf_verify_entry: if the index came from a file, check it against two headers.
+ * |  3. verify_entry_by_events: decode the first event of `wanted`. If it is already in the
+ * |     range, earlier packets may contain events of the range too, so go back 1, 2, 4, ...
+ * |     entry points until it is before the range.
  *
  * End of a range (ctf_is_behind_range): stop at the first packet that begins after the range, if
  * the packet before it ends after it too and its first event confirms this.

@@ -3,7 +3,7 @@
  *
  * Babeltrace reads all of them with the metadata of one. So the ids of stream classes and event
  * classes must have the same meaning in each folder, and at the end each folder also declares the
- * classes of the others. Left out: v1.1, whose readers use each folder's own metadata. */
+ * classes of the others. Left out: v1.1: its readers use each folder's own metadata. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -79,7 +79,7 @@ bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t 
 
 /* --- Completion of the metadata --- */
 
-/* Returns the clock of the same name, added if it is missing. Metadata whose types refer to an
+/* Returns the clock of the same name, added if it is missing. Metadata with types that refer to an
  * undeclared clock cannot be parsed. */
 static const struct ctf_clock *find_or_add_clock(struct ctf_description *description,
                                                  const struct ctf_clock *clock)

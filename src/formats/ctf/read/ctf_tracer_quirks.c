@@ -1,9 +1,9 @@
 /* Known faults of tracers, by tracer name and version in the trace's environment:
  *
- *   LTTng-UST before 2.11                                 events later than the end of their packet
- *   LTTng modules before 2.9.13, 2.10.0 to 2.10.9         the same
- *   barectf before 2.3.1                                  events earlier than the begin of their
- * packet LTTng after a crash                                   packets whose end is 0 */
+ * |  LTTng-UST before 2.11                          events later than the end of their packet
+ * |  LTTng modules before 2.9.13, 2.10.0 to 2.10.9  the same
+ * |  barectf before 2.3.1                           events earlier than the begin of their packet
+ * |  LTTng after a crash                            packets with an end of 0 */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"

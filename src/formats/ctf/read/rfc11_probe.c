@@ -1,13 +1,17 @@
-/* Properties that v1.1 metadata may omit, determined from stream files: the byte order of
- * plain-text metadata, and the alignment of the traced architecture (decision 15).
+/* Properties that v1.1 metadata may omit, determined from stream files: the byte order of plain-
+ * text metadata, and the alignment of the traced architecture (decision 15).
  *
- * Alignment, by trial decoding: 1. Decode the first packet with events as packed, natural with
- * 64-bit words, natural with 32-bit words. An alignment is possible if all ids are known and the
- * last event ends exactly at the end of the content. 2. Prefer alignments whose times are ascending
- * and within the packet's, and whose payload sizes are the stored ones. 3. If several remain, try
- * further packets (at most PROBE_SAMPLES per file, PROBE_ALL in all). 4. If several still remain,
- * choose the one with the fewest oddities: text that is not UTF-8, enumeration values without a
- * label. If they differ in the decoded values, report that it is a guess.
+ * Alignment, by trial decoding:
+ * |  1. Decode the first packet with events as packed, natural with 64-bit words, natural with
+ * |     32-bit words. An alignment is possible if all ids are known and the last event ends
+ * |     exactly at the end of the content.
+ * |  2. Prefer alignments with times that ascend within the packet's, and with payload
+ * |     sizes equal to the stored ones.
+ * |  3. If several remain, try further packets (at most PROBE_SAMPLES per file, PROBE_ALL in
+ * |     all).
+ * |  4. If several still remain, choose the one with the fewest oddities: text that is not
+ * |     UTF-8, enumeration values without a label. If they differ in the decoded values,
+ * |     report that it is a guess.
  *
  * Cost: at most PROBE_BYTES decoded three times; of a larger packet only its start is tried. */
 #include <string.h>
