@@ -1,5 +1,5 @@
-/* Types are walked as trees.  Numbers are known by the hash of their way from the root, which is
- * the same for all elements of an array: what was read last is what a reference means. */
+/* Recursive walk over types as trees. Numbers are identified by the hash of their path, which all
+ * elements of an array share, so a reference means the number that was read last. */
 #include "layout/bit_offsets.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
     return true;
 }
 
-/* The number a reference means; false when none was read. */
+/* Returns the number that a reference names. Returns false if none was read. */
 static bool look_up(const struct places *places, const struct type_reference *reference,
                     uint64_t *value)
 {
@@ -79,7 +79,7 @@ static void align(struct places *places, unsigned log2)
         places->align(places->own, log2);
 }
 
-/* Passes over a value that begins at bits.at. */
+/* Skips a value of n bits at bits.at and reports it. */
 static bool pass(struct places *places, const struct type *type, uint64_t n)
 {
     uint64_t at = places->bits.at;
@@ -156,7 +156,7 @@ static bool walk_string(struct places *places, const struct type *type)
     return at && pass(places, type, n * 8);
 }
 
-/* The length of a counted type: right before it, or elsewhere, or fixed. */
+/* Reads the count of a type: inline, by reference, or fixed. */
 static bool find_count(struct places *places, const struct type *type, uint64_t *count)
 {
     *count = type->count;

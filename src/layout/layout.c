@@ -1,8 +1,9 @@
-/* Layouts from outside: compiling, and what is known of a layout without running it. */
+/* Public functions of layouts: compilation, and properties known without a record. */
 #include "layout/layout_compile.h"
 #include "layout/layout_shape.h"
 
-/* What the first root with members, and the empty ones before it, are aligned to. */
+/* Returns the alignment of a record: that of the first root with members and of the empty roots
+ * before it, in bits, minus 1. */
 static uint64_t start_mask(const struct layout_spec *spec)
 {
     unsigned log2 = 0;
@@ -29,7 +30,7 @@ static const struct op *keep_walk(struct compiler *c)
     return ops;
 }
 
-/* Whether no step depends on where in memory bytes lie. */
+/* Returns true if no step aligns to more than 8 bits, so that the base may be any byte. */
 static bool is_at_any_byte(const struct compiler *c)
 {
     for (size_t i = 0; i < c->ops_n; i++) {
@@ -100,8 +101,8 @@ bool layout_is_at_any_byte(const struct layout *layout)
     return layout->is_at_any_byte;
 }
 
-/* Where the end of the number in front of a row lies in the eight bytes before the row; 0 where it
- * is none of those that are shifted out of them. */
+/* Returns the right shift that leaves the count in the eight bytes before a row. Returns 0 for
+ * loads that a shift cannot express. */
 static uint8_t shift_of_count(const struct step *step)
 {
     switch (step->load) {
@@ -169,8 +170,8 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Looks for the member in a root, of which it passes over what precedes it; false where the search
- * is over. */
+/* Searches a root for a member and adds up the sizes before it. Returns false if the search is
+ * over, found or not. */
 static bool search(struct compiler *c, enum type_root root, ttr_text name, struct place *place,
                    struct fold *fold, struct layout_spot *spot)
 {
@@ -192,7 +193,7 @@ static bool search(struct compiler *c, enum type_root root, ttr_text name, struc
 bool layout_find_spot(const struct layout *layout, enum type_root root, ttr_text name,
                       struct layout_spot *spot)
 {
-    /* Nothing is compiled: only sizes are asked for. */
+    /* No program is generated; the compiler only computes sizes. */
     struct layout copy = *layout;
     struct compiler c = {.layout = &copy};
     struct place place = {.known = 3, .order = ORDER_START};

@@ -1,9 +1,9 @@
-/* Places and sizes known before any record is seen.
+/* Constant folding: positions and sizes that are known without a record.
  *
- * A place is what is known of a position: its residue modulo some power of two.  Fixed fields move
- * it exactly; what has a size of its own leaves it known only as far as that size is a multiple of
- * something.  A type folds when from a known place on its size is always the same: then arrays of
- * it are one multiplication. */
+ * A position is a residue modulo a power of two (struct place). Fields of fixed size move it
+ * exactly; fields of variable size keep only the low bits that their granularity guarantees. A type
+ * folds if its size is the same for every record, given the position at which it starts. An array
+ * of such a type is skipped by one multiplication. */
 #include "layout/layout_compile.h"
 
 static uint32_t low_mask(unsigned known)
@@ -69,7 +69,7 @@ static bool fold_bytes(const struct type *type, struct place *place, struct fold
     return type->count <= COMPILE_BITS / 8 && add_bits(fold, place, type->count * 8);
 }
 
-/* Where elements behind the first begin, as far as it holds for all of them. */
+/* Returns the common position of all elements after the first. */
 static struct place place_of_next(struct place first, const struct place *after, uint64_t stride)
 {
     unsigned known = stride ? (unsigned)__builtin_ctzll(stride) : first.known;
@@ -90,7 +90,7 @@ bool compile_fold_element(struct compiler *c, const struct type *element, struct
     *fold = (struct fold_element){.bits = one.bits,
                                   .stride = (one.bits + mask) & ~mask,
                                   .spins = one.spins + (one.bits == 0)};
-    /* The others must be like the first, from wherever it left off. */
+    /* The second element starts at another position and must have the same size there. */
     struct place next = place_of_next(*place, &after, fold->stride);
     place->order = after.order;
     return compile_fold(c, element, &next, &two) && two.bits == one.bits;

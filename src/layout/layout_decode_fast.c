@@ -29,13 +29,13 @@ _Static_assert(STRAIGHT_F32BE - STRAIGHT_NUMBER == GIVE_F32BE - GIVE_NUMBER,
 
 /* --- Elements of arrays --- */
 
-/* How elements are loaded, and whether their fields are elements of this array already. */
+/* How elements are loaded, and whether their fields already hold the prepared element. */
 struct filling {
     enum load load;
     bool is_single, is_prepared;
 };
 
-/* Fills `n` fields with the numbers that lie every amount of bits of the step from p on. */
+/* Writes `n` numbers, one every op->step.amount bits from p on, into fields. */
 static inline __attribute__((always_inline)) void fill_elements(ttr_field *field,
                                                                 const struct op *op,
                                                                 const uint8_t *p, uint32_t n,
@@ -103,32 +103,32 @@ static inline __attribute__((always_inline)) void write_elements(const struct op
     }
 }
 
-/* Writes elements of an array whose bits are known to be there; `op` is the first of its two steps.
- */
+/* Writes the elements of an array into unprepared fields. The caller has checked that their bytes
+ * exist. `op`: the first of the two element steps. */
 static APART void give_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
 {
     write_elements(op, p, field, n, false);
 }
 
-/* The same into fields that are elements of this array already. */
+/* Does the same for fields that already hold the prepared element. */
 static APART void set_elements(const struct op *op, const uint8_t *p, ttr_field *field, uint32_t n)
 {
     write_elements(op, p, field, n, true);
 }
 
-/* The event that is decoded. */
+/* State of the event that is decoded. */
 struct holding {
     ttr_fields *fields;
     struct held_fields *held;
-    const uint8_t *base, *end; /* its payload */
+    const uint8_t *base, *end; /* the event's payload */
     struct arena *scratch;
-    bool is_whole; /* the record must end at `end`; otherwise nothing is returned */
+    bool is_whole; /* the record must end at `end`; if it does not, no field is returned */
 };
 
 #define NEXT(step, p, to) ((step) + 1)->hold((step) + 1, p, to, holding)
 
-/* Copies the fields of steps, from one on, up to the next array, whose elements are prepared when
- * their number is known. */
+/* Copies the prepared fields of a step and of later ones, up to the next array. The fields after an
+ * array are prepared when its count is known. */
 static APART void prepare(const struct straight_step *step, ttr_field *to)
 {
     for (; step->code != STRAIGHT_END && step->code != STRAIGHT_OTHER; step++, to++) {
@@ -157,7 +157,7 @@ static APART uint32_t stop(const struct op *op, const uint8_t *p, const ttr_fiel
     return (uint32_t)(to - holding->held->field);
 }
 
-/* After a step of variable size. */
+/* Continues after a variable-size field that ended at p, if the fixed fields after it exist. */
 static inline __attribute__((always_inline)) uint32_t moved(const struct straight_step *step,
                                                             const uint8_t *p, ttr_field *to,
                                                             struct holding *holding)
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) uint32_t moved(const struct straigh
     return NEXT(step, p, to);
 }
 
-/* --- Steps that stand still --- */
+/* --- Fixed-size fields --- */
 
 #define HOLD_NUMBER(name, load)                                                                    \
     static uint32_t hold_##name(const struct straight_step *step, const uint8_t *p, ttr_field *to, \
@@ -222,7 +222,7 @@ static uint32_t hold_blob(const struct straight_step *step, const uint8_t *p, tt
     return NEXT(step, p, to + 1);
 }
 
-/* What may change more than its value is prepared each time. */
+/* Copies the prepared field each time, because value_still may change its type. */
 static uint32_t hold_still(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                            struct holding *holding)
 {
@@ -237,7 +237,8 @@ static uint32_t hold_still(const struct straight_step *step, const uint8_t *p, t
     return NEXT(step, p, to + 1);
 }
 
-/* One with several names is the last of its call. */
+/* A number with several labels ends the batch: the caller asks for the labels of the last field
+ * returned. */
 static uint32_t hold_enum(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                           struct holding *holding)
 {
@@ -248,7 +249,7 @@ static uint32_t hold_enum(const struct straight_step *step, const uint8_t *p, tt
     return UNLIKELY(to->value.count > 1) ? stop(op + 1, p, to + 1, holding) : NEXT(step, p, to + 1);
 }
 
-/* --- Steps that move --- */
+/* --- Variable-size fields --- */
 
 static uint32_t hold_string(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                             struct holding *holding)
@@ -260,8 +261,8 @@ static uint32_t hold_string(const struct straight_step *step, const uint8_t *p, 
     return moved(step, zero + 1, to + 1, holding);
 }
 
-/* A text with only fixed fields after it: its zero is known from the end of a record that is
- * complete. */
+/* A text with only fixed fields after it. Its zero is located from the end of the record, without a
+ * scan. */
 static uint32_t hold_last_string(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                                  struct holding *holding)
 {
@@ -301,7 +302,8 @@ static uint32_t hold_string_wide(const struct straight_step *step, const uint8_t
     return moved(step, at + n + op->step.width, to + 1, holding);
 }
 
-/* If the number of elements changed, all fields from the first element on move. */
+/* If the element count differs from the event before, all fields from the first element on move and
+ * are prepared again. */
 static uint32_t hold_elements(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                               struct holding *holding)
 {
@@ -323,7 +325,7 @@ static uint32_t hold_elements(const struct straight_step *step, const uint8_t *p
     return moved(step + 2, at + bytes, to + 1 + n, holding);
 }
 
-/* --- Others --- */
+/* --- End of the record --- */
 
 static uint32_t hold_end(const struct straight_step *step, const uint8_t *p, ttr_field *to,
                          struct holding *holding)
@@ -377,7 +379,8 @@ static hold_step *hold_step_of(enum straight_code code)
 
 /* --- Compiling --- */
 
-/* The code of a step that stands still; STRAIGHT_OTHER where it cannot be taken. */
+/* Returns the code for a fixed-size field, or STRAIGHT_OTHER if the fast path does not support it.
+ */
 static enum straight_code still_code(const struct step *step)
 {
     if (step->code >= GIVE_NUMBER && step->code <= GIVE_F32BE &&
@@ -400,7 +403,7 @@ static enum straight_code still_code(const struct step *step)
     }
 }
 
-/* The same of any step. */
+/* Returns the code for any step. */
 static enum straight_code code_of(const struct op *op)
 {
     const struct step *step = &op->step;
@@ -423,11 +426,11 @@ static enum straight_code code_of(const struct op *op)
     }
 }
 
-/* What stands behind a step while they are gone through from the last one on. */
+/* Facts about the steps after the current one; the program is compiled from its end. */
 struct behind {
-    uint64_t reach;  /* bytes that must be there from the last moving step before it on */
-    uint32_t fields; /* up to the end of the straight part, elements not counted */
-    bool is_still;   /* nothing moves any more before the record ends */
+    uint64_t reach;  /* bytes that must exist after the last moving step before the current one */
+    uint32_t fields; /* fields up to the end of the fast program, without elements */
+    bool is_still;   /* no variable-size field follows */
 };
 
 static void look_at(const struct op *op, struct straight_step *to, struct behind *behind)
@@ -481,7 +484,8 @@ struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n
 
 /* --- Decoding --- */
 
-/* Decodes the record that begins at `begin`. */
+/* Decodes the record that starts at `begin`; prepares the cached fields if needed. Returns the
+ * number of fields, 0 if they do not fit or the record is truncated. */
 static inline uint32_t hold_record(const struct straight *straight, const uint8_t *begin,
                                    struct holding *holding)
 {

@@ -1,13 +1,15 @@
-/* Steps of structure: roots, members, arrays, optionals, variants.
+/* Step generation for structure: roots, members, arrays, optionals, variants.
  *
- *   array      [ARRAY field] LOOP(exit) element... AGAIN(element)            or, of fixed size,
- * TAKE; of plain numbers, ELEMENTS optional   IF(else) value... [JUMP(end)] else: [null field] end:
+ *   array      [ARRAY field] LOOP(exit) element... AGAIN(element) exit:
+ *              fixed-size elements that are skipped:  TAKE
+ *              plain numbers:                         ELEMENTS ELEMENT ELEMENT
+ *   optional   IF(else) value... [JUMP(end)] else: [null field] end:
  *   variant    CHOOSE -> option... JUMP(end) option... JUMP(end) ... end: */
 #include "layout/layout_emit.h"
 
 static bool emit(struct compiler *c, const struct type *type);
 
-/* --- What is hidden --- */
+/* --- Hidden members --- */
 
 static bool is_hidden(struct compiler *c, const struct type *type)
 {
@@ -51,7 +53,7 @@ static bool emit_member(struct compiler *c, const struct type_member *member)
     return true;
 }
 
-/* Members [from, to) of a struct. */
+/* Emits the members [from, to) of a struct. */
 static bool emit_some(struct compiler *c, const struct type *type, uint32_t from, uint32_t to)
 {
     ttr_field field = c->field;
@@ -133,7 +135,8 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     step->count = count->count;
     step->slot = count->slot;
     struct place before = c->place;
-    c->place = (struct place){0}; /* the end of an element is anywhere */
+    /* elements of variable size: nothing is known about the position of the next */
+    c->place = (struct place){0};
     if (!emit_body(c, type->element))
         return false;
     c->ops[loop].step.jump = (uint32_t)c->ops_n;
@@ -143,8 +146,8 @@ static bool emit_loop(struct compiler *c, const struct type *type, const struct 
     return true;
 }
 
-/* Which steps an array takes, `align` being what the first element must be aligned to where there
- * is one. */
+/* Selects the steps for an array. `align`: log2 of the alignment that the first element needs at
+ * run time; 0 if the position is already aligned. */
 static bool emit_elements_of(struct compiler *c, const struct type *type,
                              const struct emit_count *count, unsigned align)
 {
@@ -154,7 +157,8 @@ static bool emit_elements_of(struct compiler *c, const struct type *type,
     bool is_fixed = !compiler_leads_inside(c) &&
                     compile_fold_element(c, type->element, &first, &each) &&
                     each.stride < UINT64_C(1) << 31;
-    /* Where the elements may be none, the byte order of the bits before may live on. */
+    /* If there are no elements, the byte order of the bits before the array remains. Skipping in
+     * one step is correct only if that makes no difference. */
     bool is_one_order = place_is_at_byte(&c->place) || c->place.order == first.order;
     if (!is_fixed || !is_one_order)
         return emit_loop(c, type, count);
@@ -186,7 +190,7 @@ static bool emit_array(struct compiler *c, const struct type *type)
     } else if (!count.is_fixed && !emit_slot(c, type, &count.slot)) {
         return false;
     }
-    /* Only elements that are there are aligned. */
+    /* An empty array is not aligned as its elements are, so a sequence is aligned at run time. */
     if (count.is_fixed && count.count > 0 && !emit_align(c, align))
         return false;
     bool is_aligned =
@@ -241,13 +245,15 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* The options one behind another, each with a jump to the end; `steps` becomes where they begin. */
+/* Emits the options one after another, each with a jump to the end. `steps` receives the index of
+ * the first step of each option. */
 static bool emit_options(struct compiler *c, const struct type *type, uint32_t *steps)
 {
     struct place before = c->place, after = before;
     ttr_field field = c->field, outer = field;
     field.choices++;
-    size_t jumps = 0; /* the last jump; each holds the one before until all are known */
+    /* index of the last jump; until the end is known, each jump's target is the jump before it */
+    size_t jumps = 0;
     for (uint32_t i = 0; i < type->members_n; i++) {
         steps[i] = (uint32_t)c->ops_n;
         emit_label(c);
@@ -298,7 +304,7 @@ static bool emit_variant(struct compiler *c, const struct type *type)
     return is_good;
 }
 
-/* --- All types --- */
+/* --- All kinds --- */
 
 static bool emit_kind(struct compiler *c, const struct type *type)
 {
@@ -375,7 +381,7 @@ bool compile_program(struct compiler *c, enum program program)
     c->pending = c->hidden = c->inside = 0;
     c->place = (struct place){.known = (uint8_t)__builtin_popcountll(c->layout->start_mask),
                               .order = ORDER_START};
-    /* In walks the first step is one behind none. */
+    /* An iterator's program starts with a no-op, so that every step has a predecessor. */
     if (program != PROGRAM_MEASURE && !emit_moving(c, STEP_SKIP))
         return false;
     for (int root = 0; root < ROOT_COUNT; root++)

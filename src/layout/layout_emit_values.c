@@ -1,8 +1,8 @@
-/* Steps of values: which step and which load a type takes, and the field that is prepared for it.
+/* Step generation for values: selects the step and the load of a type, and prepares its field.
  *
- * Numbers of 8, 16, 32 and 64 bits that lie at bytes for sure are loaded at once; all others are
- * read bit by bit.  A number that is somebody's length or selector is saved behind the field it
- * gives. */
+ * Numbers of 8, 16, 32 and 64 bits whose position is known to be a whole byte are loaded at once;
+ * all others are read bit by bit. A number that is a length or selector is saved to its slot after
+ * its field is returned. */
 #include "layout/layout_emit.h"
 
 struct step *emit_still(struct compiler *c, enum step_code code, uint64_t bits)
@@ -36,7 +36,7 @@ struct step *emit_moving(struct compiler *c, enum step_code code)
     return step;
 }
 
-/* Passes over bits of a fixed field. */
+/* Adds the bits of a fixed-size field to the pending ones. */
 static bool emit_pass(struct compiler *c, uint64_t bits)
 {
     if (bits > COMPILE_BITS - c->pending)
@@ -73,7 +73,8 @@ bool emit_mixed(struct compiler *c)
     return true;
 }
 
-/* Makes sure that a field of a byte order (or of whole bytes) may begin here. */
+/* Ensures that a field of this byte order, or of whole bytes, may start here: at compile time if
+ * the position is known, else by a step. */
 static bool emit_order(struct compiler *c, enum order order)
 {
     bool is_first = c->place.order == ORDER_START && order != ORDER_BYTES;
@@ -101,7 +102,7 @@ static bool emit_order(struct compiler *c, enum order order)
 
 /* --- Numbers --- */
 
-/* A gcc bitfield does not cross its unit. */
+/* Skips to the next unit if a gcc bitfield would cross a unit boundary. */
 static bool emit_unit(struct compiler *c, const struct type *type)
 {
     bool is_power = (type->unit & (type->unit - 1)) == 0;
@@ -126,7 +127,7 @@ static bool has_sign(const struct type *type)
     return type->kind == TYPE_INT;
 }
 
-/* How a number that begins at a place is read. */
+/* Returns the load for a number that starts at a position. */
 static enum load load_of(const struct type *type, const struct place *place)
 {
     bool is_big = type->is_big_endian;
@@ -183,7 +184,7 @@ static enum step_code code_of(const struct type *type, enum load load)
     return (enum step_code)(GIVE_NUMBER + load);
 }
 
-/* The value's type, meaning and width, as far as they do not depend on its bits. */
+/* Sets the value's type, display and width, which do not depend on its bits. */
 static void prepare_number(ttr_value *value, const struct type *type)
 {
     static const uint8_t types[TYPE_KIND_COUNT] = {
@@ -198,11 +199,13 @@ static void prepare_number(ttr_value *value, const struct type *type)
     value->bits = (uint8_t)(type->kind == TYPE_BOOL ? 1 : type->bits <= 64 ? type->bits : 0);
     value->base = type->kind == TYPE_BITS ? 16
                   : type->base == 10      ? 0
-                                          : type->base; /* bits mean no amount */
+                                     /* BITS are shown in hexadecimal, since they are not
+                                      * quantities */
+                                     : type->base;
     value->text = (ttr_text){"", 0};
 }
 
-/* Bits that mean nothing. */
+/* Emits a null field of `type->bits` bits. */
 static bool give_null(struct compiler *c, const struct type *type)
 {
     struct step *step = emit_still(c, GIVE_AS_IT_IS, type->bits);
@@ -231,7 +234,7 @@ static bool give_number(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Saves the number just passed over, which began at a place. */
+/* Emits the step that saves the number just skipped, which started at `begin`. */
 static bool save_number(struct compiler *c, const struct type *type, const struct place *begin,
                         uint8_t slot, bool may_lack)
 {
@@ -244,7 +247,7 @@ static bool save_number(struct compiler *c, const struct type *type, const struc
     return true;
 }
 
-/* Moves to where a number begins. */
+/* Emits the alignment, the unit and the byte order check before a number. */
 static bool begin_number(struct compiler *c, const struct type *type)
 {
     if (type->bits == 0)
@@ -360,8 +363,8 @@ void emit_label(struct compiler *c)
     c->label = c->ops_n;
 }
 
-/* The step just before where it saves a length of whole bytes to a slot; what needs it at once can
- * do that itself. */
+/* Returns the last step if it saves a byte-aligned length to this slot and nothing jumps between.
+ * The next step can then load the length itself. */
 static struct step *last_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->ops_n > 0 ? &c->ops[c->ops_n - 1].step : NULL;
@@ -371,7 +374,8 @@ static struct step *last_save(struct compiler *c, uint8_t slot)
     return last->load == LOAD_BITS || last->flags & STEP_MAY_LACK ? NULL : last;
 }
 
-/* Saving and passing over in one. */
+/* Merges a skip into the step before it that saves the length: SAVE becomes COUNTED. Returns NULL
+ * if that is not possible. */
 static struct step *grow_save(struct compiler *c, uint8_t slot)
 {
     struct step *last = c->program == PROGRAM_MEASURE ? last_save(c, slot) : NULL;
@@ -382,7 +386,8 @@ static struct step *grow_save(struct compiler *c, uint8_t slot)
     return last;
 }
 
-/* A step that gives what has a length; where that was just saved, this step does it instead. */
+/* Emits a step for counted data. If the step before saves the length, this step replaces it and
+ * loads the length itself. */
 static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_t slot,
                                  bool is_fixed)
 {
@@ -406,7 +411,8 @@ static struct step *emit_counted(struct compiler *c, enum step_code code, uint8_
     return step;
 }
 
-/* What is known behind elements that may be none, from where the first would begin. */
+/* Updates the position past a variable number of elements, of which there may be none. `align` as
+ * in emit_elements_of. */
 static void place_behind(struct place *place, const struct fold_element *each, unsigned align)
 {
     struct place none = *place, some = *place;
@@ -460,7 +466,7 @@ bool emit_take(struct compiler *c, const struct fold_element *each, const struct
     return emit_spins(c, each, count);
 }
 
-/* UTF-16 and UTF-32 come in units of 2 and 4 bytes. */
+/* Emits a check that a UTF-16 or UTF-32 text has whole units of 2 or 4 bytes. */
 static bool emit_whole(struct compiler *c, const struct type *type, uint8_t slot)
 {
     struct step *step = emit_moving(c, STEP_WHOLE);
@@ -540,7 +546,7 @@ static bool give_elements(struct compiler *c, const struct type *type,
     return true;
 }
 
-/* One of the two steps that give the elements. */
+/* Emits one of the two steps that return elements. */
 static bool give_element(struct compiler *c, const struct type *element,
                          const struct fold_element *each, uint32_t is_second)
 {

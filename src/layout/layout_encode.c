@@ -1,5 +1,5 @@
-/* Types are walked as trees: the writer's are shallow, and the walk costs less than collecting the
- * fields did. */
+/* Encoder by recursive descent over the types. Types that writers create are shallow, so the
+ * descent is cheap compared to collecting the fields. */
 #include "layout/layout_encode.h"
 
 #include <assert.h>
@@ -27,7 +27,8 @@ static void put_bits(struct bitput *put, const struct type *type, uint64_t value
         bitput_le(put, stored, type->bits);
 }
 
-/* LEB128: seven bits a byte, lowest first, as few as hold the number. */
+/* Writes a LEB128 number: seven bits per byte, least significant first, in as few bytes as
+ * possible. */
 static void put_variable(struct bitput *put, uint64_t value, bool is_signed)
 {
     bitput_align(put, 3);
@@ -58,7 +59,7 @@ static void put_float(struct bitput *put, const struct type *type, double value)
     put_bits(put, type, type->bits == 32 ? bits : bits_of_double(value));
 }
 
-/* Characters or bytes; of a fixed number, with zeros behind. */
+/* Writes a text or bytes. If the size is fixed, truncates or pads with zeros. */
 static void put_text(struct bitput *put, const struct type *type, ttr_text text)
 {
     bool is_fixed = type->kind != TYPE_STRING && type->reference.names_n == 0;
@@ -89,28 +90,28 @@ static void put_scalar(struct bitput *put, const struct type *type, const ttr_va
 
 static const ttr_field nothing = {.name = {"", 0}};
 
-/* Returns the next field without a step. After the last field it returns one without a value, so
- * that wrong types do no harm. */
+/* Returns the next field without consuming it. After the last field it returns one without a value,
+ * so that mismatched types are harmless. */
 static const ttr_field *next(const struct encode *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
 }
 
-/* The same, with a step. */
+/* Returns the next field and consumes it. */
 static const ttr_field *take(struct encode *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at++] : &nothing;
 }
 
-/* How many elements, or bytes, the next value has. */
+/* Returns the number of elements or bytes of the next value. */
 static uint64_t length_of(const struct encode *encode)
 {
     const ttr_value *value = &next(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
 }
 
-/* An array that always has as many elements has them also where no fields are left, as in a packet
- * that is not like the others. */
+/* Writes the elements of a fixed-size array if no fields are left, as in a packet that lacks them:
+ * all zero. */
 static void put_missing(struct encode *encode, const struct type *type)
 {
     bitput_align(&encode->put, type->align);
@@ -118,7 +119,7 @@ static void put_missing(struct encode *encode, const struct type *type)
         encode_value(encode, type->element);
 }
 
-/* Elements of an array, or bytes as numbers of 8 bits. */
+/* Writes the elements of an array, or bytes as 8-bit numbers. */
 static void put_elements(struct encode *encode, const struct type *type)
 {
     if (encode->at == encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
@@ -130,7 +131,7 @@ static void put_elements(struct encode *encode, const struct type *type)
     const struct type *element = type->element;
     bitput_align(&encode->put, type->has_inline_length
                                    ? type->minimum_align
-                                   : type->align); /* even where there are no elements */
+                                   : type->align); /* an empty array is aligned, too */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
@@ -154,8 +155,8 @@ void encode_members(struct encode *encode, const struct type *type)
     }
 }
 
-/* True where the struct stands for the value's own sake, not for a struct or a list of unlike
- * elements. */
+/* Returns true if the struct only wraps the value, as a length with its data or a scalar. Returns
+ * false if the value itself is a struct or an array of unlike elements. */
 static bool is_wrapper(const struct type *type, const ttr_value *value)
 {
     bool is_pair = type->members_n == 2 && encode_is_length(&type->members[0], &type->members[1]);

@@ -1,8 +1,29 @@
-/* Giving the fields of a record one by one.
+/* Field iterator: decodes the fields of a record one by one.
  *
- * A field lies ready with the step that gives it; the walk copies it and puts the value in. Between
- * two fields silent steps move the walk on, the same that measuring runs.  Every value is checked
- * against the end of the record before it is touched. */
+ * Order of calls: layout_fields_begin stores only where the event's record is; the first
+ * layout_fields_next starts the iteration (`unbegun`). If the caller asks for all fields at once,
+ * layout_fields_hold (layout_decode_fast.c) decodes them without this file; it continues here at a
+ * step that the fast path does not support. Packet headers and contexts use layout_walk_begin and
+ * layout_walk_next.
+ *
+ *   ops:   [0] no-op | GIVE_NUMBER | STEP_ALIGN STEP_SAVE | GIVE_STRING8 | END
+ *   calls:             next -> 1     next -> (silent steps) -> 2     next -> false
+ *
+ * Algorithm: an interpreter with one switch per field. A field is prepared in its step, so
+ * returning it is a 64-byte copy and the store of the value. Between two fields, silent steps run
+ * by layout_silent, the same that layout_measure uses. An array of plain numbers needs no loop
+ * steps: two steps return its elements, and their count is on the loop stack. The second of them
+ * repeats (`jump` 1) until no element is left.
+ *
+ * Invariants: `walk->op` is the step that returned the last field. `run.bits.at` is the end of the
+ * last moving step. Every value is checked against run.bits.end before it is read; elements of an
+ * array are checked once, when the array is returned. After the end or a failure `walk->op` is
+ * layout_walk_over, so further calls return false.
+ *
+ * Cost: O(1) per field, except for texts; loops over elements without bits are limited by
+ * LAYOUT_SPINS.
+ *
+ * Left out: repositioning; an iteration only moves forward. */
 #include "layout/layout_program.h"
 
 _Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
@@ -23,7 +44,7 @@ static inline uint64_t left(const struct layout_walk *walk)
     return walk->run.bits.end - walk->run.bits.at;
 }
 
-/* Gives a number that was loaded. */
+/* Returns a field whose number has been loaded. */
 static inline bool give(struct layout_walk *walk, const struct op *op, ttr_field *field,
                         uint64_t number)
 {
@@ -58,7 +79,7 @@ static APART bool give_text(struct layout_walk *walk, const struct op *op, ttr_f
     return true;
 }
 
-/* Fields that stand still and take more than a load; their bits are there. */
+/* Returns a fixed-size field that needs more than a load. The caller has checked its bits. */
 static APART bool give_still(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     struct value_place place = place_at(walk, op, op->step.advance);
@@ -81,7 +102,8 @@ static APART bool give_leb(struct layout_walk *walk, const struct op *op, ttr_fi
     return true;
 }
 
-/* How many elements or bytes a moving step gives. */
+/* Returns the number of elements or bytes of a moving step, after loading it if the step does so.
+ */
 static inline uint64_t take_count(struct layout_walk *walk, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
@@ -104,7 +126,7 @@ static APART bool give_array(struct layout_walk *walk, const struct op *op, ttr_
     return true;
 }
 
-/* Moves over what a step passes; false when it is not there. */
+/* Skips the step's `advance`. Returns false and ends the iteration if the record is shorter. */
 static inline bool advance(struct layout_walk *walk, const struct op *op)
 {
     if (UNLIKELY(op->step.advance > left(walk)))
@@ -165,7 +187,7 @@ static APART bool give_taken(struct layout_walk *walk, const struct op *op, ttr_
     return true;
 }
 
-/* The array itself. */
+/* Returns the array field and checks that all its elements exist. */
 static APART bool give_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
@@ -187,7 +209,8 @@ static APART bool give_elements(struct layout_walk *walk, const struct op *op, t
 
 static bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field);
 
-/* An element, whose bits are known to be there, or what follows the last. */
+/* Returns the next element, or the field after the array if no element is left. give_elements has
+ * checked the bits. */
 static inline bool give_element(struct layout_walk *walk, const struct op *op, ttr_field *field,
                                 enum load load, bool is_single)
 {
@@ -215,7 +238,7 @@ static APART bool give_enum(struct layout_walk *walk, const struct op *op, ttr_f
     return true;
 }
 
-/* Ends the walk well. */
+/* Ends the iteration after the complete record. */
 static APART bool finish(struct layout_walk *walk, const struct op *op)
 {
     if (!advance(walk, op))
@@ -225,7 +248,7 @@ static APART bool finish(struct layout_walk *walk, const struct op *op)
     return false;
 }
 
-/* Runs silent steps from one on; gives the next that is none, NULL where the walk ends. */
+/* Runs silent steps. Returns the next step that returns a field, or NULL if the iteration ends. */
 static inline const struct op *skip_silent(struct layout_walk *walk, const struct op *op)
 {
     while (op->step.code < GIVE_NUMBER) {
@@ -254,7 +277,7 @@ static inline uint8_t load_u8(const uint8_t *p)
     return *p;
 }
 
-/* Gives the field of a step. */
+/* Returns the field of a step. */
 /* long: one case per load */
 static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
@@ -332,7 +355,7 @@ static inline bool give_step(struct layout_walk *walk, const struct op *op, ttr_
     }
 }
 
-/* What is not so frequent. */
+/* Handles the rarer codes, out of line. */
 static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     switch (op->step.code) {
@@ -360,7 +383,7 @@ static APART bool give_other(struct layout_walk *walk, const struct op *op, ttr_
     }
 }
 
-/* Gives the next field that comes behind silent steps. */
+/* Runs silent steps, then returns the next field. */
 static APART bool give_behind(struct layout_walk *walk, const struct op *op, ttr_field *field)
 {
     op = skip_silent(walk, op);
@@ -375,7 +398,7 @@ static inline bool next(struct layout_walk *walk, ttr_field *field)
     return op->step.code < GIVE_NUMBER ? give_behind(walk, op, field) : give_step(walk, op, field);
 }
 
-/* Makes a walk stand before the first step; run.bits and imports are there. */
+/* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
 static inline void begin(struct layout_walk *walk, const struct layout *layout,
                          const struct op *program)
 {
@@ -433,7 +456,8 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
                      const struct type_reference *reference, uint64_t *value)
 {
     struct layout_walk walk;
-    uint64_t matched = 1; /* bit n: the first n names are those of the way here */
+    /* bit n: the first n names of the reference match the path to the current field */
+    uint64_t matched = 1;
     bool is_found = false;
     ttr_field field;
     if (reference->names_n == 0 || reference->names_n > TYPE_DEPTH_MAX)
@@ -473,14 +497,14 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_walk *wal
     begin(walk, schema->layout, schema->layout->walk);
 }
 
-/* A walk of nothing: over, with no bits that could be asked for. */
+/* Starts an iteration without fields and without readable bits. */
 static void begin_nothing(struct layout_walk *walk)
 {
     walk->run.bits = bits_over(NULL, 0, 0);
     walk->op = layout_walk_over;
 }
 
-/* Nothing is done before it is known how fields are wanted. */
+/* Defers all work until the caller reads field by field or asks for all fields at once. */
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->own;
@@ -532,7 +556,8 @@ static const struct type *layout_fields_type(const ttr_fields *fields)
     return walk->op->step.type;
 }
 
-/* A text of given room is where the walk has just been. */
+/* Returns true if the room of a fixed or counted text has a byte other than zero after its first
+ * zero. The text is the last field returned. */
 static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
@@ -554,7 +579,7 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const struct type *type = walk->op->step.type;
-    if (i == 0) { /* the walk may have gone on since */
+    if (i == 0) { /* valid even if the iteration has moved on */
         *label = value->text;
         return true;
     }

@@ -1,4 +1,4 @@
-/* Parts of records, told from the straight way through them. */
+/* Record parts, derived from a layout's fast program. */
 #include "layout/layout_record_parts.h"
 #include "layout/layout_program.h"
 
@@ -32,7 +32,7 @@ static void set_elements(struct layout_part *part)
     part->gap = part->op->step.width >> 3;
 }
 
-/* False where the walk must take it. */
+/* Converts a step to a part. Returns false if the part needs the field iterator. */
 static bool set_part(struct layout_part *part, const struct straight_step *step)
 {
     if (step->code >= STRAIGHT_NUMBER && step->code <= STRAIGHT_F32BE) {

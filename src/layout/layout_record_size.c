@@ -1,11 +1,27 @@
-/* Finding the end of a record, and the silent steps that measuring and walking share.
+/* Record size: finds the end of a record, and runs the silent steps for both programs.
  *
- * The loop below has the steps that nearly all records are made of; the others are in
- * layout_silent.  Every step that moves checks against the end by subtraction; every loop either
- * moves or counts against LAYOUT_SPINS, so no record takes longer than its bits allow. */
+ * Order of calls: layout_measure handles fixed-size records itself and calls `measure` for all
+ * others. `measure` interprets the measuring program; frequent steps are in its loop, the others in
+ * layout_silent, which the field iterator calls too.
+ *
+ *   record:  |<- advance ->|text..0|<- advance ->|count|element|element|<- advance ->|
+ *   steps:   STRING8----------------|COUNTED--------------------------- |END----------
+ *
+ * Algorithm: an interpreter of a program in which all fixed-size fields are folded into the
+ * `advance` of the next step. A record of fixed size is one END step.
+ *
+ * Invariants: `at` <= `end`; every step checks its size by subtraction (`size > end - at`), so sums
+ * cannot overflow. Bits are read only after that check. A slot is written before it is read, or its
+ * `absent` bit is set.
+ *
+ * Cost: one step per variable-size field, one pass per element of variable size. Every loop
+ * iteration either moves or counts against LAYOUT_SPINS, so the time is linear in the record's
+ * bits.
+ *
+ * Left out: values; only lengths and selectors are read. */
 #include "layout/layout_program.h"
 
-/* Ends a run badly. */
+/* Ends decoding with a failure at a step's member. */
 static uint32_t stop(const struct step *step, struct layout_run *run, enum layout_end *end,
                      enum layout_end why)
 {
@@ -30,7 +46,7 @@ static uint64_t aligned(uint64_t at, uint64_t mask)
     return (at + mask) & ~mask;
 }
 
-/* Moves to a place ahead. */
+/* Moves forward to a bit offset. Fails if that exceeds the record. */
 static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_t to,
                         enum layout_end *end)
 {
@@ -40,7 +56,7 @@ static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_
     return 0;
 }
 
-/* Passes over `count` elements of fixed size. */
+/* Skips `count` elements of fixed size. */
 static uint32_t take(const struct step *step, struct layout_run *run, uint64_t count,
                      enum layout_end *end)
 {
@@ -51,7 +67,7 @@ static uint32_t take(const struct step *step, struct layout_run *run, uint64_t c
     }
     if (count == 0)
         return 0;
-    /* amount is below 2^31 here. */
+    /* count is below 2^32 and amount below 2^31, so the product fits. */
     at = aligned(at, (UINT64_C(1) << step->align) - 1);
     if (at > run->bits.end || count * step->amount - step->width > run->bits.end - at)
         return stop(step, run, end, LAYOUT_SHORT);
@@ -136,7 +152,7 @@ static uint32_t pass_unit(const struct step *step, struct layout_run *run, enum 
 static uint32_t choose(const struct step *step, struct layout_run *run, enum layout_end *end)
 {
     uint64_t selector = run->slots[step->slot];
-    if (!step->table) /* an optional without ranges */
+    if (!step->table) /* an optional without ranges: the selector is a boolean */
         return selector ? 0 : step->jump;
     uint32_t index = lookup_find(step->table, selector);
     if (step->code == STEP_IF)

@@ -1,9 +1,10 @@
-/* References resolved: which numbers later lengths and selectors need, that they come before, and
- * in which slot they wait.
+/* References: which numbers later lengths and selectors need, whether they precede their use, and
+ * in which slots they are kept.
  *
- * Two passes over the types in stored order: the first gathers the references, the second meets
- * their targets.  A slot is used again after the last use; not so that of an import, which outlives
- * the record, and that of a number which may not be there, since its slot must say so. */
+ * The types are visited twice in stored order: the first pass gathers the references, the second
+ * finds their targets. Slots are then allocated as in a linear-scan register allocator. A slot is
+ * reused after the last use of its number, with two exceptions: an import, which is stored before
+ * the record, and a number that may be absent, whose slot must keep that state. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Appends to a text of fixed room. */
+/* Appends to a zero-terminated text of limited size; truncates. */
 static void append(char *to, size_t room, ttr_text text)
 {
     size_t at = strlen(to), n = text.n < room - 1 - at ? text.n : room - 1 - at;
@@ -48,7 +49,7 @@ bool compiler_refuse(struct compiler *c, const char *format, ...)
     return false;
 }
 
-/* A reference as people write it. */
+/* Formats a reference for messages: "packet context.cpu_id". */
 static const char *reference_text(const struct type_reference *from, char *to, size_t room)
 {
     to[0] = 0;
@@ -153,7 +154,7 @@ static bool is_length(const struct type *type)
     return type->kind == TYPE_SEQUENCE || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
 }
 
-/* True within the array that began at that visit. */
+/* Returns true inside the array that visit `array` entered. */
 static bool is_inside(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
@@ -162,7 +163,8 @@ static bool is_inside(const struct compiler *c, uint32_t array)
     return false;
 }
 
-/* A use of a number that should have been met by now. */
+/* Checks a length or selector whose target must have been visited by now: that it is a number, of a
+ * suitable type, and at most 64 bits. */
 static bool check_use(struct compiler *c, const struct type *type)
 {
     struct use *use = compiler_use(c, &type->reference);
@@ -184,12 +186,12 @@ static bool check_use(struct compiler *c, const struct type *type)
         return compiler_refuse(
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     use->last = c->index;
-    /* What an array holds is not there when it is empty. */
+    /* If the array is empty, the record lacks the number. */
     use->may_lack |= use->array && !is_inside(c, use->array);
     return true;
 }
 
-/* A value that is no structure, array, optional or variant may be what a reference means. */
+/* Records a scalar as the target of the references that name it. */
 static void meet_target(struct compiler *c, const struct type *type)
 {
     struct use *use = compiler_target(c);
@@ -217,7 +219,7 @@ static bool visit(struct compiler *c, const struct type *type);
 static bool visit_members(struct compiler *c, const struct type *type)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        /* Options of a variant are no level of their own. */
+        /* An option of a variant adds no name to the path. */
         bool is_level = type->kind == TYPE_STRUCT;
         if (is_level && !compiler_enter(c, &type->members[i]))
             return false;
@@ -229,7 +231,8 @@ static bool visit_members(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* What is in an array comes again: slots in use inside stay in use to its end. */
+/* An array's contents are decoded repeatedly: slots used inside stay allocated until the outermost
+ * array ends. */
 static bool visit_element(struct compiler *c, const struct type *type)
 {
     c->arrays[c->loops++] = c->index;
@@ -242,7 +245,7 @@ static bool visit_element(struct compiler *c, const struct type *type)
     return true;
 }
 
-/* Looks at what is inside of a type. */
+/* Visits the contents of a type. */
 static bool visit_inside(struct compiler *c, const struct type *type)
 {
     bool is_good = true;
@@ -276,8 +279,8 @@ static bool visit(struct compiler *c, const struct type *type)
     if (!compiler_visit(c, type))
         return false;
     c->index++;
-    /* A reference into another record is only looked up, and what that record refers to is not
-     * ours. */
+    /* A root of another layout is only searched for targets; its own references belong to that
+     * layout. */
     bool is_ours = c->spec->root[c->root] != NULL;
     if (is_ours && type->reference.names_n &&
         !(c->is_finding ? check_use(c, type) : add_use(c, &type->reference)))
@@ -297,7 +300,7 @@ static bool pass(struct compiler *c, bool is_finding)
                                   : is_finding        ? c->spec->outer[root]
                                                       : NULL;
         compiler_begin(c, (enum type_root)root);
-        /* An outer root counts only where something leads there. */
+        /* Roots of other layouts are visited only if a reference names them. */
         bool is_needed = c->spec->root[root] || compiler_leads_inside(c);
         if (type && is_needed && !visit(c, type))
             return false;
@@ -322,7 +325,8 @@ static bool give_slot(struct compiler *c, struct use *use, uint32_t *busy_until,
                            reference_text(&use->from, text, sizeof text), LAYOUT_SLOTS);
 }
 
-/* The use without a slot that is in use first; lasting ones before all. */
+/* Returns the use that needs a slot first: imports and numbers that may be absent, then by first
+ * visit. Returns NULL if all have one. */
 static struct use *next_use(struct compiler *c, const bool *is_done)
 {
     struct use *best = NULL;

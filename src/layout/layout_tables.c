@@ -1,7 +1,6 @@
-/* Tables that steps use: values to labels, to options, to true or false; bits of flags.  One for
- * each set of labels in a layout, however many fields have it. Where ranges overlap, they are cut
- * up beforehand, so that no search is longer than the logarithm of their number: a description may
- * be made to be slow. */
+/* Lookup tables of steps: values to labels, to options, or to a match; masks of flags. Fields with
+ * the same set of labels share a table. Overlapping ranges are split at compile time, so every
+ * lookup is a binary search, even for a description that is made to be slow. */
 #include <stdlib.h>
 
 #include "layout/layout_emit.h"
@@ -12,7 +11,7 @@ static int compare_entries(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Entries while they are gathered. */
+/* Entries before they are sorted. */
 struct gathered {
     struct lookup_entry *entry;
     size_t n, room;
@@ -40,7 +39,7 @@ static void add_entries(struct gathered *all, const struct type_range *ranges, u
     }
 }
 
-/* Entries that hold the place where a sweep is, the least index on top. */
+/* Min-heap by index of the entries that contain the sweep's current value. */
 struct heap {
     struct lookup_entry *entry;
     size_t n;
@@ -67,9 +66,9 @@ static void heap_pop(struct heap *heap)
     heap->entry[at] = last;
 }
 
-/* Sweeps over sorted entries that overlap: from each place to the next where anything begins or
- * ends the least index counts.  There is room for twice as many entries.  Gives how many there are.
- */
+/* Plane sweep over sorted, overlapping entries. Between two values where an entry starts or ends,
+ * the lowest index wins. `to` has room for twice the entries. Returns the number of entries
+ * written. Cost: O(n log n). */
 static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup_entry *to)
 {
     size_t i = 0, n = 0;
@@ -92,7 +91,7 @@ static size_t sweep(const struct gathered *all, struct heap *heap, struct lookup
     return n;
 }
 
-/* A lookup of entries in order; NULL when memory is out. */
+/* Copies sorted entries into a lookup in the arena. Returns NULL if memory runs out. */
 static struct lookup *keep(struct compiler *c, const struct gathered *all,
                            const struct lookup_entry *entry, size_t n)
 {
@@ -123,7 +122,7 @@ static struct lookup *separate(struct compiler *c, const struct gathered *all)
     return lookup;
 }
 
-/* Makes the lookup and frees what was gathered. */
+/* Sorts the entries, builds the lookup and frees the entries. */
 static struct lookup *finish(struct compiler *c, struct gathered *all)
 {
     bool has_overlaps = false;
@@ -193,7 +192,7 @@ const void *compile_options(struct compiler *c, const struct type *type, const u
         entries += type->members[i].ranges_n;
     if (!gather(c, &all, entries, type->is_selector_signed))
         return NULL;
-    /* Steps ascend with the options, so that the first option counts where several hold a value. */
+    /* Steps ascend with the options, so the first option wins if several match. */
     for (uint32_t i = 0; i < type->members_n; i++)
         add_entries(&all, type->members[i].ranges, type->members[i].ranges_n, steps[i]);
     return finish(c, &all);

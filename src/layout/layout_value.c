@@ -1,10 +1,10 @@
-/* Values that take more than a load: labels, flags, floats of unusual width, integers past 64 bits,
- * LEB128, text of wide characters.
+/* Values that need more than a load: labels, flags, floats of unusual width, integers of more than
+ * 64 bits, LEB128, text of wide characters.
  *
- * IEEE 754 of 128 bits becomes the nearest double, ties to even.  An integer that does not fit 64
- * bits is given as its decimal text where it has at most WIDE_BITS_MAX bits, since the time for
- * that grows with the square, else as its bytes.  Wide characters that stand for nothing (lone
- * surrogates, beyond U+10FFFF, half a unit at the end) become U+FFFD. */
+ * A 128-bit IEEE 754 float is rounded to the nearest double, ties to even. An integer of more than
+ * 64 bits is returned as decimal text if it has at most WIDE_BITS_MAX bits, since conversion is
+ * quadratic, else as bytes. Invalid wide characters (lone surrogates, above U+10FFFF, half a unit
+ * at the end) become U+FFFD. */
 #include "base/utf.h"
 #include "base/wide.h"
 #include "layout/layout_program.h"
@@ -56,9 +56,9 @@ static void value_flags(const struct value_place *place, ttr_value *value)
     }
 }
 
-/* --- Bits in any number --- */
+/* --- Bit access for values of any width --- */
 
-/* The i-th bit of a value, the lowest first. */
+/* Returns bit i of a value; bit 0 is the least significant. */
 static unsigned bit_of(const struct value_place *place, uint64_t i)
 {
     const struct step *step = place->step;
@@ -77,8 +77,8 @@ static uint64_t some_bits(const struct value_place *place, uint64_t from, unsign
     return x;
 }
 
-/* The value as bytes, the lowest byte first where it is little-endian; in place where it lies at
- * bytes in its usual order. */
+/* Returns the value as bytes in its own byte order, without copying if it is byte-aligned and not
+ * reversed. Returns false if memory runs out. */
 static bool as_bytes(const struct value_place *place, ttr_value *value)
 {
     const struct step *step = place->step;
@@ -137,13 +137,14 @@ static double from_quad(uint64_t high, uint64_t low)
         return double_of_bits(sign | UINT64_C(0x7ff) << 52);
     if (exponent < -1075)
         return double_of_bits(sign);
-    /* The highest 64 bits of the significand, the lowest telling of all that were cut off. */
+    /* The top 64 bits of the significand; the lowest one is sticky: it is set if any cut-off bit
+     * is. */
     uint64_t significand = UINT64_C(1) << 63 | fraction << 15 | low >> 49 | (low << 15 != 0);
     unsigned keep = exponent < -1022 ? (unsigned)(1075 + exponent) : 53;
     uint64_t kept = keep ? significand >> (64 - keep) : 0, rest = significand << keep,
              half = UINT64_C(1) << 63;
     kept += rest > half || (rest == half && (kept & 1));
-    /* The hidden bit, or a carry, adds one to the exponent. */
+    /* Adding `kept` carries the hidden bit, or a rounding overflow, into the exponent. */
     return double_of_bits(sign |
                           ((exponent < -1022 ? 0 : (uint64_t)(exponent + 1022) << 52) + kept));
 }
@@ -173,9 +174,10 @@ static void value_float(const struct value_place *place, ttr_value *value)
     }
 }
 
-/* --- Integers past 64 bits --- */
+/* --- Integers of more than 64 bits --- */
 
-/* Writes n limbs (lowest first, 32 bits each; used up) as decimal digits into scratch. */
+/* Converts n limbs (32 bits each, least significant first) to decimal text in `scratch`. Destroys
+ * the limbs. Returns false if memory runs out. */
 static bool put_decimal(uint32_t *limbs, size_t n, bool is_negative, struct arena *scratch,
                         ttr_text *text)
 {
@@ -213,7 +215,7 @@ static void negate(uint32_t *limbs, size_t n)
     }
 }
 
-/* A number of n limbs, negative where its highest bit says so. */
+/* Converts n limbs in two's complement to a text value. Returns false if memory runs out. */
 static bool put_wide(uint32_t *limbs, size_t n, bool is_signed, struct arena *scratch,
                      ttr_value *value)
 {
@@ -269,7 +271,7 @@ bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value)
             x = (x & ~(UINT64_C(0x7f) << 7 * i)) | (uint64_t)group << 7 * i;
         else if (i == 9)
             x = (x & UINT64_MAX >> 1) | (uint64_t)group << 63;
-        /* Above bit 63 a number may only repeat its sign. */
+        /* Bits above 63 must be copies of the sign, or the number does not fit. */
         if (i == 9 && (is_signed ? group != padding : group > 1))
             return false;
         if (i > 9 && group != padding)
@@ -321,8 +323,7 @@ static uint32_t load_character(const uint8_t *p, unsigned encoding)
     }
 }
 
-/* Passes over characters of two bytes, eight at a time and then four, as long as none of them is
- * zero. */
+/* Skips 2-byte characters, eight and then four at a time, while none of them is zero. */
 static const uint8_t *skip_characters(const uint8_t *p, const uint8_t *end)
 {
     typedef uint16_t wide __attribute__((vector_size(16)));
@@ -357,7 +358,8 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit)
     return SIZE_MAX;
 }
 
-/* Mostly texts are ASCII: then their end is found while they are converted. */
+/* Converts UTF-16 and finds its end in one pass, assuming that it is ASCII, as most texts are.
+ * Returns SIZE_MAX if it is not, or memory runs out. */
 static size_t ascii_string(const struct value_place *place, ttr_value *value)
 {
     const uint8_t *p = place->base + (place->at >> 3), *end = place->base + (place->end >> 3);
@@ -403,8 +405,8 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     unsigned encoding = place->step->load,
              unit = encoding == ENCODING_UTF16LE || encoding == ENCODING_UTF16BE ? 2 : 4;
     const uint8_t *p = place->base + (place->at >> 3), *end = p + n;
-    /* A unit of two bytes gives at most three, one of four at most four; half a unit gives three.
-     */
+    /* Room: UTF-8 needs at most 3 bytes per 2-byte unit, 4 per 4-byte unit, and 3 for the
+     * replacement of a partial unit. */
     char *to =
         place->scratch && n < SIZE_MAX / 2 - 8 ? arena_take(place->scratch, n + n / 2 + 3) : NULL;
     if (!to) {
@@ -439,7 +441,7 @@ void value_wide_text(const struct value_place *place, size_t n, ttr_value *value
     value->text = (ttr_text){to, at};
 }
 
-/* --- All that stand still --- */
+/* --- Fixed-size values --- */
 
 void value_still(const struct value_place *place, ttr_value *value)
 {
@@ -463,6 +465,6 @@ void value_still(const struct value_place *place, ttr_value *value)
         break;
     default:
         value->text = (ttr_text){(const char *)place->base + (place->at >> 3), (size_t)step->count};
-        break; /* a blob */
+        break; /* GIVE_BLOB */
     }
 }
