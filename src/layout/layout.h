@@ -23,8 +23,8 @@
 #define LAYOUT_DEPTH 16u    /* nesting depth of arrays and sequences */
 #define LAYOUT_SPINS 65536u /* elements without bits per record; more are treated as damage */
 #define LAYOUT_LABELS 256u  /* labels counted per value; further ones are ignored */
-#define LAYOUT_LABELS_SEEN \
-    1024u /* labels of a type that are searched for further matches and for flags */
+/* labels of a type that are searched for further matches and for flags */
+#define LAYOUT_LABELS_SEEN 1024u
 
 struct layout;
 struct op;

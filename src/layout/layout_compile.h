@@ -40,8 +40,8 @@
 #include "layout/layout_program.h"
 
 #define COMPILE_STEPS 65536u /* steps per program */
-#define COMPILE_VISITS \
-    1000000u /* visits to types; the description is a graph whose tree may be far larger */
+/* visits to types; the description is a graph whose tree may be far larger */
+#define COMPILE_VISITS 1000000u
 #define COMPILE_REFERENCES 1024u
 #define COMPILE_BITS (UINT64_C(1) << 60)
 

@@ -98,14 +98,13 @@ enum order {
 #define STEP_REVERSED 4u  /* for LOAD_BITS: reverse the bits */
 #define STEP_BIG 8u       /* for LOAD_BITS: big-endian */
 #define STEP_MAY_LACK 16u /* for SAVE: clears the slot's bit in `absent` */
-#define STEP_LOADS                                                                             \
-/* for GIVE_..._TAKEN and GIVE_ELEMENTS: first load the number `jump` bits earlier (by `load`) \
- * into the slot */
-32u
+/* for GIVE_..._TAKEN and GIVE_ELEMENTS: first load the number `jump` bits earlier (by `load`) into
+ * the slot */
+#define STEP_LOADS 32u
 /* slot of inline lengths, which directly precede the data they count */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS
 
-    struct step {
+struct step {
     uint64_t advance;
     uint64_t amount, count;
     /* struct lookup of labels, options or selector values; an array of masks for flags */
