@@ -1,7 +1,6 @@
-/* The context: tables of everything that events name by id.  Append-only, so an id given once is
- * good as long as the context. Left out: any locking (one context, one thread), and forgetting:
- * memory grows with the number of distinct names, threads and inputs, never with the number of
- * events. */
+/* The context: tables of all objects that events refer to by id. Append-only, so an id is valid as
+ * long as the context. Left out: locking (one context, one thread) and removal. Memory grows with
+ * the number of distinct names, threads and inputs, not with the number of events. */
 #include "model/context.h"
 
 #include <string.h>
@@ -10,8 +9,7 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* The caller's allocator with the memory limit in front: what would pass the limit fails like any
- * other allocation. */
+/* Allocates with the caller's allocator. Fails like it if the memory limit would be exceeded. */
 static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = own;
@@ -28,7 +26,7 @@ static bool grow_to(ttr *t, void **items, size_t *capacity, size_t need, size_t 
     return alloc_reserve(&t->counted, items, capacity, need, size);
 }
 
-/* Index 0 of every table means "none", so that zeroed events name nothing. */
+/* Index 0 of every table means "none", so that a zeroed event refers to nothing. */
 static bool add_nones(ttr *t)
 {
     if (!grow_to(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
@@ -136,7 +134,7 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     struct source_entry *entry = &t->sources[t->sources_n];
     *entry = (struct source_entry){
         .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
-    t->traces_n += t->sources_n > 0; /* the first is the caller */
+    t->traces_n += t->sources_n > 0; /* source 0 is the program, not a trace */
     pairmap_init(&entry->processes, &t->counted);
     pairmap_init(&entry->threads, &t->counted);
     pairmap_init(&entry->threads_by_tid, &t->counted);
@@ -168,8 +166,8 @@ static ttr_id add_thread(ttr *t, const struct thread *thread)
     return (ttr_id)t->threads_n++;
 }
 
-/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is
- * learned. */
+/* Assigns a process to a thread that is known only by its tid, and returns its id. Returns 0 if
+ * there is none. */
 static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
@@ -217,8 +215,8 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
 
 ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
 {
-    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its
-     * tid. */
+    /* Stored in the process map with 1 as second key, so that it cannot collide with a thread of
+     * any tid. */
     const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
@@ -289,7 +287,7 @@ void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
     schema->version = version;
 }
 
-/* Copies of its events stay readable. */
+/* Copies of the schema's events stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
@@ -382,7 +380,7 @@ bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
     return true;
 }
 
-/* A text of the context's own, for as long as it lives. */
+/* Replaces a text by its interned copy, which lives as long as the context. */
 static bool keep_text(ttr *t, ttr_text *text)
 {
     uint32_t id = intern_add(&t->strings, text->p ? text->p : "", text->n);

@@ -12,9 +12,9 @@
 #define MORE 8u
 #define HAS_MORE 0x80u    /* in the type */
 #define IS_REPEATED 0x40u /* there, too */
-#define HAS_TYPE                                                                                  \
-    1u /* in the flags: behind the labels stands a pointer to the declared type, which may be one \
-          of several */
+/* in the flags: behind the labels stands a pointer to the declared type, which may be one of
+ * several */
+#define HAS_TYPE 1u
 #define GOES_ON 2u       /* the text had more than zeros behind its end, which are gone */
 #define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
 

@@ -2,8 +2,8 @@
 #include "model/context.h"
 
 #define SPARE_FIELDS 64u /* of one call if they are not held */
-#define HELD_FIELDS \
-    16u /* room for those of a schema at first, doubled where its events have more */
+/* room for those of a schema at first, doubled where its events have more */
+#define HELD_FIELDS 16u
 #define HELD_FIELDS_MOST 1024u
 #define HELD_BYTES_MOST (4u << 20) /* of all schemas */
 
