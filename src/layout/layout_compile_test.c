@@ -1,4 +1,5 @@
-/* What layouts refuse, find out beforehand, and need from outside. */
+/* Tests of the layout compiler: refused declarations, fixed sizes, imports, failures at run time.
+ */
 #include <stdio.h>
 
 #include "support/layout_test.h"
@@ -59,7 +60,7 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
     (void)state;
     struct table table;
     table_open(&table);
-    /* A structure of two structures of two ... : 33 types, 2^32 fields. */
+    /* A struct of two structs of two structs ...: 33 types, 2^32 fields. */
     static struct type types[34];
     static struct type_member members[34][2];
     types[0] = (struct type){.kind = TYPE_UINT, .bits = 8, .align = 3};
@@ -78,7 +79,7 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
         types[i].members_n = 1;
     assert_false(table_compile(&table, &deep));
     assert_non_null(strstr(table.error.text, "nest deeper than 32 levels"));
-    /* 2^17 fields are not too many to visit, but to keep. */
+    /* 2^17 fields can be visited, but exceed the steps of a program. */
     for (int i = 2; i < 34; i++)
         types[i].members_n = 2;
     struct layout_spec long_one = {.root[ROOT_PAYLOAD] = &types[17], .shows_hidden = true};
@@ -92,7 +93,7 @@ static void lengths_are_as_many_as_documented(void **state)
     (void)state;
     enum {
         GROUP = 200
-    }; /* in a structure each, since the text of one has no more than 512 members */
+    }; /* split into structs, because the test syntax allows 512 members per struct */
     static char text[1025 * 32];
     for (int n = 1024; n <= 1025; n++) {
         struct table table;
@@ -131,14 +132,14 @@ static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&table.arena, more)};
     assert_false(table_compile(&table, &spec));
     assert_non_null(strstr(table.error.text, "more than 24 lengths and selectors"));
-    /* What a loop needs again stays. */
+    /* A number used inside a loop keeps its slot to the end of the loop. */
     table_payload(&table, "n:u8 m:u8 a:[p.m]{x:T(p.n) k:u8 y:T(p.a.k)}");
     table_expect(&table, 0, "01 02 61 02 6263 64 03 656667", 88,
                  "n=1 m=2 a=[2] .{3} ..x='a' ..k=2 ..y='bc' .{3} ..x='d' ..k=3 ..y='efg'");
     table_close(&table);
 }
 
-/* --- Other records --- */
+/* --- Imports --- */
 
 static void values_of_other_records_are_imports(void **state)
 {
@@ -166,7 +167,7 @@ static void values_of_other_records_are_imports(void **state)
     struct text text;
     assert_int_equal(table_dump(&table, &event, &text), LAYOUT_FINE);
     assert_string_equal(text.p, "d='xy' e=<010203> f='z'");
-    /* Without the optional one import has no value. */
+    /* Without the optional, one import has no value. */
     struct layout_run shorter = {.bits = bits_over(without, 0, 40)};
     uint64_t value = 0;
     struct type_reference m = reference_of_text(&table.arena, "k.o.m"),
@@ -209,7 +210,7 @@ static void roots_stand_one_behind_another_and_name_their_group(void **state)
     table_close(&table);
 }
 
-/* --- Known beforehand --- */
+/* --- Sizes and positions known at compile time --- */
 
 static uint64_t fixed_bits(struct table *table, const char *text)
 {
@@ -257,7 +258,7 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_payload(&table, type);
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} d='ab'");
     table_expect(&table, 0, "0a 0302 07 02 0506 6162", 72, "v={1} .x=7 d='ab'");
-    /* What has nothing else inside is passed over too. */
+    /* A struct with only hidden members is hidden, too. */
     table_payload(&table, "id:u8^3 v:|p.id(a=0..9:{t:u16^5},b=10:{t:u8^5}) n:u8");
     table_expect(&table, 0, "01 0302 07", 32, "n=7");
     table_expect(&table, 0, "0a 03 07", 24, "n=7");
@@ -276,7 +277,7 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
     table_close(&table);
 }
 
-/* --- Bad records --- */
+/* --- Invalid records --- */
 
 static void the_other_byte_order_may_begin_at_whole_bytes_only(void **state)
 {
@@ -458,7 +459,8 @@ static void memory_may_be_out_at_any_time(void **state)
     support_fail_each(compiles_with);
 }
 
-/* Only a value of several names is the last of its call. */
+/* A value with several labels must be the last field of a call; a value with one label need not be.
+ */
 static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void **state)
 {
     (void)state;

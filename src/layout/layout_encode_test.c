@@ -1,4 +1,4 @@
-/* Fields as bits, worked out by hand from the rules of the CTF documents for each kind of type. */
+/* Tests of the encoder. Expected bits were worked out by hand from the CTF specifications. */
 #include "layout/layout_encode.h"
 
 #include "support/support.h"
@@ -66,7 +66,7 @@ static void reversed_bits_are_stored_last_to_first(void **state)
     type.is_reversed = true;
     const struct type_member member = {.type = &type};
     const struct type root = {.kind = TYPE_STRUCT, .members = &member, .members_n = 1};
-    /* 0001 0010 0011 from its last bit on is 1100 0100 1000 */
+    /* 0001 0010 0011 reversed is 1100 0100 1000 */
     ttr_field field = uint_field(0x123);
     check(&root, &field, 1, "48 0c");
 }
@@ -142,8 +142,8 @@ static void sequences_have_their_length_before_them_or_inline(void **state)
     check(&type, field, 6, "02 00 0101 0202 01 00 0d0c0b0a 00");
 }
 
-/* So readers of CTF 1.8 and 2 have it; behind a length of its own nothing is aligned but elements.
- */
+/* CTF 1.8 and 2 readers expect this. With an inline length only the elements are aligned, if there
+ * are any. */
 static void what_would_hold_elements_is_aligned_where_it_holds_none(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void wrappers_stand_for_no_field_of_their_own(void **state)
     const struct type mixed = {.kind = TYPE_STRUCT, .align = 3, .members = unlike, .members_n = 3};
     const struct type_member members[] = {{.type = &mixed}, {.type = &mixed}, {.type = &wrapped}};
     const struct type type = {.kind = TYPE_STRUCT, .align = 3, .members = members, .members_n = 3};
-    /* a list of unlike elements, a struct of them, a number alone */
+    /* an array of unlike elements, a struct of such arrays, a plain number */
     ttr_field field[] = {group_field(TTR_TYPE_ARRAY, 3),
                          uint_field(1),
                          group_field(TTR_TYPE_ARRAY, 2),

@@ -1,9 +1,12 @@
-/* Activities.  A path of .NET:
+/* Activities. An activity id of .NET that encodes a path:
  *
- *   [0..11]  nibbles, the high one of a byte first: 0 = end   1..10 = that number   11 = an
- * overflow follows ("$")   12..15 = the number has 1..4 bytes from the next byte on, the lowest
- * first; where it is a high nibble, the low one stands above them [12..15] the sum of the three
- * words before and 0x599D99AD, in newer runtimes XOR the pid */
+ *   bytes 0..11   nibbles, the high one of a byte first
+ *                 0        end of the path
+ *                 1..10    a component with that number
+ *                 11       overflow: the next component is printed with "$"
+ *                 12..15   a component of 1..4 bytes, from the next byte on, little-endian;
+ *                          if this nibble is the high one, the low nibble is the number's top
+ *   bytes 12..15  the sum of the three words before and 0x599D99AD; newer runtimes XOR the pid */
 #include "model/activity.h"
 
 #include <string.h>
@@ -26,7 +29,7 @@ uint8_t activity_opcode(ttr_text name)
     return ends_with(name, "Start") ? ACTIVITY_START : ends_with(name, "Stop") ? ACTIVITY_STOP : 0;
 }
 
-/* A name without the version of its event ("ContentionStart_V1"). */
+/* Returns a name without the version of its event ("ContentionStart_V1"). */
 static ttr_text without_version(ttr_text name)
 {
     size_t n = name.n;
@@ -36,7 +39,7 @@ static ttr_text without_version(ttr_text name)
     return has_version ? (ttr_text){name.p, n - 2} : name;
 }
 
-/* Begin and end whose names have nothing in common. */
+/* Start and stop events whose names share no stem. */
 static const struct {
     const char *name, *task;
 } others[] = {{"MethodJittingStarted", "MethodJit"},
@@ -50,7 +53,8 @@ static const struct {
               {"IOThreadRetire", "IOThreadRetirement"},
               {"IOThreadUnretire", "IOThreadRetirement"}};
 
-/* The part of a name that begin and end have in common: all of it where nothing would be left. */
+/* Returns the part of a name that start and stop events share; the complete name if that part is
+ * empty. */
 static ttr_text task_of(ttr_text name)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -75,7 +79,8 @@ ttr_id activity_task(ttr *t, ttr_id name)
     return task.n == text.n ? name : ttr_text_add(t, task.p, task.n);
 }
 
-/* The same in every reading, whatever ids there are. */
+/* Returns a link from the thread and the task. Hashes texts and tids, because ids differ between
+ * runs. */
 static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
@@ -109,7 +114,7 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
     return at & 1 ? id[at / 2] & 15u : id[at / 2] >> 4;
 }
 
-/* Takes a number of several bytes whose nibble is at `at`; false where it does not end with the
+/* Decodes a component of several bytes whose nibble is at `at`. Returns false if it exceeds the
  * path. */
 static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
 {
@@ -123,7 +128,7 @@ static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
     return true;
 }
 
-/* Puts a path; 0 where it is none. */
+/* Formats a path. Returns 0 if the id is not a path. */
 static size_t put_path(char *to, const uint8_t *id)
 {
     size_t n = 0;
@@ -170,5 +175,5 @@ size_t activity_parent(ttr_text path)
     while (n > 1 && path.p[n - 1] != '/' && path.p[n - 1] != '$')
         n--;
     return n > 2 && path.p[n - 1] == '/' ? n
-                                         : 0; /* what lies between is not known of an overflow */
+                                         : 0; /* the components before an overflow are unknown */
 }

@@ -1,4 +1,5 @@
-/* Events made by hand: attributes in a view, fields in the packed encoding. */
+/* Event builder: events created by a program. Attributes are in `event`, fields in the encoding of
+ * event_copy.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,10 @@ struct ttr_builder {
     ttr *t;
     ttr_event event;
     struct buffer fields;
-    bool is_begun;      /* and not ended */
-    bool failed;        /* a string or thread found no memory */
-    ttr_status refused; /* the caller broke a rule: told at the end, where errors can be */
+    bool is_begun; /* between ttr_event_begin and ttr_event_take */
+    bool failed;   /* memory ran out for a string or thread */
+    /* first misuse by the caller; returned at the end, because earlier calls return nothing */
+    ttr_status refused;
     char why[160];
 };
 
@@ -36,7 +38,7 @@ void ttr_builder_free(ttr_builder *builder)
     alloc_free(alloc, builder, 1, sizeof *builder);
 }
 
-/* The first refusal counts. */
+/* Records a misuse; the first one counts. */
 static void refuse(ttr_builder *builder, ttr_status status, const char *why)
 {
     if (builder->refused != TTR_OK)
@@ -52,7 +54,7 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* A number that does not fit must not become one that is a kind. */
+/* Returns UINT8_MAX for an invalid kind, so that truncation does not make it valid. */
 static uint8_t small_kind(ttr_kind kind)
 {
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
@@ -77,7 +79,7 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
-    if (builder->event.source >= builder->t->sources_n) { /* callers may set any */
+    if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
         refuse(builder, TTR_E_MISUSE,
                "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
                "built by hand");
@@ -92,8 +94,8 @@ void ttr_on_provider(ttr_builder *builder, const char *provider)
     builder->event.provider = intern_text(builder, provider);
 }
 
-/* Why a field cannot be one; NULL where it can.  How counts and depths fit each other is left to
- * who writes it. */
+/* Returns the reason why a field is invalid, or NULL. Counts and depths are not checked against
+ * each other; writers do that. */
 static const char *field_flaw(const ttr_builder *builder, const ttr_field *field)
 {
     const ttr_value *value = &field->value;
@@ -172,8 +174,8 @@ void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, si
     put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
-/* Where the fields are is the builder's to say: the caller may have put the whole of another event
- * there. */
+/* Sets the members that belong to the builder; the caller may have copied a complete event into
+ * `event`. */
 static void settle(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
@@ -192,7 +194,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);
-    /* No fields need a place too: walking them must not begin at NULL. */
+    /* An event without fields needs an address, too: iteration must not start at NULL. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
     settle(builder);

@@ -1,4 +1,5 @@
-/* The context's tables: ids, names that become known later, memory limits, failing allocations. */
+/* Tables of the context: ids, details that become known later, the memory limit, failing
+ * allocations. */
 
 #include "support/support.h"
 
@@ -27,11 +28,11 @@ static void equal_bytes_have_equal_ids_and_zero_is_empty(void **state)
 static void what_is_offered_is_found_by_its_format_and_key_until_it_is_withdrawn(void **state)
 {
     (void)state;
-    static const int here, there; /* for formats */
+    static const int here, there; /* stand-ins for two formats */
     ttr *t = ttr_new(NULL);
     struct offer offers[] = {{.of = &here, .key = 7},
                              {.of = &there, .key = 7},
-                             {.of = &here, .key = 7 + OFFERS}}; /* of one chain */
+                             {.of = &here, .key = 7 + OFFERS}}; /* same hash chain as the first */
     assert_null(context_offered(t, &here, 7));
     for (size_t i = 0; i < 3; i++)
         context_offer(t, &offers[i]);
@@ -138,7 +139,7 @@ static void attributes_of_a_source_come_before_those_it_shares(void **state)
     char host[] = "box";
     assert_true(context_add_attribute(t, first, "hostname",
                                       &(ttr_value){.type = TTR_TYPE_TEXT, .text = {host, 3}}));
-    host[0] = 'f'; /* it was copied */
+    host[0] = 'f'; /* the context has copied the text */
     assert_true(context_add_attribute(t, second, "stream.id",
                                       &(ttr_value){.type = TTR_TYPE_UINT, .v.u = 7}));
     context_share_attributes(t, second, first);

@@ -1,28 +1,28 @@
-/* What a trace declares of its events: classes, and a walk over their fields from types.
- * Left out: headers of packets, which nobody sees as fields. */
+/* Declarations: the event classes of a trace, and an iteration over their declared fields. Left
+ * out: packet headers, which are not fields of events. */
 #include <string.h>
 
 #include "base/status.h"
 #include "model/input.h"
 #include "model/type.h"
 
-#define DEPTH_MAX 48u /* more than descriptions keep to (type.h) */
-#define SHOWN_MAX 8u  /* names of a reference */
+#define DEPTH_MAX 48u /* nesting depth; larger than TYPE_DEPTH_MAX */
+#define SHOWN_MAX 8u  /* names per reference */
 
-/* What ttr_declarations.state holds. */
+/* Iteration state, stored in ttr_declarations.state. */
 struct walk {
-    uint32_t root; /* the next, in the order below */
+    uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
-    const struct type *number; /* whose labels are asked for; NULL = none */
+    const struct type *number; /* type whose labels are returned next; NULL = none */
     uint32_t label, label_range;
-    const struct type_range *selector; /* of the field just given */
+    const struct type_range *selector; /* selector ranges of the last field */
     uint32_t selector_n, selector_at;
     ttr_text selector_name;
-    ttr_text shown[SHOWN_MAX]; /* the reference of the last field */
+    ttr_text shown[SHOWN_MAX]; /* display names of the last field's reference */
     struct frame {
         const struct type *type;
-        uint32_t at; /* of what is in it */
+        uint32_t at; /* index of the next member or element */
     } frame[DEPTH_MAX];
 };
 
@@ -128,8 +128,8 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
     return NULL;
 }
 
-/* The names of a reference as people see them, as the names of the fields; very long ones as they
- * are stored. */
+/* Returns the display names of a reference, as fields have them. A reference of more than SHOWN_MAX
+ * names keeps its stored names. */
 static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
                                       const struct type_reference *reference)
 {
@@ -177,7 +177,7 @@ static void describe(const struct walk *walk, const struct type_member *member,
         declaration->name = nameless;
 }
 
-/* What is in the type at the end of the way, one after another; NULL behind the last. */
+/* Returns the next type inside the innermost frame; NULL past the last. */
 static const struct type *next_inside(struct frame *frame, const struct type_member **member)
 {
     const struct type *type = frame->type;
@@ -197,7 +197,7 @@ static bool holds_others(const struct type *type)
            type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
 }
 
-/* Begins the next root that is there. */
+/* Enters the next declared root. Returns false if there is none. */
 static bool enter_root(ttr_declarations *declarations, struct walk *walk)
 {
     for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {

@@ -1,5 +1,5 @@
-/* Declared fields as a walk gives them: order, depth, groups, what belongs to each; labels and
- * selectors; limits; no class at all. */
+/* Declared fields in iteration order: depth, group, properties, labels, selectors; limits; traces
+ * without classes. */
 #include <tracetta/read.h>
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void tear_down(struct scene *scene)
     support_heap_check(&scene->heap);
 }
 
-/* All fields in one line: "depth name type" and what is special, separated by "; ". */
+/* Formats all fields as "depth name type properties", separated by "; ". */
 static void list(struct scene *scene, char *to, size_t size)
 {
     static const char *const choices[] = {"", " optional", " variant"};
@@ -144,8 +144,8 @@ static void groups_stand_in_the_order_of_an_event_and_technical_fields_say_so(vo
     tear_down(&scene);
 }
 
-/* A struct of two members of one type, of two members of one type, ...: twice as many fields with
- * each level. */
+/* A struct with two members of one type, which is such a struct, ...: the number of fields doubles
+ * per level. */
 static void descriptions_that_grow_without_end_are_cut(void **state)
 {
     (void)state;

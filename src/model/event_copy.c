@@ -1,6 +1,15 @@
-/* Packed fields: made by builders and by sorting, read back like any payload.  In memory only,
- * never in a file of ours, so the host's byte order is fine; still read through the bounded cursor
- * like everything else. */
+/* Event copies, in the encoding that event_copy.h draws. They exist in memory only, so the host's
+ * byte order is used; they are still read through a bounded cursor, because tests truncate them
+ * anywhere.
+ *
+ * Reading (packed_field_ops): packed_begin places a cursor after the ids, the stack and the
+ * packet's fields; packed_next decodes one field, or the next element of a row. The declared type
+ * of a field is found by its name among the members of the enclosing type (follow_types), starting
+ * after the member found last.
+ *
+ * Writing: event_copy_add appends the ids, the stack, the packet's fields and all fields of an
+ * iteration. A row of equal elements is open (struct repeat) as long as elements match its head;
+ * its count is stored when it ends. */
 #include "model/event_copy.h"
 
 #include <string.h>
@@ -10,45 +19,46 @@
 
 #define HEAD 16u
 #define MORE 8u
-#define HAS_MORE 0x80u    /* in the type */
-#define IS_REPEATED 0x40u /* there, too */
-/* in the flags: behind the labels stands a pointer to the declared type, which may be one of
- * several */
+#define HAS_MORE 0x80u    /* bit of packed_head.type: a struct packed_more follows */
+#define IS_REPEATED 0x40u /* bit of packed_head.type: a row of elements */
+/* bit of packed_more.flags: a pointer to the declared type follows the labels */
 #define HAS_TYPE 1u
-#define GOES_ON 2u       /* the text had more than zeros behind its end, which are gone */
-#define PACKED_DEPTH 16u /* fields deeper than that have no declared type */
+/* bit of packed_more.flags: field_ops.goes_on returned true; the rest of the room was not copied */
+#define GOES_ON 2u
+#define PACKED_DEPTH 16u /* nesting levels for which declared types are known */
 
 struct packed_head {
     uint8_t type, hint, bits, depth;
     uint32_t name_id, count, text_id;
 };
 
-/* What only few fields have. */
+/* Rare properties of a field. */
 struct packed_more {
     uint8_t group, base, choices;
     uint8_t flags;   /* HAS_TYPE, GOES_ON */
-    uint32_t labels; /* ids that follow */
+    uint32_t labels; /* number of label ids that follow */
 };
 
-/* The walk keeps a cursor and the strings in fields->state. */
+/* Iteration state, stored in fields->state. */
 struct packed_walk {
     struct cursor at;
     const struct intern *strings;
-    const uint8_t *labels; /* of the field given last; as many as its count */
+    const uint8_t *labels; /* label ids of the last field; as many as its count */
     const struct event_class
-        *about; /* of copies whose schema says what their fields are; NULL = nothing does */
+        *about; /* event class of the copy's schema; NULL = the fields have no declared types */
     const struct type *
-        type[PACKED_DEPTH]; /* the structs and arrays that the field given last is in, and itself */
-    uint32_t
-        next[PACKED_DEPTH];    /* of these structs the member behind that of the field given last */
-    const struct type *root;   /* that the field given last is in */
-    ttr_field repeated;        /* of elements that stand together, without its value */
-    uint32_t repeats;          /* of them that are left */
-    const struct type *chosen; /* the declared type of the field given last, where it says so; only
-                                  as good as `about` */
+        /* declared types of the last field (at its depth) and of the structs and arrays around it
+         */
+        type[PACKED_DEPTH];
+    uint32_t next[PACKED_DEPTH]; /* index, per level, of the member after the last one found */
+    const struct type *root;     /* root type of the last field */
+    ttr_field repeated;          /* row: the element's field without its value */
+    uint32_t repeats;            /* row: elements left */
+    /* the type pointer stored with the last field, or NULL; valid as long as `about` */
+    const struct type *chosen;
     uint16_t depth;
-    uint8_t width, behind; /* bytes of each, and behind the last one */
-    bool goes_on;          /* the text given last did */
+    uint8_t width, behind; /* row: bytes per value, and padding after the last one */
+    bool goes_on;          /* GOES_ON of the last field */
 };
 _Static_assert(sizeof(struct packed_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 _Static_assert(sizeof(struct packed_head) == HEAD, "head is 16 bytes");
@@ -106,7 +116,7 @@ static bool take_more(struct packed_walk *walk, struct cursor *from, ttr_field *
     return true;
 }
 
-/* Whether values of a type are given so. */
+/* Returns true if a value of this kind can have the declared type. */
 static bool suits(const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
@@ -132,8 +142,8 @@ static bool suits(const struct type *type, const ttr_value *value)
     }
 }
 
-/* The type of a value that was declared so: through optionals, and of a variant whose choice is not
- * known the first option that suits. */
+/* Returns the type of a value below a declared one: skips optionals, and selects the first matching
+ * option of a variant whose choice is not stored. */
 static const struct type *type_of(const struct type *type, const ttr_value *value)
 {
     while (type && type->kind == TYPE_OPTIONAL)
@@ -150,8 +160,8 @@ static bool is_called(const struct type_member *member, ttr_text name)
     return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
 }
 
-/* Fields come in the order of members, some of which have none: so the search begins at *next, and
- * it goes round for those out of order. */
+/* Returns the type of the member with the field's name. Fields are in member order, but not all
+ * members have a field, so the search starts at *next and wraps around. */
 static const struct type *member_of(const struct type *outer, const ttr_field *field,
                                     uint32_t *next)
 {
@@ -170,7 +180,7 @@ static const struct type *member_of(const struct type *outer, const ttr_field *f
     return NULL;
 }
 
-/* Finds the declared type of a field, by its name in what it is in. */
+/* Finds the declared type of a field by its name in the type around it. */
 static void follow_types(struct packed_walk *walk, const ttr_field *field)
 {
     static const uint8_t roots[] = {[TTR_GROUP_PAYLOAD] = ROOT_PAYLOAD,
@@ -182,7 +192,8 @@ static void follow_types(struct packed_walk *walk, const ttr_field *field)
         return;
     const struct type *const *root = walk->about->root;
     bool is_joined = field->group == TTR_GROUP_CONTEXT &&
-                     !root[ROOT_SPECIFIC_CONTEXT]; /* payloads may begin with it */
+                     /* the class has no root for the context: it is part of the payload type */
+                     !root[ROOT_SPECIFIC_CONTEXT];
     const struct type *outer = field->depth ? walk->type[field->depth - 1]
                                : is_joined  ? root[ROOT_PAYLOAD]
                                             : root[roots[field->group]];
@@ -202,7 +213,7 @@ static const struct type *packed_type(const ttr_fields *fields)
     return walk->about && walk->depth < PACKED_DEPTH ? walk->type[walk->depth] : NULL;
 }
 
-/* In how many bytes values of elements stand. */
+/* Returns the bytes per value in a row of elements. */
 static uint8_t width_of(uint8_t type, uint8_t bits)
 {
     if (type == TTR_TYPE_FLOAT || bits == 0 || bits > 32)
@@ -210,7 +221,8 @@ static uint8_t width_of(uint8_t type, uint8_t bits)
     return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
 }
 
-/* The number that the lowest `width` bytes of x are. */
+/* Extends the lowest `width` bytes of x to 64 bits: with the sign if the type is INT, else with
+ * zeros. */
 static uint64_t widened(uint8_t type, uint64_t x, uint8_t width)
 {
     const unsigned spare = 64 - 8u * width;
@@ -241,7 +253,7 @@ static bool begin_repeated(struct packed_walk *walk, uint32_t n, ttr_field *fiel
     return n && give_repeated(walk, field);
 }
 
-/* Takes what stands before a value. */
+/* Reads the head of a field, its rare properties and its labels. */
 static inline bool take_head(struct packed_walk *walk, struct cursor *from,
                              struct packed_head *head, ttr_field *field)
 {
@@ -318,7 +330,7 @@ static uint32_t packed_frames(const void *own, const ttr_event *event, uint64_t 
     return (uint32_t)n;
 }
 
-/* Where what stands behind the ids and the stack of a copy begins. */
+/* Returns a cursor after the ids and the stack of a copy, or at the end if they are invalid. */
 static struct cursor behind_frames(const ttr_event *event)
 {
     struct cursor c = cursor_over(event->payload, event->body, 0);
@@ -374,8 +386,8 @@ static bool has_labels(const ttr_value *value)
     return (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS) && value->count > 0;
 }
 
-/* Group, base, names and, of what was chosen, the type of a value.  Without the walk that gave it
- * only the first name is known. */
+/* Appends group, base, labels and, if the type was chosen among several, its pointer. Without the
+ * iteration that returned the field only the first label is known. */
 static void add_more(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fields *fields)
 {
     const ttr_value *value = &field->value;
@@ -426,13 +438,13 @@ static void add(ttr *t, struct buffer *to, const ttr_field *field, const ttr_fie
     }
 }
 
-/* Elements that stand together while they are added. */
+/* The row of elements that is being written. */
 struct repeat {
     struct packed_head head;
     struct packed_more more;
     const struct type *chosen;
-    size_t at;  /* of the head in the buffer */
-    uint32_t n; /* 0: there are none */
+    size_t at;  /* offset of the head in the buffer */
+    uint32_t n; /* 0: no row is open */
     uint8_t width;
 };
 
@@ -455,7 +467,8 @@ static void end_repeat(struct buffer *to, struct repeat *repeat)
     repeat->n = 0;
 }
 
-/* Adds an element to those before it; false where it does not fit in with any. */
+/* Appends an element to the open row, or opens a new one. Returns false if its value does not fit
+ * its declared width. */
 static bool add_element(struct buffer *to, struct repeat *repeat, const ttr_field *field,
                         const ttr_fields *fields)
 {
@@ -499,7 +512,7 @@ void packed_add(ttr *t, struct buffer *to, const ttr_field *field)
     add(t, to, field, NULL);
 }
 
-/* The stack of an event, which is not that of its fields alone. */
+/* Appends the stack of an event, if it has one apart from its fields. */
 static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
 {
     uint64_t some[512];
@@ -519,7 +532,7 @@ static void add_frames(ttr *t, struct buffer *to, const ttr_event *event)
         alloc_free(to->alloc, all, n, sizeof *all);
 }
 
-/* Adds the fields that are left of a walk; in line, as all copies are made by it. */
+/* Appends the remaining fields of an iteration. Inlined, because all copies run it. */
 static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer *to,
                                                            ttr_fields *fields)
 {
@@ -534,7 +547,7 @@ static inline __attribute__((always_inline)) void add_walk(ttr *t, struct buffer
     end_repeat(to, &repeat);
 }
 
-/* What the packet of an event says, which the copy is not in any more. */
+/* Appends the fields of the event's packet, because the copy is no longer in that packet. */
 static __attribute__((noinline)) void add_packet(ttr *t, struct buffer *to, const ttr_event *event)
 {
     const size_t at = to->n;

@@ -1,18 +1,19 @@
-/* Fields that stay where they are from one event of a schema to the next. */
+/* Field buffer: keeps the fields of each schema in memory from one event to the next (field cache).
+ */
 #include "model/context.h"
 
-#define SPARE_FIELDS 64u /* of one call if they are not held */
-/* room for those of a schema at first, doubled where its events have more */
+#define SPARE_FIELDS 64u /* fields per call if they are not cached */
+/* initial capacity per schema, doubled when events have more fields */
 #define HELD_FIELDS 16u
 #define HELD_FIELDS_MOST 1024u
-#define HELD_BYTES_MOST (4u << 20) /* of all schemas */
+#define HELD_BYTES_MOST (4u << 20) /* bytes for all schemas */
 
 struct ttr_field_buffer {
     const ttr *t;
     struct alloc alloc;
-    struct held_fields *held; /* by schema; never more than there are */
+    struct held_fields *held; /* indexed by schema id */
     size_t held_n;
-    size_t bytes; /* of fields in `held` */
+    size_t bytes; /* size of all cached fields */
     ttr_fields fields;
     ttr_field spare[SPARE_FIELDS];
 };
@@ -38,7 +39,7 @@ void ttr_field_buffer_free(ttr_field_buffer *buffer)
     alloc_free(&alloc, buffer, 1, sizeof *buffer);
 }
 
-/* Makes more room for the fields of a schema, where it may have more. */
+/* Doubles the capacity for the fields of a schema, within the limits. */
 static void widen(ttr_field_buffer *buffer, struct held_fields *held)
 {
     const uint32_t n = held->n ? held->n * 2 : HELD_FIELDS;
@@ -52,7 +53,7 @@ static void widen(ttr_field_buffer *buffer, struct held_fields *held)
     buffer->bytes += more;
 }
 
-/* Returns the fields of a schema, NULL if there is no memory for them. */
+/* Returns the cached fields of a schema. Returns NULL if memory runs out. */
 static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
@@ -76,7 +77,7 @@ static bool has_several_names(const ttr_value *value)
     return value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS);
 }
 
-/* Returns the next fields of a walk, in `spare`. */
+/* Returns the next fields of an iteration, in `spare`. */
 static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, const ttr_field **field)
 {
     ttr_fields *fields = &buffer->fields;
@@ -94,7 +95,8 @@ static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, cons
     return n;
 }
 
-/* Holds the fields of an event whose walk begins; 0: the walk is to return them. */
+/* Decodes an event's fields into the cache, which is created if needed. Returns 0 if the fields
+ * must be read by iteration. */
 static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
                                                      const ttr_field **field)
 {

@@ -1,5 +1,5 @@
-/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of
- * records of many types: layout_random_test.c. */
+/* Field buffer: a cache with little room, without cache, and out of memory. Cached records of many
+ * types: layout_random_test.c. */
 #include "support/layout_test.h"
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
@@ -9,7 +9,7 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
     run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
-/* A schema of records of one type. */
+/* Adds a schema for records of one type. */
 static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
 {
     table_payload(table, text);
@@ -24,8 +24,8 @@ static ttr_id schema_of(struct table *table, struct layout_schema *own, const ch
     return context_add_schema(table->t, &schema);
 }
 
-/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many
- * calls. */
+/* Checks that the fields are `a`, its elements 0, 1, 2 ..., and `b`. Returns their number, and in
+ * `calls` the number of calls. */
 static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned *calls)
 {
     const ttr_field *field;
@@ -70,7 +70,7 @@ static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void 
     table_close(&table);
 }
 
-/* An event that is cut right behind an array as long as that of the event before. */
+/* A record truncated after an array with as many elements as in the event before. */
 static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
 {
     (void)state;
@@ -91,7 +91,7 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
     table_close(&table);
 }
 
-/* Such as events that were built or copied: their fields are taken. */
+/* For example built or copied events, whose fields are read by iteration. */
 static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     ttr_free(t);
 }
 
-/* All memory that the buffer asks for is there up to the n-th time. */
+/* Runs with an allocator that fails from the n-th allocation on. */
 static bool gives_without(size_t n)
 {
     struct table table;

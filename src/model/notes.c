@@ -1,6 +1,6 @@
-/* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are
- * made for the first of a code (and the first that is worse) only and ranges are kept up to a
- * bound; the counts are exact all the same. */
+/* Diagnostics of a reader, counted by code. A hostile file can cause millions of them. So a text is
+ * formatted only for the first one of a code and for each increase of its severity, and the number
+ * of stored ranges is limited. Counts are exact nevertheless. */
 #include "model/notes.h"
 
 #include <stdio.h>
@@ -28,8 +28,7 @@ static ttr_note *find(struct notes *notes, const char *code)
     return NULL;
 }
 
-/* Texts are allocated once for all codes, so that they never move under the pointers in the notes.
- */
+/* Adds a code. All texts are allocated at once, so that pointers to them stay valid. */
 static ttr_note *add(struct notes *notes, const char *code, const char *format, va_list values)
 {
     if (!notes->text)
@@ -45,7 +44,7 @@ static ttr_note *add(struct notes *notes, const char *code, const char *format, 
     return note;
 }
 
-/* A finding worse than those of its code before it is what there is to tell of them. */
+/* Raises the severity of a code and replaces its text. */
 static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format,
                    va_list values)
 {
@@ -53,8 +52,8 @@ static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, c
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
 }
 
-/* A range that touches the one before it is the same damage seen again, not a second one.  What has
- * no place touches nothing. */
+/* Adds a range of damage. A range that touches the previous one extends it, as the same damage. A
+ * range without an offset touches nothing. */
 static void add_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
@@ -96,7 +95,7 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         add_region(notes, where);
 }
 
-/* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no
+/* Returns the entry of a code, added or raised to the other's severity. Returns NULL if there is no
  * room. */
 static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
     TTR_PRINTF(3, 4);

@@ -1,4 +1,4 @@
-/* Findings: counted by code, ranges of damage, and taken over from a reader that goes. */
+/* Diagnostics: counts by code, ranges of damage, joining those of a closed reader. */
 #include "model/notes.h"
 
 #include "support/support.h"
@@ -31,7 +31,7 @@ static void findings_are_counted_by_code_with_the_text_of_the_first(void **state
     assert_int_equal(notes.note[0].count, 2);
     assert_int_equal(notes.note[0].first_offset, 7);
     assert_int_equal(notes.note[1].bytes, 11);
-    assert_int_equal(notes.damage_regions, 2); /* what touches is one */
+    assert_int_equal(notes.damage_regions, 2); /* adjacent ranges are merged */
     assert_int_equal(notes.damage_bytes, 11);
     assert_int_equal(notes.regions_n, 2);
     notes_free(&notes);
@@ -73,7 +73,7 @@ static void the_worst_of_a_code_is_what_it_tells(void **state)
     assert_string_equal(to.note[0].text, "gone at 10");
     assert_int_equal(to.note[0].first_offset, 10);
     assert_int_equal(to.note[0].count, 4);
-    /* So it is where those of another reader come to it, in either order. */
+    /* The higher severity also wins when diagnostics are joined, in either order. */
     add(&from, TTR_NOTE_ODD, 3, 0, "x.both", "other");
     add(&from, TTR_NOTE_ODD, 4, 0, "x.late", "other");
     add(&to, TTR_NOTE_REMARK, 2, 0, "x.late", "mine");
@@ -111,7 +111,7 @@ static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
     assert_int_equal(to.damage_regions, 1);
     assert_int_equal(to.damage_bytes, 5);
     assert_int_equal(to.region[0].offset, 10);
-    /* A range of another reader touches nothing of this one. */
+    /* A joined range is not adjacent to ranges of this reader. */
     add(&to, TTR_NOTE_DAMAGE, 15, 5, "x.bad", "gone");
     assert_int_equal(to.damage_regions, 2);
     notes_free(&to);
@@ -125,7 +125,7 @@ static bool join(const struct alloc *alloc)
     add(&from, TTR_NOTE_DAMAGE, 10, 5, "x.bad", "gone");
     notes_join(&to, &from);
     bool is_whole = to.n == 1 && to.regions_n == 1;
-    assert_int_equal(to.damage_bytes, 5); /* counts hold without memory */
+    assert_int_equal(to.damage_bytes, 5); /* counts are exact without memory */
     notes_free(&from);
     notes_free(&to);
     return is_whole;

@@ -1,12 +1,12 @@
-/* "key=value" options of formats.  "FORMAT.key=value" restricts one to a format, so that options
- * for several inputs of different formats can be given together. */
+/* "key=value" options of formats. "FORMAT.key=value" restricts an option to one format, so that
+ * options for inputs of different formats can be combined. */
 #include "model/options.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-/* Where the key begins for this format, or NULL when the option is another format's. */
+/* Returns the start of the key, or NULL if the option is for another format. */
 static const char *own_part(const struct format *format, const char *option)
 {
     const char *dot = strchr(option, '.');

@@ -1,4 +1,4 @@
-/* Options of formats: a reader or writer keeps its own, and gives them to one like it. */
+/* Options of formats: which ones a reader or writer copies, and that copies can be passed on. */
 #include "model/options.h"
 
 #include "support/support.h"

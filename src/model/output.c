@@ -1,4 +1,4 @@
-/* A format's writer: the part that is the same for all of them. */
+/* The part of a format's writer that all formats share. */
 #include "model/output.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "model/reader.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
-#define SHARED_MOST 64u /* threads */
+#define SHARED_MOST 64u /* helper threads */
 
 const char *output_option(const struct ttr_writer *out, const char *key)
 {
@@ -150,7 +150,7 @@ struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
     return twin;
 }
 
-/* Makes a failure stick and tells it. */
+/* Stores the first failure and returns it. */
 static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own,
                         ttr_error *error)
 {
@@ -165,7 +165,7 @@ static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_err
     return out->stuck;
 }
 
-/* Does not stick: what was put in place is whole. */
+/* Fails without storing the failure, since the output is complete. */
 static ttr_status refuse_ended(ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");

@@ -1,10 +1,31 @@
-/* Lines written by several threads: see output_shared.h.
+/* Parallel writer: helper threads format batches of lines (see output_shared.h).
  *
- * Batches are numbered; who comes to one first claims it, by one counter, and all others pass it.
- * Claims rise one by one, since nobody passes a batch that is not claimed.  A claimed batch has a
- * slot, with the text when it is written; the caller's thread hands texts over in order, up to
- * where it is itself.  What another thread claims is compared with the caller's own batch: where
- * the trace has changed in between the others are sent away. */
+ * Order of calls: output_share starts the helper threads. The caller passes every batch to
+ * output_write_shared; each helper reads the same trace and passes every batch to meet_batch.
+ * output_settle_shared waits for all texts, output_drop_shared stops the threads.
+ *
+ *   batch:      0        1        2        3        4
+ *   caller:     format   pass     format   pass     ...      claimed = 4
+ *   helper:     pass     format   pass     format   ...      handed  = 2
+ *   slot:       free     free     written  claimed
+ *
+ * Algorithm: work sharing by a claim counter. Batches are numbered in reading order. The first
+ * thread that reaches batch n increments `claimed` from n to n + 1 (compare and swap), formats the
+ * batch into a slot, and marks the slot as written. All other threads only pass the batch, which
+ * updates their writer's state. The caller writes the texts to the sink in order of the batches (a
+ * ring of SLOTS slots, as a reorder buffer).
+ *
+ * Invariants: handed <= at <= claimed <= handed + SLOTS. `claimed` grows by one at a time, since no
+ * thread passes an unclaimed batch. Only the caller's thread touches the sink, the ledger and the
+ * caller's context. A helper's batch is used only if its fingerprint (batch_print) equals that of
+ * the caller's batch: if the trace grew between the reads, the helpers are stopped and the caller
+ * formats the rest.
+ *
+ * Cost: every thread decodes the whole trace; formatting is divided. At most TEXT_MOST bytes of
+ * text wait for the sink. A thread polls for about 20 us before it sleeps.
+ *
+ * Left out: formats whose output depends on later batches, folders, and strict mode, which needs
+ * losses in order. */
 #include "model/output_shared.h"
 
 #include <pthread.h>
@@ -16,11 +37,13 @@
 #include "model/context.h"
 
 #define SLOTS 16u
-#define TEXT_KEPT ((size_t)256 << 10) /* bytes of room that a text keeps for the next one */
-#define TEXT_MOST ((size_t)4 << 20)   /* bytes that wait: who would claim more waits, too */
-#define LOOKS 2000u                   /* before a thread sleeps: some 20 us */
+/* bytes of capacity that a text buffer keeps for the next batch */
+#define TEXT_KEPT ((size_t)256 << 10)
+/* bytes of text that may wait for the sink; at that limit helpers wait */
+#define TEXT_MOST ((size_t)4 << 20)
+#define LOOKS 2000u /* polls before a thread sleeps, about 20 us */
 
-/* What tells whether two readers gave the same. */
+/* Fingerprint of a batch, to check that two readers returned the same one. */
 struct batch_print {
     uint32_t n;
     uint16_t source[2];
@@ -33,17 +56,17 @@ enum slot_state { SLOT_FREE = 0, SLOT_CLAIMED, SLOT_WRITTEN };
 struct slot {
     _Atomic enum slot_state state;
     struct batch_print print;
-    struct buffer *text; /* a hand's */
-    ttr_loss *lost;      /* by rule */
+    struct buffer *text; /* buffer of the thread that formatted it */
+    ttr_loss *lost;      /* losses by rule */
     bool has_lost;
     ttr_status status;
     ttr_error error;
 };
 
-/* A thread that writes; the first is the caller's. */
+/* A thread that formats batches; hand[0] is the caller's. */
 struct hand {
     struct output_shared *shared;
-    struct ttr_writer *writer; /* its buffer goes nowhere */
+    struct ttr_writer *writer; /* its buffer is never written to a sink */
     struct buffer text[SLOTS];
     pthread_t thread;
 };
@@ -51,18 +74,18 @@ struct hand {
 struct output_shared {
     struct ttr_writer *out;
     struct output_again again;
-    _Atomic uint64_t claimed; /* batches */
-    _Atomic uint64_t handed;  /* texts handed over */
-    _Atomic size_t waiting;   /* bytes of texts that are not */
-    uint64_t at;              /* the caller's next batch */
+    _Atomic uint64_t claimed; /* number of batches claimed */
+    _Atomic uint64_t handed;  /* number of texts written to the sink */
+    _Atomic size_t waiting;   /* bytes of text not yet written to the sink */
+    uint64_t at;              /* number of the caller's next batch */
     atomic_bool is_ending;
     pthread_mutex_t lock;
     pthread_cond_t room, written;
-    atomic_uint sleepers;      /* waiting for room */
+    atomic_uint sleepers;      /* helpers waiting for room */
     atomic_bool is_waited_for; /* the caller waits for a text */
     struct slot slot[SLOTS];
     struct hand *hand;
-    unsigned hands_n, threads_n; /* hand[1] to hand[threads_n] have one */
+    unsigned hands_n, threads_n; /* hand[1] to hand[threads_n] have running threads */
 };
 
 static struct batch_print print_of(const ttr_batch *batch)
@@ -98,16 +121,16 @@ static uint64_t count_events(const ttr_batch *batch)
     return events;
 }
 
-/* --- Claiming and writing --- */
+/* --- Claims and formatting --- */
 
-/* Claims a batch; false where another thread has it. */
+/* Claims a batch. Returns false if another thread has claimed it. */
 static bool claim(struct output_shared *shared, uint64_t batch)
 {
     uint64_t expected = batch;
     return atomic_compare_exchange_strong(&shared->claimed, &expected, batch + 1);
 }
 
-/* Writes a claimed batch into its slot. */
+/* Formats a claimed batch into its slot. */
 static void write_claimed(struct hand *hand, uint64_t number, const ttr_batch *batch)
 {
     struct ttr_writer *writer = hand->writer;
@@ -136,7 +159,7 @@ static bool has_room(struct output_shared *shared, uint64_t batch)
            atomic_load(&shared->waiting) < TEXT_MOST;
 }
 
-/* Waits until there is room for a batch, or another thread has it, or all is over. */
+/* Waits until a batch has room, another thread has claimed it, or the writer ends. */
 static void wait_for_room(struct output_shared *shared, uint64_t batch)
 {
     for (unsigned i = 0; i < LOOKS && !has_room(shared, batch); i++)
@@ -152,7 +175,8 @@ static void wait_for_room(struct output_shared *shared, uint64_t batch)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Another thread comes to a batch. */
+/* Handles a batch that a helper has read: formats it, or passes it if another thread has claimed
+ * it. */
 static void meet_batch(struct hand *hand, uint64_t number, const ttr_batch *batch)
 {
     struct output_shared *shared = hand->shared;
@@ -182,8 +206,8 @@ static bool make_writer(struct hand *hand, ttr *t)
     return hand->writer != NULL;
 }
 
-/* What another thread does: reads all once more, and writes what it comes to first.  Whatever ends
- * it is the caller's to find, too. */
+/* Thread function of a helper: reads the trace again and formats the batches that it reaches first.
+ * Ignores failures, since the caller's reader meets the same ones. */
 static void *help(void *own)
 {
     struct hand *hand = own;
@@ -230,7 +254,7 @@ static void wait_for_text(struct output_shared *shared, struct slot *slot)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Leaves a slot to a later batch. */
+/* Makes a slot available for a later batch. */
 static void free_slot(struct slot *slot)
 {
     if (slot->text && slot->text->capacity > TEXT_KEPT)
@@ -242,7 +266,7 @@ static void free_slot(struct slot *slot)
     atomic_store(&slot->state, SLOT_FREE);
 }
 
-/* The text of the next batch goes out. */
+/* Writes the text of the next batch to the sink and adds its losses to the ledger. */
 static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
 {
     struct ttr_writer *out = shared->out;
@@ -269,7 +293,7 @@ static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
     return status;
 }
 
-/* Hands over texts: those that are written, and all before `behind`. */
+/* Writes the texts that are ready. Waits for those of batches before `behind`. */
 static ttr_status hand_over_up_to(struct output_shared *shared, uint64_t behind, ttr_error *error)
 {
     ttr_status status = TTR_OK;
@@ -283,8 +307,7 @@ static ttr_status hand_over_up_to(struct output_shared *shared, uint64_t behind,
     return status;
 }
 
-/* Ends the other threads.  What they have written of batches that the caller's thread did not come
- * to is of no use. */
+/* Stops the helper threads and discards their texts of batches that the caller has not reached. */
 static void send_away(struct output_shared *shared)
 {
     (void)pthread_mutex_lock(&shared->lock);
@@ -302,7 +325,8 @@ static void send_away(struct output_shared *shared)
     atomic_store(&shared->claimed, shared->at);
 }
 
-/* Whether another thread has the batch, and it is the same. */
+/* Returns true if a helper has claimed the caller's batch and read the same events. On a mismatch
+ * stops the helpers; the caller then formats the batch. */
 static bool is_taken(struct output_shared *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
@@ -345,7 +369,7 @@ ttr_status output_settle_shared(struct ttr_writer *out, ttr_error *error)
     return out->shared ? hand_over_up_to(out->shared, out->shared->at, error) : TTR_OK;
 }
 
-/* --- Made and freed --- */
+/* --- Creation and destruction --- */
 
 void output_drop_shared(struct ttr_writer *out)
 {
@@ -371,7 +395,8 @@ void output_drop_shared(struct ttr_writer *out)
     alloc_free(alloc, shared, 1, sizeof *shared);
 }
 
-/* Texts are memory of no context, since of those only one thread may ask. */
+/* Allocates slots and hands. Text buffers use the caller's allocator directly, because the
+ * context's memory count belongs to one thread. */
 static bool make_parts(struct output_shared *shared, unsigned threads)
 {
     const struct alloc *alloc = &shared->out->t->counted;
@@ -392,12 +417,13 @@ static bool make_parts(struct output_shared *shared, unsigned threads)
     return make_writer(&shared->hand[0], shared->out->t);
 }
 
-/* Signals are for the program's own threads. */
+/* Starts the helper threads with all signals blocked, so that the program's own threads receive
+ * them. */
 static void start_threads(struct output_shared *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* of the thread itself: a mapped file was cut */
+    (void)sigdelset(&all, SIGBUS); /* raised by the thread itself if a mapped file shrinks */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     while (shared->threads_n + 1 < shared->hands_n) {
         struct hand *hand = &shared->hand[shared->threads_n + 1];

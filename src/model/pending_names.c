@@ -1,4 +1,4 @@
-/* Names that wait for their time; see the header. */
+/* Pending names: a binary min-heap; see the header. */
 #include "model/pending_names.h"
 
 #include "model/context.h"
@@ -47,7 +47,7 @@ void rename_apply(ttr *t, const struct rename *what)
         context_name_thread(t, what->thread, name);
 }
 
-/* Takes the first one out of the heap. */
+/* Removes the first name from the heap. */
 static void drop_first(struct renames *renames)
 {
     struct rename_waiting *heap = renames->waiting;
@@ -75,8 +75,8 @@ void renames_apply_all(struct renames *renames)
         apply_first(renames);
 }
 
-/* Whether an event comes before the name: one of the same lane and time does not, for a reader ends
- * its batch before it tells a name. */
+/* Returns true if an event precedes a name. An event of the same lane and time does not, because a
+ * reader ends its batch before it queues a name. */
 static bool comes_before(const ttr *t, const ttr_event *event, const struct rename_waiting *next)
 {
     return event->time < next->time ||

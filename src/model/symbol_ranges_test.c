@@ -1,5 +1,4 @@
-/* Symbols: which range counts at which time, in which process, and that piles of ranges cost
- * little. */
+/* Symbols: the range that wins by time and process, and searches with many overlapping ranges. */
 #include "support/support.h"
 
 #include "model/context.h"
@@ -122,7 +121,8 @@ static void an_address_in_a_mapping_has_a_module_and_an_offset_in_it(void **stat
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_int_equal(symbol.module, 0);
     symbols_name_module(&world.t->symbols, range.module,
-                        ttr_text_add(world.t, "libc.so", 7)); /* told later */
+                        /* named after its ranges were added */
+                        ttr_text_add(world.t, "libc.so", 7));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_string_equal(ttr_text_get(world.t, symbol.module).p, "libc.so");
     assert_int_equal(symbol.offset, 0x210);

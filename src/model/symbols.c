@@ -1,8 +1,8 @@
-/* Symbols by address: ranges are appended as they come and sorted when somebody asks.
+/* Symbols by address: ranges are appended in order of arrival and sorted at the first search.
  *
- * Ranges may overlap, since code is unloaded and its place used again.  So a search goes back from
- * the last range that begins at or before the address, as long as one before may reach it, but not
- * further than LOOK_BACK: a file may pile up ranges without end. */
+ * Ranges may overlap, since code is unloaded and its memory reused. A search scans backwards from
+ * the last range that starts at or before the address, while an earlier range may still reach it
+ * (`reach`). LOOK_BACK limits the scan, because a hostile file may pile up ranges. */
 #include "model/symbols.h"
 
 #include <stdlib.h>
@@ -71,7 +71,8 @@ static ttr_id name_of(const struct symbols *symbols, uint32_t module)
     return module ? symbols->module[module - 1].name : 0;
 }
 
-/* The range added last at that place; sorting moves ranges, so it is found by its start again. */
+/* Returns the range added last at the same start, or NULL. Sorting moves ranges, so the map is
+ * updated there. */
 static const struct symbol_range *latest_at(const struct symbol_table *table,
                                             const struct symbol_range *range)
 {
@@ -138,7 +139,7 @@ static bool sort(struct symbols *symbols, struct symbol_table *table)
     return true;
 }
 
-/* How many ranges begin at or before an address of a process, counted from the first of all. */
+/* Returns the index after the last range that starts at or before an address of a process. */
 static size_t count_up_to(const struct symbol_table *table, uint32_t process, uint64_t address)
 {
     size_t low = 0, high = table->n;
@@ -153,7 +154,7 @@ static size_t count_up_to(const struct symbol_table *table, uint32_t process, ui
     return low;
 }
 
-/* Whether `a` says more of a time than `b`: loaded last before it, else first behind it. */
+/* Returns true if `a` fits a time better than `b`: loaded last before it, else first after it. */
 static bool is_better(const struct symbol_range *a, const struct symbol_range *b, int64_t time)
 {
     bool is_a_before = a->from <= time, is_b_before = b->from <= time;
@@ -180,8 +181,8 @@ const struct symbol_range *symbols_find(struct symbols *symbols, enum symbol_kin
     return best;
 }
 
-/* What holds the address: of the process, of those it was made by, whose memory it has until it
- * runs another program, or of the kernel. */
+/* Searches a process and then the processes it was forked from, whose mappings it shares until it
+ * executes another program. */
 static const struct symbol_range *find_anywhere(ttr *t, enum symbol_kind kind, ttr_id thread,
                                                 uint64_t address, int64_t time)
 {

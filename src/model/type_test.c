@@ -1,4 +1,4 @@
-/* Ranges at the ends of 64 bits, labels that share values, bits with names. */
+/* Ranges at the limits of 64 bits, labels that share values, named bits. */
 #include "model/type.h"
 
 #include "support/support.h"
