@@ -28,7 +28,7 @@
 
 struct layout;
 struct op;
-struct straight;
+struct fast_program;
 
 /* Input of layout_compile. A root of NULL is absent. */
 struct layout_spec {
@@ -126,9 +126,9 @@ struct layout_walk {
     union {
         const struct op *op; /* the step that returned the last field */
         /* while `unbegun`: the fast program for a record in its payload */
-        const struct straight *straight;
+        const struct fast_program *fast_program;
     };
-    /* not 0: only `straight` is set, iteration has not started; see layout_start_with */
+    /* not 0: only `fast_program` is set, iteration has not started; see layout_start_with */
     uint64_t unbegun;
     const struct op *program;
     struct layout_run run;

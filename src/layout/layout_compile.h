@@ -59,7 +59,7 @@ struct use {
 };
 
 /* Compile-time knowledge of a position: it is `residue` modulo 1 << known. Bits. */
-struct place {
+struct position {
     uint32_t residue;
     uint8_t known;
     uint8_t order; /* enum order of the bits just before; ORDER_ANY: unknown */
@@ -97,7 +97,7 @@ struct compiler {
     struct op *ops;
     size_t ops_n, ops_capacity;
     size_t label; /* index of a step that is a jump target */
-    struct place place;
+    struct position position;
     uint64_t pending;                 /* bits that no step has skipped yet */
     uint32_t inside;                  /* enclosing arrays */
     uint32_t hidden;                  /* enclosing members that this program hides */
@@ -117,19 +117,19 @@ bool compiler_refuse(struct compiler *c, const char *format, ...) TTR_PRINTF(2, 
 TTR_MUST bool compiler_enter(struct compiler *c, const struct type_member *member);
 void compiler_leave(struct compiler *c);
 
-/* compiler_begin starts a root. compiler_visit counts a visit to a type and fails if there are too
- * many, or if they nest too deeply. */
-void compiler_begin(struct compiler *c, enum type_root root);
+/* compiler_enter_root starts a root. compiler_visit counts a visit to a type and fails if there are
+ * too many, or if they nest too deeply. */
+void compiler_enter_root(struct compiler *c, enum type_root root);
 TTR_MUST bool compiler_visit(struct compiler *c, const struct type *type);
 
 /* Returns the reference whose target is the current member, or NULL. */
-struct use *compiler_target(struct compiler *c);
+struct use *compiler_find_target(struct compiler *c);
 
 /* Returns true if a reference names something inside the current member. */
-bool compiler_leads_inside(const struct compiler *c);
+bool compiler_has_target_inside(const struct compiler *c);
 
 /* Returns the entry for a type's reference. Not NULL once references were gathered. */
-struct use *compiler_use(struct compiler *c, const struct type_reference *reference);
+struct use *compiler_find_use(struct compiler *c, const struct type_reference *reference);
 
 /* Runs passes 1 to 3: gathers references, resolves targets, allocates slots. */
 TTR_MUST bool compile_references(struct compiler *c);
@@ -143,7 +143,7 @@ struct fold {
     uint64_t bits;
     uint64_t spins; /* elements inside that have no bits; at most LAYOUT_SPINS + 1 */
 };
-TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct place *place,
+TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
                            struct fold *fold);
 
 /* Does the same for the elements of an array: one of `bits` bits every `stride` bits. `place`:
@@ -154,15 +154,15 @@ struct fold_element {
     uint64_t spins; /* per element */
 };
 TTR_MUST bool compile_fold_element(struct compiler *c, const struct type *element,
-                                   struct place *place, struct fold_element *fold);
+                                   struct position *position, struct fold_element *fold);
 
 /* Adds bits to a position; returns the common knowledge about two positions. */
-void place_pass(struct place *place, uint64_t bits);
-struct place place_join(struct place a, struct place b);
+void position_advance(struct position *position, uint64_t bits);
+struct position position_join(struct position a, struct position b);
 
-static inline bool place_is_at_byte(const struct place *place)
+static inline bool position_is_byte_aligned(const struct position *position)
 {
-    return place->known >= 3 && place->residue % 8 == 0;
+    return position->known >= 3 && position->residue % 8 == 0;
 }
 
 /* Returns true for integers, floats and nulls of `bits` bits. */

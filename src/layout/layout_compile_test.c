@@ -4,7 +4,7 @@
 
 #include "support/layout_test.h"
 
-static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_reason(void **state)
+static void invalid_declaration_fails_with_field_and_reason(void **state)
 {
     (void)state;
     static const struct {
@@ -55,7 +55,7 @@ static void descriptions_that_cannot_work_are_refused_with_the_field_and_the_rea
     table_close(&table);
 }
 
-static void descriptions_that_grow_without_end_are_refused(void **state)
+static void exponential_declaration_exceeds_limit(void **state)
 {
     (void)state;
     struct table table;
@@ -88,7 +88,7 @@ static void descriptions_that_grow_without_end_are_refused(void **state)
     table_close(&table);
 }
 
-static void lengths_are_as_many_as_documented(void **state)
+static void references_up_to_limit_compile(void **state)
 {
     (void)state;
     enum {
@@ -115,7 +115,7 @@ static void lengths_are_as_many_as_documented(void **state)
     }
 }
 
-static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
+static void slot_after_last_use_is_reused(void **state)
 {
     (void)state;
     struct table table;
@@ -141,7 +141,7 @@ static void a_slot_serves_again_when_nobody_needs_it_any_more(void **state)
 
 /* --- Imports --- */
 
-static void values_of_other_records_are_imports(void **state)
+static void numbers_of_outer_roots_become_imports(void **state)
 {
     (void)state;
     struct table table;
@@ -182,7 +182,7 @@ static void values_of_other_records_are_imports(void **state)
     table_close(&table);
 }
 
-static void roots_stand_one_behind_another_and_name_their_group(void **state)
+static void roots_decode_in_stored_order_with_their_group(void **state)
 {
     (void)state;
     struct table table;
@@ -218,7 +218,7 @@ static uint64_t fixed_bits(struct table *table, const char *text)
     return layout_fixed_bits(table->layout);
 }
 
-static void records_of_fixed_size_are_known_and_members_found(void **state)
+static void fixed_size_record_has_known_size_and_member_offsets(void **state)
 {
     (void)state;
     struct table table;
@@ -248,7 +248,7 @@ static void records_of_fixed_size_are_known_and_members_found(void **state)
     table_close(&table);
 }
 
-static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
+static void members_with_role_are_hidden_by_default(void **state)
 {
     (void)state;
     struct table table;
@@ -279,7 +279,7 @@ static void members_with_a_role_are_passed_over_unless_asked_for(void **state)
 
 /* --- Invalid records --- */
 
-static void the_other_byte_order_may_begin_at_whole_bytes_only(void **state)
+static void byte_order_change_inside_byte_fails(void **state)
 {
     (void)state;
     struct table table;
@@ -299,7 +299,7 @@ static void the_other_byte_order_may_begin_at_whole_bytes_only(void **state)
     table_close(&table);
 }
 
-static void elements_without_bits_are_counted_and_then_too_many(void **state)
+static void elements_without_bits_exceed_limit(void **state)
 {
     (void)state;
     static const struct {
@@ -337,7 +337,7 @@ static void elements_without_bits_are_counted_and_then_too_many(void **state)
     table_close(&table);
 }
 
-static void a_run_that_ends_badly_tells_the_member_and_the_number(void **state)
+static void failed_record_reports_member_and_number(void **state)
 {
     (void)state;
     struct table table;
@@ -363,7 +363,7 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
     run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
 }
 
-static void fields_of_events_have_their_labels_and_names(void **state)
+static void event_fields_have_labels_and_names(void **state)
 {
     (void)state;
     struct table table;
@@ -402,7 +402,7 @@ static void fields_of_events_have_their_labels_and_names(void **state)
     table_close(&table);
 }
 
-static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
+static void converted_values_without_scratch_become_bytes(void **state)
 {
     (void)state;
     struct table table;
@@ -453,7 +453,7 @@ static bool compiles_with(const struct alloc *alloc)
     return is_good;
 }
 
-static void memory_may_be_out_at_any_time(void **state)
+static void failed_allocation_fails_compilation(void **state)
 {
     (void)state;
     support_fail_each(compiles_with);
@@ -461,7 +461,7 @@ static void memory_may_be_out_at_any_time(void **state)
 
 /* A value with several labels must be the last field of a call; a value with one label need not be.
  */
-static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void **state)
+static void single_label_stays_valid_after_later_fields(void **state)
 {
     (void)state;
     struct table table;
@@ -488,21 +488,21 @@ static void the_only_label_of_a_field_is_known_after_later_fields_were_read(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(descriptions_that_cannot_work_are_refused_with_the_field_and_the_reason),
-        cmocka_unit_test(descriptions_that_grow_without_end_are_refused),
-        cmocka_unit_test(lengths_are_as_many_as_documented),
-        cmocka_unit_test(a_slot_serves_again_when_nobody_needs_it_any_more),
-        cmocka_unit_test(values_of_other_records_are_imports),
-        cmocka_unit_test(roots_stand_one_behind_another_and_name_their_group),
-        cmocka_unit_test(records_of_fixed_size_are_known_and_members_found),
-        cmocka_unit_test(members_with_a_role_are_passed_over_unless_asked_for),
-        cmocka_unit_test(the_other_byte_order_may_begin_at_whole_bytes_only),
-        cmocka_unit_test(elements_without_bits_are_counted_and_then_too_many),
-        cmocka_unit_test(a_run_that_ends_badly_tells_the_member_and_the_number),
-        cmocka_unit_test(fields_of_events_have_their_labels_and_names),
-        cmocka_unit_test(the_only_label_of_a_field_is_known_after_later_fields_were_read),
-        cmocka_unit_test(without_scratch_what_needs_it_is_given_as_bytes),
-        cmocka_unit_test(memory_may_be_out_at_any_time),
+        cmocka_unit_test(invalid_declaration_fails_with_field_and_reason),
+        cmocka_unit_test(exponential_declaration_exceeds_limit),
+        cmocka_unit_test(references_up_to_limit_compile),
+        cmocka_unit_test(slot_after_last_use_is_reused),
+        cmocka_unit_test(numbers_of_outer_roots_become_imports),
+        cmocka_unit_test(roots_decode_in_stored_order_with_their_group),
+        cmocka_unit_test(fixed_size_record_has_known_size_and_member_offsets),
+        cmocka_unit_test(members_with_role_are_hidden_by_default),
+        cmocka_unit_test(byte_order_change_inside_byte_fails),
+        cmocka_unit_test(elements_without_bits_exceed_limit),
+        cmocka_unit_test(failed_record_reports_member_and_number),
+        cmocka_unit_test(event_fields_have_labels_and_names),
+        cmocka_unit_test(single_label_stays_valid_after_later_fields),
+        cmocka_unit_test(converted_values_without_scratch_become_bytes),
+        cmocka_unit_test(failed_allocation_fails_compilation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ TTR_MUST struct step *emit_still(struct compiler *c, enum step_code code, uint64
 TTR_MUST bool emit_align(struct compiler *c, unsigned log2);
 
 /* Emits the byte order as a step, because the next step is reached on several paths. */
-TTR_MUST bool emit_mixed(struct compiler *c);
+TTR_MUST bool emit_byte_order(struct compiler *c);
 
 /* Marks the next step as a jump target, so that it is not merged with the one before. */
 void emit_label(struct compiler *c);
@@ -27,7 +27,7 @@ TTR_MUST bool emit_slot(struct compiler *c, const struct type *type, uint8_t *sl
 
 /* Returns true if the program returns the current field: not when measuring or inside hidden
  * members. */
-static inline bool emit_gives(const struct compiler *c)
+static inline bool emit_returns_fields(const struct compiler *c)
 {
     return c->program != PROGRAM_MEASURE && c->hidden == 0;
 }
@@ -48,12 +48,12 @@ struct emit_count {
     uint8_t slot;
     bool is_fixed;
 };
-TTR_MUST bool emit_take(struct compiler *c, const struct fold_element *each,
-                        const struct emit_count *count, unsigned align);
+TTR_MUST bool emit_skip_elements(struct compiler *c, const struct fold_element *each,
+                                 const struct emit_count *count, unsigned align);
 
 /* Returns true if the elements are plain numbers at whole bytes, so that they need no loop. */
-bool emit_is_plain(const struct type *element, const struct place *place,
-                   const struct fold_element *each);
+bool emit_has_plain_elements(const struct type *element, const struct position *position,
+                             const struct fold_element *each);
 
 /* Emits the array field and the two steps that return its elements. */
 TTR_MUST bool emit_elements(struct compiler *c, const struct type *type,

@@ -29,59 +29,60 @@ enum step_code {
     /* before a gcc bitfield of `width` bits: skip to the next unit of `amount` bits if the field
      * would cross a boundary */
     STEP_UNIT,
-    STEP_ORDER, /* fails if the next bits start inside a byte of another byte order than `order` */
-    STEP_MIXED, /* records that the bits just read were stored in `order` */
-    STEP_SAVE,  /* stores the number that ends here into `slot` */
+    STEP_CHECK_ORDER, /* fails if the next bits start inside a byte of another byte order than
+                         `order` */
+    STEP_SET_ORDER,   /* records that the bits just read were stored in `order` */
+    STEP_SAVE,        /* stores the number that ends here into `slot` */
     STEP_STRING8,
     STEP_STRING16,
     STEP_STRING32, /* skip the text and its terminating zero */
     /* skip fixed-size elements: `count`, or the number in `slot`; one every `amount` bits; the last
      * is `width` bits shorter */
-    STEP_TAKE,
+    STEP_SKIP_ELEMENTS,
     STEP_COUNTED, /* SAVE followed by TAKE */
     STEP_LEB,     /* skip a LEB128 number */
     STEP_LEB_SAVE,
-    STEP_REQUIRE, /* fails if the slot holds no number */
+    STEP_REQUIRE_NUMBER, /* fails if the slot holds no number */
     /* notes whether the text length in `slot` is a multiple of the character size of `amount` bytes
      */
-    STEP_WHOLE,
-    STEP_SPINS, /* counts `count` or `slot` times `amount` elements without bits */
+    STEP_CHECK_UNITS,
+    STEP_COUNT_EMPTY, /* counts `count` or `slot` times `amount` elements without bits */
     /* starts a loop of `count` or `slot` elements; jumps to `jump` if there are none */
     STEP_LOOP,
-    STEP_AGAIN,  /* jumps back to `jump` if elements are left */
-    STEP_IF,     /* continues if the selector matches, otherwise jumps to `jump` */
-    STEP_CHOOSE, /* jumps to the option for the selector */
+    STEP_LOOP_NEXT, /* jumps back to `jump` if elements are left */
+    STEP_IF,        /* continues if the selector matches, otherwise jumps to `jump` */
+    STEP_CHOOSE,    /* jumps to the option for the selector */
     STEP_JUMP,
 
     /* Fixed-size fields: these steps do not move. */
-    GIVE_NUMBER, /* + enum load */
-    GIVE_F32LE = GIVE_NUMBER + LOAD_COUNT,
-    GIVE_F32BE,
-    GIVE_FLOAT, /* any other float */
-    GIVE_BOOL,
-    GIVE_ENUM,
-    GIVE_FLAGS,
-    GIVE_WIDE, /* an integer of more than 64 bits */
-    GIVE_TEXT,
-    GIVE_TEXT_WIDE,
-    GIVE_BLOB,     /* `count` bytes */
-    GIVE_AS_IT_IS, /* the prepared field is complete: structures, nulls */
-    GIVE_ARRAY,    /* complete but for its count; a loop follows */
-    GIVE_LEB,      /* a STEP_LEB follows and skips the number */
+    FIELD_NUMBER, /* + enum load */
+    FIELD_F32LE = FIELD_NUMBER + LOAD_COUNT,
+    FIELD_F32BE,
+    FIELD_FLOAT, /* any other float */
+    FIELD_BOOL,
+    FIELD_ENUM,
+    FIELD_FLAGS,
+    FIELD_WIDE, /* an integer of more than 64 bits */
+    FIELD_TEXT,
+    FIELD_TEXT_WIDE,
+    FIELD_BLOB,  /* `count` bytes */
+    FIELD_READY, /* the prepared field is complete: structures, nulls */
+    FIELD_ARRAY, /* complete but for its count; a loop follows */
+    FIELD_LEB,   /* a STEP_LEB follows and skips the number */
 
     /* Variable-size fields: these steps move. */
-    GIVE_STRING8,
-    GIVE_STRING_WIDE, /* text in characters of `width` bytes, up to a zero */
-    GIVE_TEXT_TAKEN,
-    GIVE_TEXT_WIDE_TAKEN,
-    GIVE_BLOB_TAKEN, /* text or bytes whose length is in `slot` */
-    GIVE_ELEMENTS,   /* an array of numbers, whose elements the next two steps return */
-    /* + enum load, or the F32 codes in the order of GIVE_NUMBER; the first step (jump 0) returns
+    FIELD_STRING8,
+    FIELD_STRING_WIDE, /* text in characters of `width` bytes, up to a zero */
+    FIELD_TEXT_COUNTED,
+    FIELD_TEXT_WIDE_COUNTED,
+    FIELD_BLOB_COUNTED, /* text or bytes whose length is in `slot` */
+    FIELD_ELEMENTS,     /* an array of numbers, whose elements the next two steps return */
+    /* + enum load, or the F32 codes in the order of FIELD_NUMBER; the first step (jump 0) returns
      * the first element, the second (jump 1) all others */
-    GIVE_ELEMENT,
-    GIVE_ELEMENT_F32LE = GIVE_ELEMENT + LOAD_COUNT,
-    GIVE_ELEMENT_F32BE,
-    GIVE_NOTHING /* the iteration is over */
+    FIELD_ELEMENT,
+    FIELD_ELEMENT_F32LE = FIELD_ELEMENT + LOAD_COUNT,
+    FIELD_ELEMENT_F32BE,
+    FIELD_END /* the iteration is over */
 };
 
 /* Order of bits within a byte. */
@@ -93,13 +94,13 @@ enum order {
     ORDER_START  /* at compile time: nothing was read yet */
 };
 
-#define STEP_FIXED 1u     /* the number is `count`, not in a slot */
-#define STEP_SIGNED 2u    /* for LOAD_BITS: sign-extend */
-#define STEP_REVERSED 4u  /* for LOAD_BITS: reverse the bits */
-#define STEP_BIG 8u       /* for LOAD_BITS: big-endian */
-#define STEP_MAY_LACK 16u /* for SAVE: clears the slot's bit in `absent` */
-/* for GIVE_..._TAKEN and GIVE_ELEMENTS: first load the number `jump` bits earlier (by `load`) into
- * the slot */
+#define STEP_FIXED 1u          /* the number is `count`, not in a slot */
+#define STEP_SIGNED 2u         /* for LOAD_BITS: sign-extend */
+#define STEP_REVERSED 4u       /* for LOAD_BITS: reverse the bits */
+#define STEP_BIG 8u            /* for LOAD_BITS: big-endian */
+#define STEP_MAY_BE_ABSENT 16u /* for SAVE: clears the slot's bit in `absent` */
+/* for FIELD_..._COUNTED and FIELD_ELEMENTS: first load the number `jump` bits earlier (by `load`)
+ * into the slot */
 #define STEP_LOADS 32u
 /* slot of inline lengths, which directly precede the data they count */
 #define STEP_INLINE_SLOT LAYOUT_SLOTS
@@ -164,42 +165,42 @@ static inline uint32_t lookup_find(const struct lookup *lookup, uint64_t value)
 
 /* Codes of the fast program (layout_decode_fast.c), which has one step per step of the iterator's
  * program. */
-enum straight_code {
-    STRAIGHT_END,
-    STRAIGHT_OTHER, /* not supported: the field iterator continues */
+enum fast_code {
+    FAST_END,
+    FAST_OTHER, /* not supported: the field iterator continues */
     /* Fixed-size fields: these steps do not move. */
-    STRAIGHT_NUMBER, /* + enum load below LOAD_BITS */
-    STRAIGHT_F32LE = STRAIGHT_NUMBER + LOAD_COUNT,
-    STRAIGHT_F32BE,
-    STRAIGHT_AS_IT_IS,
-    STRAIGHT_ENUM,
-    STRAIGHT_TEXT,
-    STRAIGHT_TEXT16,
-    STRAIGHT_BLOB,
-    STRAIGHT_STILL,
+    FAST_NUMBER, /* + enum load below LOAD_BITS */
+    FAST_F32LE = FAST_NUMBER + LOAD_COUNT,
+    FAST_F32BE,
+    FAST_READY,
+    FAST_ENUM,
+    FAST_TEXT,
+    FAST_TEXT16,
+    FAST_BLOB,
+    FAST_FIXED,
     /* Variable-size fields: these steps move. */
-    STRAIGHT_STRING,
-    STRAIGHT_LAST_STRING, /* a text after which only fixed-size fields follow */
-    STRAIGHT_STRING_WIDE,
-    STRAIGHT_TEXT_TAKEN,
-    STRAIGHT_ELEMENTS
+    FAST_STRING,
+    FAST_LAST_STRING, /* a text after which only fixed-size fields follow */
+    FAST_STRING_WIDE,
+    FAST_TEXT_COUNTED,
+    FAST_ELEMENTS
 };
 
-#define STRAIGHT_BYTES (UINT32_C(1) << 30)
-#define STRAIGHT_FIELDS 60000u
+#define FAST_BYTES (UINT32_C(1) << 30)
+#define FAST_FIELDS 60000u
 
-struct straight_step;
-struct holding;
+struct fast_step;
+struct fast_decoder;
 
 /* Writes the fields of a step and of all later ones into cached fields. `p`: the byte at which the
  * last moving step stopped. Returns the number of fields in the cache. */
-typedef uint32_t hold_step(const struct straight_step *step, const uint8_t *p, ttr_field *to,
-                           struct holding *holding);
+typedef uint32_t fast_step_fn(const struct fast_step *step, const uint8_t *p, ttr_field *to,
+                              struct fast_decoder *fast_decoder);
 
-struct straight_step {
-    hold_step *hold;
+struct fast_step {
+    fast_step_fn *decode;
     const struct op *op;
-    uint8_t code;       /* enum straight_code */
+    uint8_t code;       /* enum fast_code */
     uint8_t load, slot; /* enum load and slot of the element count */
     uint8_t back;       /* bytes from the element count to the data */
     uint32_t at;        /* offset in bytes from `p` */
@@ -208,19 +209,19 @@ struct straight_step {
     uint16_t fields; /* number of later steps that return one field each */
 };
 
-struct straight {
+struct fast_program {
     const struct op *ops;
-    /* like the members of straight_step, from the start of the record */
+    /* like the members of fast_step, from the start of the record */
     uint32_t reach, fields;
-    struct straight_step step[]; /* [0] is unused, as in the iterator's program */
+    struct fast_step step[]; /* [0] is unused, as in the iterator's program */
 };
 
 struct layout {
-    const struct step *measure;
-    const struct op *walk;           /* [0] is a no-op; iteration starts after it */
-    const struct straight *straight; /* NULL unless is_at_any_byte */
-    const struct op *everything;     /* the program that also returns hidden members */
-    uint64_t start_mask;             /* records are aligned to this + 1 bits */
+    const struct step *size_program;
+    const struct op *walk;                   /* [0] is a no-op; iteration starts after it */
+    const struct fast_program *fast_program; /* NULL unless is_at_any_byte */
+    const struct op *full_program;           /* the program that also returns hidden members */
+    uint64_t start_mask;                     /* records are aligned to this + 1 bits */
     /* bit set of the slots that hold no number at the record's start */
     uint32_t absent;
     uint64_t fixed_bits;
@@ -250,8 +251,8 @@ static inline uint64_t step_count(const struct step *step, const struct layout_r
 /* Runs a silent step other than END after its advance. Returns the index of the step to continue
  * at, 0 for the next one, or STEP_STOPS on failure; `end` then has the reason. */
 #define STEP_STOPS UINT32_MAX
-uint32_t layout_silent(const struct step *step, struct layout_run *run, struct layout_loops *loops,
-                       enum layout_end *end);
+uint32_t layout_run_silent_step(const struct step *step, struct layout_run *run,
+                                struct layout_loops *loops, enum layout_end *end);
 
 /* Returns the size in bytes of a LEB128 number, or 0 if it does not end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
@@ -260,26 +261,26 @@ size_t leb_length(const uint8_t *p, const uint8_t *end);
 bool leb_value(const uint8_t *p, size_t n, bool is_signed, uint64_t *value);
 
 /* Source of a value that needs more than a load. The prepared field has been copied before. */
-struct value_place {
+struct value_source {
     const struct step *step;
     const uint8_t *base;
     /* bit offsets from `base`: first bit of the value, and end of the readable bits */
     uint64_t at, end;
     struct arena *scratch; /* may be NULL */
 };
-void value_enum(const struct value_place *place, ttr_value *value);
-void value_leb(const struct value_place *place, size_t n, ttr_value *value);
+void value_enum(const struct value_source *source, ttr_value *value);
+void value_leb(const struct value_source *source, size_t n, ttr_value *value);
 
 /* Decodes a fixed-size value by the step's code: float, bool, flags, wide integer, wide text or
  * blob. */
-void value_still(const struct value_place *place, ttr_value *value);
+void value_fixed(const struct value_source *source, ttr_value *value);
 
 /* Decodes zero-terminated text of wide characters. Returns the bytes before the zero, or SIZE_MAX
  * if there is no zero. */
-size_t value_wide_string(const struct value_place *place, ttr_value *value);
+size_t value_wide_string(const struct value_source *source, ttr_value *value);
 
 /* Decodes n bytes of 16- or 32-bit characters, up to a zero. */
-void value_wide_text(const struct value_place *place, size_t n, ttr_value *value);
+void value_wide_text(const struct value_source *source, size_t n, ttr_value *value);
 
 /* Returns the size in bytes of a text in characters of `unit` bytes before its zero, or SIZE_MAX if
  * there is no zero before `end`. */
@@ -290,19 +291,19 @@ size_t wide_length(const uint8_t *p, const uint8_t *end, unsigned unit);
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Program of a finished iteration: `op` points at [0], so that the next step is GIVE_NOTHING. */
+/* Program of a finished iteration: `op` points at [0], so that the next step is FIELD_END. */
 extern const struct op layout_walk_over[2];
 
 /* Compiles the fast program for `n` steps of a program without alignment above 8 bits. Returns NULL
  * if memory runs out. */
-struct straight *straight_of(struct arena *arena, const struct op *ops, size_t n);
+struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
 /* Implements field_ops.hold for layout_field_ops. */
-uint32_t layout_fields_hold(ttr_fields *fields, struct held_fields *held);
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct held_fields *held);
 
 /* Returns the start of the record in the event's payload. Returns NULL if it is elsewhere or
  * iteration has started. */
-static inline const uint8_t *straight_begin(const ttr_fields *fields)
+static inline const uint8_t *fast_record_start(const ttr_fields *fields)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     const ttr_event *event = fields->event;
@@ -324,8 +325,8 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 
 /* Returns the number of elements or bytes of a step; `p` is the end of the count. Also stores it in
  * its slot, because the iterator may need it after the fast path stops. */
-static inline uint64_t straight_count(const struct op *op, const struct straight_step *step,
-                                      const uint8_t *p, struct layout_walk *walk)
+static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
+                                          const uint8_t *p, struct layout_walk *walk)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;

@@ -614,7 +614,7 @@ static void one_type(struct both *both, uint64_t seed)
 }
 
 /* Types for which the fast path decodes complete records. */
-static void held_fields_are_those_one_by_one(void **state)
+static void cached_fields_equal_iterated_fields(void **state)
 {
     static const char *const types[] = {
         "n:u8 a:[p.n]u8 b:u16",
@@ -646,7 +646,7 @@ static void held_fields_are_those_one_by_one(void **state)
     free(both);
 }
 
-static void programs_read_what_the_slow_reader_reads(void **state)
+static void random_records_decode_as_by_slow_decoder(void **state)
 {
     (void)state;
     struct both *both = calloc(1, sizeof *both);
@@ -669,8 +669,8 @@ static void programs_read_what_the_slow_reader_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_fields_are_those_one_by_one),
-        cmocka_unit_test(programs_read_what_the_slow_reader_reads),
+        cmocka_unit_test(cached_fields_equal_iterated_fields),
+        cmocka_unit_test(random_records_decode_as_by_slow_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

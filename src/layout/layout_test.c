@@ -22,7 +22,7 @@ static void expect_samples(const struct sample *sample, size_t n)
 }
 #define EXPECT(samples) expect_samples(samples, sizeof samples / sizeof samples[0])
 
-static void integers_stand_as_the_documents_draw_them(void **state)
+static void integers_decode_as_specified(void **state)
 {
     (void)state;
     /* Section 4.1.5: in little-endian order consecutive integers go from the low to the high bits,
@@ -43,7 +43,7 @@ static void integers_stand_as_the_documents_draw_them(void **state)
     EXPECT(samples);
 }
 
-static void a_gcc_bitfield_that_does_not_fit_its_unit_begins_the_next(void **state)
+static void gcc_bitfield_across_unit_starts_next_unit(void **state)
 {
     (void)state;
     struct table table;
@@ -60,7 +60,7 @@ static void a_gcc_bitfield_that_does_not_fit_its_unit_begins_the_next(void **sta
     table_close(&table);
 }
 
-static void structures_are_aligned_on_their_largest_member(void **state)
+static void struct_is_aligned_to_largest_member(void **state)
 {
     (void)state;
     struct table table;
@@ -75,7 +75,7 @@ static void structures_are_aligned_on_their_largest_member(void **state)
     table_close(&table);
 }
 
-static void floats_of_every_width_become_doubles(void **state)
+static void floats_of_any_width_decode_to_double(void **state)
 {
     (void)state;
     /* IEEE 754: half 1.5 = 3e00, smallest 2^-24 = 0001, largest 65504 = 7bff, -inf = fc00; quad 1.5
@@ -107,7 +107,7 @@ static void floats_of_every_width_become_doubles(void **state)
     EXPECT(samples);
 }
 
-static void integers_past_64_bits_are_decimal_text(void **state)
+static void integers_above_64_bits_decode_to_decimal_text(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -124,7 +124,7 @@ static void integers_past_64_bits_are_decimal_text(void **state)
     EXPECT(samples);
 }
 
-static void leb128_is_read_at_any_length(void **state)
+static void leb128_of_any_length_decodes(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -144,7 +144,7 @@ static void leb128_is_read_at_any_length(void **state)
     EXPECT(samples);
 }
 
-static void text_ends_at_its_zero_and_bytes_do_not(void **state)
+static void text_ends_at_zero_bytes_do_not(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -175,7 +175,7 @@ static void text_ends_at_its_zero_and_bytes_do_not(void **state)
     table_close(&table);
 }
 
-static void bits_that_mean_nothing_are_null(void **state)
+static void null_type_decodes_to_null(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -187,7 +187,7 @@ static void bits_that_mean_nothing_are_null(void **state)
     EXPECT(samples);
 }
 
-static void bytes_and_text_may_have_their_length_right_before_them(void **state)
+static void inline_length_text_and_bytes_decode(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -200,7 +200,7 @@ static void bytes_and_text_may_have_their_length_right_before_them(void **state)
     EXPECT(samples);
 }
 
-static void arrays_and_sequences_give_their_elements(void **state)
+static void arrays_and_sequences_decode_their_elements(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -240,7 +240,7 @@ static void arrays_and_sequences_give_their_elements(void **state)
     table_close(&table);
 }
 
-static void optionals_and_variants_follow_their_selector(void **state)
+static void optionals_and_variants_decode_by_selector(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -280,7 +280,7 @@ static void optionals_and_variants_follow_their_selector(void **state)
     table_close(&table);
 }
 
-static void labels_are_found_and_counted(void **state)
+static void labels_of_value_are_found_and_counted(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -301,7 +301,7 @@ static void labels_are_found_and_counted(void **state)
     EXPECT(samples);
 }
 
-static void reversed_numbers_begin_with_their_other_end(void **state)
+static void reversed_numbers_decode_last_bit_first(void **state)
 {
     (void)state;
     static const struct sample samples[] = {
@@ -316,19 +316,19 @@ static void reversed_numbers_begin_with_their_other_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers_stand_as_the_documents_draw_them),
-        cmocka_unit_test(a_gcc_bitfield_that_does_not_fit_its_unit_begins_the_next),
-        cmocka_unit_test(structures_are_aligned_on_their_largest_member),
-        cmocka_unit_test(floats_of_every_width_become_doubles),
-        cmocka_unit_test(integers_past_64_bits_are_decimal_text),
-        cmocka_unit_test(leb128_is_read_at_any_length),
-        cmocka_unit_test(text_ends_at_its_zero_and_bytes_do_not),
-        cmocka_unit_test(arrays_and_sequences_give_their_elements),
-        cmocka_unit_test(bits_that_mean_nothing_are_null),
-        cmocka_unit_test(bytes_and_text_may_have_their_length_right_before_them),
-        cmocka_unit_test(optionals_and_variants_follow_their_selector),
-        cmocka_unit_test(labels_are_found_and_counted),
-        cmocka_unit_test(reversed_numbers_begin_with_their_other_end),
+        cmocka_unit_test(integers_decode_as_specified),
+        cmocka_unit_test(gcc_bitfield_across_unit_starts_next_unit),
+        cmocka_unit_test(struct_is_aligned_to_largest_member),
+        cmocka_unit_test(floats_of_any_width_decode_to_double),
+        cmocka_unit_test(integers_above_64_bits_decode_to_decimal_text),
+        cmocka_unit_test(leb128_of_any_length_decodes),
+        cmocka_unit_test(text_ends_at_zero_bytes_do_not),
+        cmocka_unit_test(arrays_and_sequences_decode_their_elements),
+        cmocka_unit_test(null_type_decodes_to_null),
+        cmocka_unit_test(inline_length_text_and_bytes_decode),
+        cmocka_unit_test(optionals_and_variants_decode_by_selector),
+        cmocka_unit_test(labels_of_value_are_found_and_counted),
+        cmocka_unit_test(reversed_numbers_decode_last_bit_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 
 enum { PATH_BYTES = 12, NIBBLE_LAST_NUMBER = 10, NIBBLE_OVERFLOW = 11, NIBBLE_BYTES = 12 };
 
-static bool ends_with(ttr_text name, const char *end)
+static bool text_ends_with(ttr_text name, const char *end)
 {
     size_t n = strlen(end);
     return name.n >= n && memcmp(name.p + name.n - n, end, n) == 0;
@@ -26,7 +26,9 @@ static bool ends_with(ttr_text name, const char *end)
 
 uint8_t activity_opcode(ttr_text name)
 {
-    return ends_with(name, "Start") ? ACTIVITY_START : ends_with(name, "Stop") ? ACTIVITY_STOP : 0;
+    return text_ends_with(name, "Start")  ? ACTIVITY_START
+           : text_ends_with(name, "Stop") ? ACTIVITY_STOP
+                                          : 0;
 }
 
 /* Returns a name without the version of its event ("ContentionStart_V1"). */
@@ -42,29 +44,30 @@ static ttr_text without_version(ttr_text name)
 /* Start and stop events whose names share no stem. */
 static const struct {
     const char *name, *task;
-} others[] = {{"MethodJittingStarted", "MethodJit"},
-              {"MethodLoadVerbose", "MethodJit"},
-              {"ThreadPoolEnqueue", "ThreadPoolQueue"},
-              {"ThreadPoolDequeue", "ThreadPoolQueue"},
-              {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},
-              {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
-              {"IOThreadCreate", "IOThread"},
-              {"IOThreadTerminate", "IOThread"},
-              {"IOThreadRetire", "IOThreadRetirement"},
-              {"IOThreadUnretire", "IOThreadRetirement"}};
+} irregular_tasks[] = {{"MethodJittingStarted", "MethodJit"},
+                       {"MethodLoadVerbose", "MethodJit"},
+                       {"ThreadPoolEnqueue", "ThreadPoolQueue"},
+                       {"ThreadPoolDequeue", "ThreadPoolQueue"},
+                       {"ThreadPoolIOEnqueue", "ThreadPoolIOQueue"},
+                       {"ThreadPoolIODequeue", "ThreadPoolIOQueue"},
+                       {"IOThreadCreate", "IOThread"},
+                       {"IOThreadTerminate", "IOThread"},
+                       {"IOThreadRetire", "IOThreadRetirement"},
+                       {"IOThreadUnretire", "IOThreadRetirement"}};
 
 /* Returns the part of a name that start and stop events share; the complete name if that part is
  * empty. */
 static ttr_text task_of(ttr_text name)
 {
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strlen(others[i].name) == name.n && memcmp(others[i].name, name.p, name.n) == 0)
-            return (ttr_text){others[i].task, strlen(others[i].task)};
+    for (size_t i = 0; i < sizeof irregular_tasks / sizeof *irregular_tasks; i++)
+        if (strlen(irregular_tasks[i].name) == name.n &&
+            memcmp(irregular_tasks[i].name, name.p, name.n) == 0)
+            return (ttr_text){irregular_tasks[i].task, strlen(irregular_tasks[i].task)};
     static const char *const ends[] = {"Start", "Stop", "Begin", "End"};
     ttr_text task = without_version(name);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i]);
-        if (!ends_with(task, ends[i]))
+        if (!text_ends_with(task, ends[i]))
             continue;
         task.n -= n;
         task.n -= task.n > 0 && task.p[task.n - 1] == '/';
@@ -81,7 +84,7 @@ ttr_id activity_task(ttr *t, ttr_id name)
 
 /* Returns a link from the thread and the task. Hashes texts and tids, because ids differ between
  * runs. */
-static uint64_t link_on_thread(const ttr *t, ttr_id thread, ttr_id task)
+static uint64_t link_of_thread_task(const ttr *t, ttr_id thread, ttr_id task)
 {
     ttr_thread known = {0};
     ttr_text text = ttr_text_get(t, task);
@@ -96,8 +99,8 @@ void activity_mark(const ttr *t, ttr_event *event, ttr_id task)
         return;
     const uint8_t *id = event->activity;
     event->kind = event->opcode == ACTIVITY_START ? TTR_KIND_ASYNC_BEGIN : TTR_KIND_ASYNC_END;
-    event->link =
-        id ? hash_pair(load_u64le(id), load_u64le(id + 8)) : link_on_thread(t, event->thread, task);
+    event->link = id ? hash_pair(load_u64le(id), load_u64le(id + 8))
+                     : link_of_thread_task(t, event->thread, task);
 }
 
 ttr_id activity_name(const ttr *t, const ttr_event *event)
@@ -116,7 +119,7 @@ static unsigned nibble_at(const uint8_t *id, unsigned at)
 
 /* Decodes a component of several bytes whose nibble is at `at`. Returns false if it exceeds the
  * path. */
-static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
+static bool decode_component(const uint8_t *id, unsigned *at, uint64_t *number)
 {
     unsigned bytes = nibble_at(id, *at) - NIBBLE_BYTES + 1, begin = *at / 2 + 1;
     if (begin + bytes > PATH_BYTES)
@@ -129,7 +132,7 @@ static bool take_number(const uint8_t *id, unsigned *at, uint64_t *number)
 }
 
 /* Formats a path. Returns 0 if the id is not a path. */
-static size_t put_path(char *to, const uint8_t *id)
+static size_t format_path(char *to, const uint8_t *id)
 {
     size_t n = 0;
     to[n++] = '/';
@@ -141,7 +144,7 @@ static size_t put_path(char *to, const uint8_t *id)
             return 0;
         if (!is_overflow && number <= NIBBLE_LAST_NUMBER)
             at++;
-        else if (!take_number(id, &at, &number))
+        else if (!decode_component(id, &at, &number))
             break;
         to[n++] = is_overflow ? '$' : '/';
         n += number_put_u64(to + n, number);
@@ -159,7 +162,7 @@ static bool is_path(const uint8_t *id, uint64_t pid)
 
 size_t activity_text(char *to, const uint8_t *id, uint64_t pid)
 {
-    size_t n = is_path(id, pid) ? put_path(to, id) : 0;
+    size_t n = is_path(id, pid) ? format_path(to, id) : 0;
     for (size_t i = 0; n == 0 && i < 16; i++) {
         to[2 * i] = "0123456789abcdef"[id[i] >> 4];
         to[2 * i + 1] = "0123456789abcdef"[id[i] & 15];

@@ -20,7 +20,7 @@ static void check_text(const uint8_t *id, uint64_t pid, const char *expected)
     assert_int_equal(n, strlen(expected));
 }
 
-static void path_of_an_id_is_its_numbers(void **state)
+static void path_id_formats_as_path(void **state)
 {
     (void)state;
     uint8_t small[16] = {0x12, 0xA0}, one_byte[16] = {0x1C, 0xFF, 0xC1, 0x02},
@@ -44,7 +44,7 @@ static void path_of_an_id_is_its_numbers(void **state)
                "//10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/");
 }
 
-static void id_that_is_no_path_is_hexadecimal(void **state)
+static void non_path_id_formats_as_hexadecimal(void **state)
 {
     (void)state;
     uint8_t plain[16] = {0x12, 0xA0, 0, 0, 1}, none[16] = {0}, bad[16] = {0x1B, 0x10}, cut[16];
@@ -59,7 +59,7 @@ static void id_that_is_no_path_is_hexadecimal(void **state)
     check_text(cut, 0, "//1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/");
 }
 
-static void parent_of_a_path_is_what_it_goes_on_from(void **state)
+static void parent_length_drops_last_component(void **state)
 {
     (void)state;
     assert_int_equal(activity_parent((ttr_text){"//1/22/3/", 9}), 7);
@@ -74,7 +74,7 @@ static ttr_id text(ttr *t, const char *p)
     return ttr_text_add(t, p, strlen(p));
 }
 
-static void task_is_the_name_without_its_end(void **state)
+static void task_drops_start_and_stop_suffix(void **state)
 {
     (void)state;
     static const char *const names[][2] = {{"RequestStart", "Request"},
@@ -95,7 +95,7 @@ static void task_is_the_name_without_its_end(void **state)
     ttr_free(t);
 }
 
-static void start_and_stop_become_ends_of_a_span(void **state)
+static void start_and_stop_become_async_span(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -137,11 +137,11 @@ static void start_and_stop_become_ends_of_a_span(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(path_of_an_id_is_its_numbers),
-        cmocka_unit_test(id_that_is_no_path_is_hexadecimal),
-        cmocka_unit_test(parent_of_a_path_is_what_it_goes_on_from),
-        cmocka_unit_test(task_is_the_name_without_its_end),
-        cmocka_unit_test(start_and_stop_become_ends_of_a_span),
+        cmocka_unit_test(path_id_formats_as_path),
+        cmocka_unit_test(non_path_id_formats_as_hexadecimal),
+        cmocka_unit_test(parent_length_drops_last_component),
+        cmocka_unit_test(task_drops_start_and_stop_suffix),
+        cmocka_unit_test(start_and_stop_become_async_span),
     };
     return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ void ttr_builder_free(ttr_builder *builder)
 }
 
 /* Records a misuse; the first one counts. */
-static void refuse(ttr_builder *builder, ttr_status status, const char *why)
+static void record_misuse(ttr_builder *builder, ttr_status status, const char *why)
 {
     if (builder->refused != TTR_OK)
         return;
@@ -55,7 +55,7 @@ static ttr_id intern_text(ttr_builder *builder, const char *text)
 }
 
 /* Returns UINT8_MAX for an invalid kind, so that truncation does not make it valid. */
-static uint8_t small_kind(ttr_kind kind)
+static uint8_t clamp_kind(ttr_kind kind)
 {
     return (unsigned)kind <= UINT8_MAX ? (uint8_t)kind : UINT8_MAX;
 }
@@ -67,7 +67,7 @@ void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const ch
     builder->fields.failed = builder->failed = false;
     builder->is_begun = true;
     builder->refused = TTR_OK;
-    builder->event = (ttr_event){.kind = small_kind(kind), .time = time};
+    builder->event = (ttr_event){.kind = clamp_kind(kind), .time = time};
     builder->event.category = intern_text(builder, category);
     builder->event.name = intern_text(builder, name);
 }
@@ -80,9 +80,10 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
     if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
-        refuse(builder, TTR_E_MISUSE,
-               "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
-               "built by hand");
+        record_misuse(
+            builder, TTR_E_MISUSE,
+            "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
+            "built by hand");
         return;
     }
     builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
@@ -128,55 +129,56 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
     (void)snprintf(why, sizeof why, "field \"%.*s\": %s",
                    field->name.p ? (int)(field->name.n < 60 ? field->name.n : 60) : 0,
                    field->name.p ? field->name.p : "", flaw);
-    refuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
+    record_misuse(builder, is_deep ? TTR_E_LIMIT : TTR_E_MISUSE, why);
 }
 
-static void put(ttr_builder *builder, const char *name, const ttr_value *value)
+static void add_value(ttr_builder *builder, const char *name, const ttr_value *value)
 {
     ttr_put_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
 }
 
 void ttr_put_null(ttr_builder *builder, const char *name)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
 }
 
 void ttr_put_bool(ttr_builder *builder, const char *name, bool value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
 }
 
 void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
 void ttr_put_int(ttr_builder *builder, const char *name, int64_t value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
 }
 
 void ttr_put_float(ttr_builder *builder, const char *name, double value)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
 }
 
 void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
 {
     if (value)
-        put(builder, name, &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+        add_value(builder, name,
+                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
     else
         ttr_put_null(builder, name);
 }
 
 void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
 {
-    put(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
+    add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
 
 /* Sets the members that belong to the builder; the caller may have copied a complete event into
  * `event`. */
-static void settle(ttr_builder *builder)
+static void finish_event(ttr_builder *builder)
 {
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
@@ -197,7 +199,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
     /* An event without fields needs an address, too: iteration must not start at NULL. */
     if (builder->failed || !buffer_room(&builder->fields, 0) || builder->fields.n > UINT32_MAX)
         return fail_memory(error);
-    settle(builder);
+    finish_event(builder);
     *batch = (ttr_batch){.event = &builder->event, .n = 1};
     return TTR_OK;
 }

@@ -10,7 +10,7 @@
 #define SHOWN_MAX 8u  /* names per reference */
 
 /* Iteration state, stored in ttr_declarations.state. */
-struct walk {
+struct declaration_iter {
     uint32_t root; /* next root to enter */
     uint32_t depth, given;
     uint8_t group;
@@ -26,7 +26,8 @@ struct walk {
     } frame[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
+_Static_assert(sizeof(struct declaration_iter) <= sizeof(((ttr_declarations *)0)->state),
+               "a walk fits");
 _Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
@@ -79,11 +80,11 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     return status;
 }
 
-void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
+void ttr_declarations_begin(const ttr_class *about, ttr_declarations *declaration_iter)
 {
-    *walk = (ttr_declarations){.own = {NULL}};
+    *declaration_iter = (ttr_declarations){.own = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
-        walk->own[i] = about->own[i];
+        declaration_iter->own[i] = about->own[i];
 }
 
 static uint8_t value_type_of(const struct type *type)
@@ -100,7 +101,7 @@ static uint8_t value_type_of(const struct type *type)
     return types[type->kind < TYPE_KIND_COUNT ? type->kind : TYPE_NONE];
 }
 
-static uint8_t hint_of(const struct type *type)
+static uint8_t display_of_type(const struct type *type)
 {
     if (type->kind == TYPE_FLAGS)
         return TTR_HINT_FLAGS;
@@ -130,22 +131,25 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
 
 /* Returns the display names of a reference, as fields have them. A reference of more than SHOWN_MAX
  * names keeps its stored names. */
-static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
-                                      const struct type_reference *reference)
+static const ttr_text *reference_display_names(const ttr_declarations *declarations,
+                                               struct declaration_iter *declaration_iter,
+                                               const struct type_reference *reference)
 {
     const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
         return reference->names;
     for (uint32_t i = 0; i < reference->names_n; i++) {
         const struct type_member *member = find_member(type, reference->names[i]);
-        walk->shown[i] = member && member->shown.p ? member->shown : reference->names[i];
+        declaration_iter->shown[i] =
+            member && member->shown.p ? member->shown : reference->names[i];
         type = member ? member->type : NULL;
     }
-    return walk->shown;
+    return declaration_iter->shown;
 }
 
-static void describe(const struct walk *walk, const struct type_member *member,
-                     const struct type *type, ttr_declaration *declaration)
+static void describe(const struct declaration_iter *declaration_iter,
+                     const struct type_member *member, const struct type *type,
+                     ttr_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
     bool has_length =
@@ -155,13 +159,13 @@ static void describe(const struct walk *walk, const struct type_member *member,
         .name = !member           ? nameless
                 : member->shown.p ? member->shown
                                   : member->name,
-        .depth = (uint16_t)(walk->depth - 1),
-        .group = walk->group,
+        .depth = (uint16_t)(declaration_iter->depth - 1),
+        .group = declaration_iter->group,
         .type = value_type_of(type),
         .choice = type->kind == TYPE_OPTIONAL  ? TTR_CHOICE_OPTIONAL
                   : type->kind == TYPE_VARIANT ? TTR_CHOICE_VARIANT
                                                : TTR_CHOICE_NONE,
-        .hint = hint_of(type),
+        .hint = display_of_type(type),
         .base = type->base,
         .is_big_endian = type->is_big_endian,
         .is_technical = type->role != 0,
@@ -178,7 +182,7 @@ static void describe(const struct walk *walk, const struct type_member *member,
 }
 
 /* Returns the next type inside the innermost frame; NULL past the last. */
-static const struct type *next_inside(struct frame *frame, const struct type_member **member)
+static const struct type *next_type_inside(struct frame *frame, const struct type_member **member)
 {
     const struct type *type = frame->type;
     *member = NULL;
@@ -191,63 +195,69 @@ static const struct type *next_inside(struct frame *frame, const struct type_mem
     return frame->at++ == 0 ? type->element : NULL;
 }
 
-static bool holds_others(const struct type *type)
+static bool has_contents(const struct type *type)
 {
     return type->kind == TYPE_STRUCT || type->kind == TYPE_VARIANT || type->kind == TYPE_ARRAY ||
            type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL;
 }
 
 /* Enters the next declared root. Returns false if there is none. */
-static bool enter_root(ttr_declarations *declarations, struct walk *walk)
+static bool enter_root(ttr_declarations *declarations, struct declaration_iter *declaration_iter)
 {
-    for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {
+    for (uint32_t root = declaration_iter->root ? declaration_iter->root : ROOT_PACKET_CONTEXT;
+         root < ROOT_COUNT; root++) {
         const struct type *type = declarations->own[root];
         if (!type)
             continue;
-        walk->root = root + 1;
-        walk->group = group_of((enum type_root)root);
-        walk->depth = 1;
-        walk->frame[0] = (struct frame){.type = type};
+        declaration_iter->root = root + 1;
+        declaration_iter->group = group_of((enum type_root)root);
+        declaration_iter->depth = 1;
+        declaration_iter->frame[0] = (struct frame){.type = type};
         return true;
     }
-    walk->root = ROOT_COUNT;
+    declaration_iter->root = ROOT_COUNT;
     return false;
 }
 
-static void note_ranges(struct walk *walk, const struct type *around,
-                        const struct type_member *member, const struct type *type)
+static void set_label_ranges(struct declaration_iter *declaration_iter, const struct type *around,
+                             const struct type_member *member, const struct type *type)
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
-    walk->number =
-        type->labels && (hint_of(type) == TTR_HINT_ENUM || hint_of(type) == TTR_HINT_FLAGS) ? type
-                                                                                            : NULL;
-    walk->label = walk->label_range = walk->selector_at = 0;
-    walk->selector = is_option ? member->ranges : type->kind == TYPE_OPTIONAL ? type->ranges : NULL;
-    walk->selector_n = is_option                     ? member->ranges_n
-                       : type->kind == TYPE_OPTIONAL ? type->ranges_n
-                                                     : 0;
-    walk->selector_name = is_option ? member->name : (ttr_text){"", 0};
+    declaration_iter->number = type->labels && (display_of_type(type) == TTR_HINT_ENUM ||
+                                                display_of_type(type) == TTR_HINT_FLAGS)
+                                   ? type
+                                   : NULL;
+    declaration_iter->label = declaration_iter->label_range = declaration_iter->selector_at = 0;
+    declaration_iter->selector = is_option                     ? member->ranges
+                                 : type->kind == TYPE_OPTIONAL ? type->ranges
+                                                               : NULL;
+    declaration_iter->selector_n = is_option                     ? member->ranges_n
+                                   : type->kind == TYPE_OPTIONAL ? type->ranges_n
+                                                                 : 0;
+    declaration_iter->selector_name = is_option ? member->name : (ttr_text){"", 0};
 }
 
 bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *declaration)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
     const struct type_member *member;
-    while (walk->given < TTR_DECLARATIONS_MAX) {
-        if (walk->depth == 0 && !enter_root(declarations, walk))
+    while (declaration_iter->given < TTR_DECLARATIONS_MAX) {
+        if (declaration_iter->depth == 0 && !enter_root(declarations, declaration_iter))
             return false;
-        struct frame *frame = &walk->frame[walk->depth - 1];
-        const struct type *type = next_inside(frame, &member);
+        struct frame *frame = &declaration_iter->frame[declaration_iter->depth - 1];
+        const struct type *type = next_type_inside(frame, &member);
         if (!type) {
-            walk->depth--;
+            declaration_iter->depth--;
             continue;
         }
-        describe(walk, member, type, declaration);
-        declaration->reference = show_reference(declarations, walk, &type->reference);
-        note_ranges(walk, frame->type, member, type);
-        if (holds_others(type) && walk->depth < DEPTH_MAX)
-            walk->frame[walk->depth++] = (struct frame){.type = type};
-        walk->given++;
+        describe(declaration_iter, member, type, declaration);
+        declaration->reference =
+            reference_display_names(declarations, declaration_iter, &type->reference);
+        set_label_ranges(declaration_iter, frame->type, member, type);
+        if (has_contents(type) && declaration_iter->depth < DEPTH_MAX)
+            declaration_iter->frame[declaration_iter->depth++] = (struct frame){.type = type};
+        declaration_iter->given++;
         return true;
     }
     return false;
@@ -255,27 +265,30 @@ bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *decl
 
 bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
-    const struct type_labels *labels = walk->number ? walk->number->labels : NULL;
-    while (labels && walk->label < labels->n &&
-           walk->label_range == labels->label[walk->label].ranges_n) {
-        walk->label++;
-        walk->label_range = 0;
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
+    const struct type_labels *labels =
+        declaration_iter->number ? declaration_iter->number->labels : NULL;
+    while (labels && declaration_iter->label < labels->n &&
+           declaration_iter->label_range == labels->label[declaration_iter->label].ranges_n) {
+        declaration_iter->label++;
+        declaration_iter->label_range = 0;
     }
-    if (!labels || walk->label == labels->n)
+    if (!labels || declaration_iter->label == labels->n)
         return false;
-    const struct type_label *at = &labels->label[walk->label];
-    const struct type_range *range = &at->ranges[walk->label_range++];
+    const struct type_label *at = &labels->label[declaration_iter->label];
+    const struct type_range *range = &at->ranges[declaration_iter->label_range++];
     *label = (ttr_label){at->name, range->low, range->high};
     return true;
 }
 
 bool ttr_declarations_selector(ttr_declarations *declarations, ttr_label *label)
 {
-    struct walk *walk = (struct walk *)(void *)declarations->state;
-    if (walk->selector_at == walk->selector_n)
+    struct declaration_iter *declaration_iter =
+        (struct declaration_iter *)(void *)declarations->state;
+    if (declaration_iter->selector_at == declaration_iter->selector_n)
         return false;
-    const struct type_range *range = &walk->selector[walk->selector_at++];
-    *label = (ttr_label){walk->selector_name, range->low, range->high};
+    const struct type_range *range = &declaration_iter->selector[declaration_iter->selector_at++];
+    *label = (ttr_label){declaration_iter->selector_name, range->low, range->high};
     return true;
 }

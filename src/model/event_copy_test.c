@@ -64,7 +64,7 @@ static void check_sample(ttr *t, const ttr_event *event)
     assert_false(ttr_field_find(t, event, "none", &field));
 }
 
-static void built_event_gives_back_every_field(void **state)
+static void built_event_returns_all_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -77,7 +77,7 @@ static void built_event_gives_back_every_field(void **state)
     ttr_free(t);
 }
 
-static void copy_is_independent_of_the_event_it_was_made_from(void **state)
+static void copy_survives_original_event(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -103,7 +103,7 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     ttr_free(t);
 }
 
-static void cut_payload_ends_the_walk_at_every_length(void **state)
+static void truncated_payload_ends_iteration(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -215,7 +215,7 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
     assert_false(ttr_fields_next(&fields, &field));
 }
 
-static void fields_end_a_call_after_a_value_of_several_names(void **state)
+static void value_with_several_labels_ends_call(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -236,7 +236,7 @@ static void fields_end_a_call_after_a_value_of_several_names(void **state)
     ttr_free(t);
 }
 
-static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
+static void copy_keeps_group_base_and_all_labels(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -300,7 +300,7 @@ static bool shared_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **state)
+static void copy_finds_types_of_equal_names_by_order(void **state)
 {
     (void)state;
     static const uint8_t bases[] = {16, 8, 2, 8, 0, 16, 8};
@@ -382,7 +382,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     return size;
 }
 
-static void elements_of_a_copy_take_what_their_values_need(void **state)
+static void elements_in_copy_use_minimal_width(void **state)
 {
     enum {
         ENDS = 24 + 24,
@@ -546,7 +546,7 @@ static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
     ttr_free(t);
 }
 
-static void structs_of_a_copy_are_those_of_the_event(void **state)
+static void copied_structs_equal_originals(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++)
@@ -582,7 +582,7 @@ static const struct type *chosen_type(const ttr_fields *fields)
     return &option_types[2];
 }
 
-static void copies_know_which_option_was_chosen(void **state)
+static void copy_keeps_chosen_option_type(void **state)
 {
     (void)state;
     static const struct field_ops ops = {
@@ -610,7 +610,7 @@ static void copies_know_which_option_was_chosen(void **state)
     ttr_free(t);
 }
 
-static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
+static void built_field_keeps_its_single_label(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -628,7 +628,7 @@ static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
     ttr_free(t);
 }
 
-static void event_of_a_source_that_is_none_has_no_thread(void **state)
+static void invalid_source_fails_thread(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -661,7 +661,7 @@ static bool build_with(const struct alloc *alloc)
     return good;
 }
 
-static void every_failing_allocation_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(build_with);
@@ -670,18 +670,18 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_event_gives_back_every_field),
-        cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
-        cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
-        cmocka_unit_test(fields_end_a_call_after_a_value_of_several_names),
-        cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
-        cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
-        cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
-        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event),
-        cmocka_unit_test(copies_know_which_option_was_chosen),
-        cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
-        cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
-        cmocka_unit_test(every_failing_allocation_is_told),
+        cmocka_unit_test(built_event_returns_all_fields),
+        cmocka_unit_test(copy_survives_original_event),
+        cmocka_unit_test(truncated_payload_ends_iteration),
+        cmocka_unit_test(value_with_several_labels_ends_call),
+        cmocka_unit_test(copy_keeps_group_base_and_all_labels),
+        cmocka_unit_test(copy_finds_types_of_equal_names_by_order),
+        cmocka_unit_test(elements_in_copy_use_minimal_width),
+        cmocka_unit_test(copied_structs_equal_originals),
+        cmocka_unit_test(copy_keeps_chosen_option_type),
+        cmocka_unit_test(built_field_keeps_its_single_label),
+        cmocka_unit_test(invalid_source_fails_thread),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,9 +4,9 @@
 
 #define SPARE_FIELDS 64u /* fields per call if they are not cached */
 /* initial capacity per schema, doubled when events have more fields */
-#define HELD_FIELDS 16u
-#define HELD_FIELDS_MOST 1024u
-#define HELD_BYTES_MOST (4u << 20) /* bytes for all schemas */
+#define CACHED_FIELDS_INITIAL 16u
+#define CACHED_FIELDS_MAX 1024u
+#define CACHED_BYTES_MAX (4u << 20) /* bytes for all schemas */
 
 struct ttr_field_buffer {
     const ttr *t;
@@ -40,12 +40,12 @@ void ttr_field_buffer_free(ttr_field_buffer *buffer)
 }
 
 /* Doubles the capacity for the fields of a schema, within the limits. */
-static void widen(ttr_field_buffer *buffer, struct held_fields *held)
+static void grow_cache(ttr_field_buffer *buffer, struct held_fields *held)
 {
-    const uint32_t n = held->n ? held->n * 2 : HELD_FIELDS;
+    const uint32_t n = held->n ? held->n * 2 : CACHED_FIELDS_INITIAL;
     const size_t more = (n - held->n) * sizeof *held->field;
     ttr_field *field = NULL;
-    if (n <= HELD_FIELDS_MOST && more <= HELD_BYTES_MOST - buffer->bytes)
+    if (n <= CACHED_FIELDS_MAX && more <= CACHED_BYTES_MAX - buffer->bytes)
         field = alloc_resize(&buffer->alloc, held->field, held->n, n, sizeof *field);
     if (!field)
         return;
@@ -54,7 +54,7 @@ static void widen(ttr_field_buffer *buffer, struct held_fields *held)
 }
 
 /* Returns the cached fields of a schema. Returns NULL if memory runs out. */
-static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
+static struct held_fields *cache_of_schema(ttr_field_buffer *buffer, ttr_id schema)
 {
     const size_t n = buffer->t->schemas_n;
     if (schema >= buffer->held_n) {
@@ -68,7 +68,7 @@ static struct held_fields *held_of(ttr_field_buffer *buffer, ttr_id schema)
         buffer->held_n = n;
     }
     if (buffer->held[schema].n == 0)
-        widen(buffer, &buffer->held[schema]);
+        grow_cache(buffer, &buffer->held[schema]);
     return buffer->held[schema].n ? &buffer->held[schema] : NULL;
 }
 
@@ -78,7 +78,8 @@ static bool has_several_names(const ttr_value *value)
 }
 
 /* Returns the next fields of an iteration, in `spare`. */
-static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, const ttr_field **field)
+static __attribute__((noinline)) uint32_t read_more_fields(ttr_field_buffer *buffer,
+                                                           const ttr_field **field)
 {
     ttr_fields *fields = &buffer->fields;
     const struct field_ops *ops = fields->ops;
@@ -97,12 +98,12 @@ static __attribute__((noinline)) uint32_t walk_on(ttr_field_buffer *buffer, cons
 
 /* Decodes an event's fields into the cache, which is created if needed. Returns 0 if the fields
  * must be read by iteration. */
-static __attribute__((noinline)) uint32_t hold_first(ttr_field_buffer *buffer,
-                                                     const ttr_field **field)
+static __attribute__((noinline)) uint32_t cache_fields(ttr_field_buffer *buffer,
+                                                       const ttr_field **field)
 {
     const struct field_ops *ops = buffer->fields.ops;
     struct held_fields *held =
-        ops && ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+        ops && ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     *field = held ? held->field : NULL;
     return held ? ops->hold(&buffer->fields, held) : 0;
 }
@@ -117,9 +118,9 @@ uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event, cons
         *field = held->field;
         n = schema->ops->hold(&buffer->fields, held);
     } else {
-        n = hold_first(buffer, field);
+        n = cache_fields(buffer, field);
     }
-    return __builtin_expect(n > 0, 1) ? n : walk_on(buffer, field);
+    return __builtin_expect(n > 0, 1) ? n : read_more_fields(buffer, field);
 }
 
 uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
@@ -127,10 +128,11 @@ uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field)
     const struct field_ops *ops = buffer->fields.ops;
     if (__builtin_expect(!ops, 1))
         return 0;
-    struct held_fields *held = ops->hold ? held_of(buffer, buffer->fields.event->schema) : NULL;
+    struct held_fields *held =
+        ops->hold ? cache_of_schema(buffer, buffer->fields.event->schema) : NULL;
     if (held && held->is_full)
-        widen(buffer, held);
-    return walk_on(buffer, field);
+        grow_cache(buffer, held);
+    return read_more_fields(buffer, field);
 }
 
 bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,

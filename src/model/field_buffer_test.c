@@ -43,7 +43,7 @@ static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned
     return at;
 }
 
-static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void **state)
+static void cache_grows_for_events_with_many_fields(void **state)
 {
     (void)state;
     struct table table;
@@ -71,7 +71,7 @@ static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void 
 }
 
 /* A record truncated after an array with as many elements as in the event before. */
-static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
+static void event_truncated_after_array_returns_complete_fields(void **state)
 {
     (void)state;
     struct table table;
@@ -92,7 +92,7 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
 }
 
 /* For example built or copied events, whose fields are read by iteration. */
-static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
+static void uncached_schema_returns_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -149,7 +149,7 @@ static bool gives_without(size_t n)
     return heap.requests >= n;
 }
 
-static void where_memory_is_out_fields_are_given_all_the_same(void **state)
+static void failed_allocation_returns_fields_uncached(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -161,10 +161,10 @@ static void where_memory_is_out_fields_are_given_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_many_fields_are_given_at_once_when_more_of_them_come),
-        cmocka_unit_test(an_event_cut_behind_its_array_gives_what_is_whole),
-        cmocka_unit_test(fields_of_events_that_nothing_is_held_of_are_given_too),
-        cmocka_unit_test(where_memory_is_out_fields_are_given_all_the_same),
+        cmocka_unit_test(cache_grows_for_events_with_many_fields),
+        cmocka_unit_test(event_truncated_after_array_returns_complete_fields),
+        cmocka_unit_test(uncached_schema_returns_fields),
+        cmocka_unit_test(failed_allocation_returns_fields_uncached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,7 +98,7 @@ static void shift_times(struct input *in)
     }
 }
 
-static void count(struct input *in)
+static void count_events(struct input *in)
 {
     for (uint32_t i = 0; i < in->n; i++) {
         const ttr_event *event = &in->events[i];
@@ -120,7 +120,7 @@ static bool has_time(const ttr_event *event)
 
 /* Records the times of the first and last event of an input in time order, without looking at the
  * events between. */
-static void note_times(struct input *in)
+static void record_times(struct input *in)
 {
     uint32_t first = 0, last = in->n;
     if (in->base.order != TTR_ORDER_TIME)
@@ -139,7 +139,7 @@ static void note_times(struct input *in)
 
 /* Stores the status that ended a batch for the next read. The error is allocated only if there is
  * one, since most inputs just end. */
-static void keep_pending(struct input *in, ttr_status status, const ttr_error *error)
+static void store_pending_status(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->pending = status;
     if (status <= TTR_AGAIN)
@@ -152,7 +152,7 @@ static void keep_pending(struct input *in, ttr_status status, const ttr_error *e
 }
 
 /* Returns the stored status and error. */
-static ttr_status tell_pending(const struct input *in, ttr_error *error)
+static ttr_status return_pending_status(const struct input *in, ttr_error *error)
 {
     if (in->pending_error)
         *error = *in->pending_error;
@@ -162,17 +162,17 @@ static ttr_status tell_pending(const struct input *in, ttr_error *error)
 }
 
 /* Counts a batch of at least one event. A failure after it is returned by the next read. */
-static void settle_batch(struct input *in, ttr_status status, const ttr_error *error)
+static void finish_batch(struct input *in, ttr_status status, const ttr_error *error)
 {
     in->position = in->events[in->n - 1].offset;
-    note_times(in);
+    record_times(in);
     if (status != TTR_OK)
-        keep_pending(in, status, error);
-    count(in);
+        store_pending_status(in, status, error);
+    count_events(in);
 }
 
 /* Adds the format's name to the error, unless the status is not a failure of the format. */
-static void sign(const struct input *in, ttr_status status, ttr_error *error)
+static void set_error_format(const struct input *in, ttr_status status, ttr_error *error)
 {
     if (status > TTR_AGAIN && !error->format[0])
         (void)snprintf(error->format, sizeof error->format, "%s", in->format->name);
@@ -180,7 +180,7 @@ static void sign(const struct input *in, ttr_status status, ttr_error *error)
 
 /* Frees the event buffer at the end. When thousands of inputs are read one after another, the
  * others need the memory. */
-static void let_go(struct input *in)
+static void free_event_buffer(struct input *in)
 {
     if (in->lent)
         return;
@@ -194,8 +194,8 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
         if (in->pending == TTR_END)
-            let_go(in);
-        return tell_pending(in, error);
+            free_event_buffer(in);
+        return return_pending_status(in, error);
     }
     in->n = 0;
     /* allocated late: a merge may supply a shared buffer after all inputs are open */
@@ -205,23 +205,23 @@ static ttr_status input_next(ttr_reader *reader, ttr_batch *batch, ttr_error *er
     if (!in->events)
         return fail_memory(error);
     ttr_status status = in->format->reader->next(in, error);
-    sign(in, status, error);
+    set_error_format(in, status, error);
     if (status != TTR_OK && in->n == 0) {
         in->position = UINT64_MAX;
         if (status == TTR_END)
-            let_go(in);
+            free_event_buffer(in);
         return status;
     }
     if (in->time_offset)
         shift_times(in);
-    settle_batch(in, status, error);
+    finish_batch(in, status, error);
     *batch = (ttr_batch){.event = in->events, .n = in->n};
     return TTR_OK;
 }
 
 /* Returns true if the format can stop before a time: not if definitions are wanted or times are
  * shifted. */
-static bool can_stop(const struct input *in)
+static bool can_read_until(const struct input *in)
 {
     return in->format->reader->stops && in->base.order == TTR_ORDER_TIME &&
            !(in->flags & TTR_READ_DEFINITIONS) && !in->time_offset;
@@ -231,10 +231,10 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
 {
     struct input *in = (struct input *)reader;
     if (!some)
-        return can_stop(in) ? TTR_OK : TTR_E_UNSUPPORTED;
+        return can_read_until(in) ? TTR_OK : TTR_E_UNSUPPORTED;
     if (in->pending != TTR_OK) {
         in->position = UINT64_MAX;
-        return tell_pending(in, error);
+        return return_pending_status(in, error);
     }
     in->events = in->lent = some->events;
     in->batch = some->room;
@@ -242,7 +242,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
     in->is_stopped = false;
     in->n = 0;
     ttr_status status = in->format->reader->next(in, error);
-    sign(in, status, error);
+    set_error_format(in, status, error);
     some->n = in->n;
     some->is_stopped = in->is_stopped && status == TTR_OK;
     some->next = in->stopped_at;
@@ -250,7 +250,7 @@ static ttr_status input_some(ttr_reader *reader, struct reader_some *some, ttr_e
         in->position = status == TTR_OK ? in->position : UINT64_MAX;
         return status;
     }
-    settle_batch(in, status, error);
+    finish_batch(in, status, error);
     return TTR_OK;
 }
 
@@ -354,7 +354,7 @@ static bool input_report(ttr_reader *reader, size_t index, ttr_report *report)
     return true;
 }
 
-static struct input *input_self(ttr_reader *reader, size_t index)
+static struct input *input_of_reader(ttr_reader *reader, size_t index)
 {
     return index == 0 ? (struct input *)reader : NULL;
 }
@@ -422,11 +422,11 @@ static const struct reader_ops input_ops = {.next = input_next,
                                             .renames = input_renames,
                                             .rank = input_rank,
                                             .report = input_report,
-                                            .input = input_self,
+                                            .input = input_of_reader,
                                             .notes = input_notes};
 
-static ttr_status set_up(struct input *in, const char *path, const ttr_read_options *options,
-                         ttr_error *error)
+static ttr_status init_input(struct input *in, const char *path, const ttr_read_options *options,
+                             ttr_error *error)
 {
     ttr *t = in->base.t;
     in->own = alloc_zero(&t->counted, 1, in->format->reader->state_size);
@@ -463,7 +463,7 @@ struct input *input_new(ttr *t, struct source *source, const struct format *form
     in->max_record = UINT32_MAX;
     notes_init(&in->notes, &t->counted);
     buffer_init(&in->description, &t->counted);
-    ttr_status status = set_up(in, path, options, error);
+    ttr_status status = init_input(in, path, options, error);
     if (status == TTR_OK)
         status = format->reader->open(in, error);
     if (status == TTR_OK)

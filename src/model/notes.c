@@ -20,7 +20,7 @@ void notes_free(struct notes *notes)
     alloc_free(notes->alloc, notes->region, notes->regions_capacity, sizeof *notes->region);
 }
 
-static ttr_note *find(struct notes *notes, const char *code)
+static ttr_note *find_code(struct notes *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (notes->note[i].code == code || strcmp(notes->note[i].code, code) == 0)
@@ -29,7 +29,7 @@ static ttr_note *find(struct notes *notes, const char *code)
 }
 
 /* Adds a code. All texts are allocated at once, so that pointers to them stay valid. */
-static ttr_note *add(struct notes *notes, const char *code, const char *format, va_list values)
+static ttr_note *add_code(struct notes *notes, const char *code, const char *format, va_list values)
 {
     if (!notes->text)
         notes->text = alloc_zero(notes->alloc, NOTES_CODES_MAX, sizeof *notes->text);
@@ -45,8 +45,8 @@ static ttr_note *add(struct notes *notes, const char *code, const char *format, 
 }
 
 /* Raises the severity of a code and replaces its text. */
-static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format,
-                   va_list values)
+static void raise_severity(struct notes *notes, ttr_note *note, ttr_severity severity,
+                           const char *format, va_list values)
 {
     note->severity = severity;
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
@@ -54,7 +54,7 @@ static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, c
 
 /* Adds a range of damage. A range that touches the previous one extends it, as the same damage. A
  * range without an offset touches nothing. */
-static void add_region(struct notes *notes, const ttr_region *where)
+static void add_damage_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
     const bool has_place = where->offset != NO_OFFSET;
@@ -76,15 +76,15 @@ static void add_region(struct notes *notes, const ttr_region *where)
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
                const char *format, va_list values)
 {
-    ttr_note *note = find(notes, where->code);
+    ttr_note *note = find_code(notes, where->code);
     if (!note) {
-        note = add(notes, where->code, format, values);
+        note = add_code(notes, where->code, format, values);
         if (note) {
             note->severity = severity;
             note->first_offset = where->offset;
         }
     } else if (severity > note->severity) {
-        worsen(notes, note, severity, format, values);
+        raise_severity(notes, note, severity, format, values);
         note->first_offset = where->offset;
     }
     if (note) {
@@ -92,7 +92,7 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         note->bytes += where->bytes;
     }
     if (severity == TTR_NOTE_DAMAGE)
-        add_region(notes, where);
+        add_damage_region(notes, where);
 }
 
 /* Returns the entry of a code, added or raised to the other's severity. Returns NULL if there is no
@@ -102,15 +102,15 @@ static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const c
 
 static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
 {
-    ttr_note *note = find(notes, other->code);
+    ttr_note *note = find_code(notes, other->code);
     va_list values;
     if (note && other->severity <= note->severity)
         return note;
     va_start(values, format);
     if (note)
-        worsen(notes, note, other->severity, format, values);
+        raise_severity(notes, note, other->severity, format, values);
     else
-        note = add(notes, other->code, format, values);
+        note = add_code(notes, other->code, format, values);
     va_end(values);
     if (note) {
         note->severity = other->severity;

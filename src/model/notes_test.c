@@ -16,7 +16,7 @@ static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uin
     va_end(values);
 }
 
-static void findings_are_counted_by_code_with_the_text_of_the_first(void **state)
+static void diagnostics_count_by_code_with_first_text(void **state)
 {
     (void)state;
     struct notes notes;
@@ -37,7 +37,7 @@ static void findings_are_counted_by_code_with_the_text_of_the_first(void **state
     notes_free(&notes);
 }
 
-static void damage_without_a_place_is_not_that_of_the_first_byte(void **state)
+static void damage_without_offset_is_not_at_offset_0(void **state)
 {
     (void)state;
     struct notes notes;
@@ -58,7 +58,7 @@ static void damage_without_a_place_is_not_that_of_the_first_byte(void **state)
     notes_free(&notes);
 }
 
-static void the_worst_of_a_code_is_what_it_tells(void **state)
+static void code_has_highest_severity_and_its_text(void **state)
 {
     (void)state;
     struct notes to, from;
@@ -89,7 +89,7 @@ static void the_worst_of_a_code_is_what_it_tells(void **state)
     notes_free(&to);
 }
 
-static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
+static void merged_diagnostics_add_counts_and_regions(void **state)
 {
     (void)state;
     struct notes to, from;
@@ -131,7 +131,7 @@ static bool join(const struct alloc *alloc)
     return is_whole;
 }
 
-static void failing_memory_leaves_the_counts(void **state)
+static void failed_allocation_keeps_exact_counts(void **state)
 {
     (void)state;
     support_fail_each(join);
@@ -140,11 +140,11 @@ static void failing_memory_leaves_the_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings_are_counted_by_code_with_the_text_of_the_first),
-        cmocka_unit_test(damage_without_a_place_is_not_that_of_the_first_byte),
-        cmocka_unit_test(the_worst_of_a_code_is_what_it_tells),
-        cmocka_unit_test(findings_of_a_reader_that_goes_join_those_of_another),
-        cmocka_unit_test(failing_memory_leaves_the_counts),
+        cmocka_unit_test(diagnostics_count_by_code_with_first_text),
+        cmocka_unit_test(damage_without_offset_is_not_at_offset_0),
+        cmocka_unit_test(code_has_highest_severity_and_its_text),
+        cmocka_unit_test(merged_diagnostics_add_counts_and_regions),
+        cmocka_unit_test(failed_allocation_keeps_exact_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

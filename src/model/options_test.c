@@ -9,7 +9,7 @@ static const ttr_option_info infos[] = {
 };
 static const struct format made = {.name = "made", .options = infos, .options_n = 2};
 
-static void copies_end_with_null_so_that_they_can_be_given_again(void **state)
+static void option_copies_are_null_terminated(void **state)
 {
     (void)state;
     const struct alloc *alloc = alloc_default();
@@ -38,7 +38,7 @@ static void copies_end_with_null_so_that_they_can_be_given_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_end_with_null_so_that_they_can_be_given_again),
+        cmocka_unit_test(option_copies_are_null_terminated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,14 @@
 #include "model/reader.h"
 
 #define DRAIN_AT ((size_t)256 * 1024)
-#define SHARED_MOST 64u /* helper threads */
+#define PARALLEL_THREADS_MAX 64u /* helper threads */
 
 const char *output_option(const struct ttr_writer *out, const char *key)
 {
     return options_get(out->format_options, out->format_options_n, key);
 }
 
-static ttr_status hand_over(struct ttr_writer *out, ttr_error *error)
+static ttr_status write_buffer(struct ttr_writer *out, ttr_error *error)
 {
     if (out->buffer.failed)
         return fail_memory(error);
@@ -31,7 +31,7 @@ ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 {
     if ((out->buffer.n < DRAIN_AT || out->is_half) && !out->buffer.failed)
         return TTR_OK;
-    return hand_over(out, error);
+    return write_buffer(out, error);
 }
 
 ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
@@ -60,13 +60,13 @@ ttr_status output_hold(struct ttr_writer *out, ttr_error *error)
 ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
                           ttr_error *error)
 {
-    ttr_status status = hand_over(out, error);
+    ttr_status status = write_buffer(out, error);
     return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
 }
 
 ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error)
 {
-    ttr_status status = hand_over(out, error);
+    ttr_status status = write_buffer(out, error);
     return status == TTR_OK ? sink_prefix(out->sink, bytes, n, error) : status;
 }
 
@@ -92,7 +92,8 @@ void output_free(struct ttr_writer *out)
     alloc_free(alloc, out, 1, sizeof *out);
 }
 
-static ttr_status set_up(struct ttr_writer *out, const ttr_write_options *options, ttr_error *error)
+static ttr_status init_output(struct ttr_writer *out, const ttr_write_options *options,
+                              ttr_error *error)
 {
     const struct alloc *alloc = &out->t->counted;
     const struct format *format = out->format;
@@ -125,7 +126,7 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     out->sink = target.sink;
     out->folder = target.folder;
     buffer_init(&out->buffer, &t->counted);
-    ttr_status status = set_up(out, options, error);
+    ttr_status status = init_output(out, options, error);
     if (status == TTR_OK)
         status = format->writer->create(out, error);
     if (status == TTR_OK)
@@ -151,8 +152,8 @@ struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
 }
 
 /* Stores the first failure and returns it. */
-static ttr_status stick(struct ttr_writer *out, ttr_status status, const ttr_error *own,
-                        ttr_error *error)
+static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *own,
+                                ttr_error *error)
 {
     if (status != TTR_OK && out->stuck == TTR_OK) {
         out->stuck = status;
@@ -194,7 +195,7 @@ bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(voi
                is_strict = out->flags & TTR_WRITE_STRICT;
     if (!is_fresh || is_strict || !out->format->writer->pass || out->folder || threads == 0)
         return false;
-    return output_share(out, threads < SHARED_MOST ? threads : SHARED_MOST,
+    return output_share(out, threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX,
                         &(struct output_again){open, own});
 }
 
@@ -211,7 +212,7 @@ bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
 ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     if (out->stuck != TTR_OK)
-        return stick(out, TTR_OK, NULL, error);
+        return store_failure(out, TTR_OK, NULL, error);
     if (out->has_ended)
         return refuse_ended(error);
     ttr_error own = {0};
@@ -221,7 +222,7 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
         status = output_drain(out, &own);
-    return stick(out, status, &own, error);
+    return store_failure(out, status, &own, error);
 }
 
 ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
@@ -233,10 +234,10 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = output_settle_shared(out, &own);
     if (status == TTR_OK)
-        status = hand_over(out, &own);
+        status = write_buffer(out, &own);
     if (status == TTR_OK)
         status = out->folder ? folder_flush(out->folder, &own) : sink_flush(out->sink, &own);
-    return stick(out, status, &own, error);
+    return store_failure(out, status, &own, error);
 }
 
 ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
@@ -245,7 +246,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
     if (!out)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to end");
     if (out->has_ended)
-        return stick(out, TTR_OK, NULL, error);
+        return store_failure(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
     if (status == TTR_OK)
         status = output_settle_shared(out, &own);
@@ -254,7 +255,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
     if (status == TTR_OK)
-        status = hand_over(out, &own);
+        status = write_buffer(out, &own);
     out->bytes = ttr_writer_bytes(out);
     out->has_ended = true;
     if (status == TTR_OK) {
@@ -262,7 +263,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
         out->folder = NULL;
         out->sink = NULL;
     }
-    return stick(out, status, &own, error);
+    return store_failure(out, status, &own, error);
 }
 
 ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
@@ -304,7 +305,7 @@ size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
     size_t n = 0;
     ttr_error own = {0};
     const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
-    (void)stick(out, status, &own, NULL);
+    (void)store_failure(out, status, &own, NULL);
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
             out->told[n++] = out->ledger[i];

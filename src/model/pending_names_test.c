@@ -27,7 +27,7 @@ static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
     renames_init(renames, t);
 }
 
-static void a_batch_ends_before_the_next_name(void **state)
+static void batch_is_split_before_next_name(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -72,7 +72,7 @@ static void a_batch_ends_before_the_next_name(void **state)
     ttr_free(t);
 }
 
-static void names_hold_by_time_then_by_lane_then_as_told(void **state)
+static void names_apply_by_time_lane_and_arrival(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -106,7 +106,7 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
     ttr_free(t);
 }
 
-static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state)
+static void name_is_copied_from_thread_or_set_on_process(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -140,8 +140,8 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_ends_before_the_next_name),
-        cmocka_unit_test(names_hold_by_time_then_by_lane_then_as_told),
-        cmocka_unit_test(a_name_may_be_that_of_another_thread_and_of_the_process)};
+        cmocka_unit_test(batch_is_split_before_next_name),
+        cmocka_unit_test(names_apply_by_time_lane_and_arrival),
+        cmocka_unit_test(name_is_copied_from_thread_or_set_on_process)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
