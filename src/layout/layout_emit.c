@@ -340,7 +340,7 @@ static bool emit_kind(struct compiler *c, const struct type *type)
     case TYPE_VARIANT:
         return emit_variant(c, type);
     default:
-        return compiler_refuse(c, "a type of no kind");
+        return compiler_refuse(c, "a type without a kind");
     }
 }
 
@@ -366,7 +366,7 @@ static bool emit_root(struct compiler *c, enum type_root root)
     if (!compiler_visit(c, type))
         return false;
     if (type->kind != TYPE_STRUCT)
-        return compiler_refuse(c, "it is no structure");
+        return compiler_refuse(c, "expected a structure");
     c->member = NULL;
     c->field = (ttr_field){.name = {"", 0}};
     c->field.value.text = (ttr_text){"", 0};

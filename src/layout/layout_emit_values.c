@@ -83,10 +83,9 @@ static bool emit_order(struct compiler *c, enum order order)
         c->position.known >= 3 && (c->position.order != ORDER_ANY || order == ORDER_BYTES);
     if (!is_safe && is_known)
         return compiler_refuse(
-            c,
-            order == ORDER_BYTES
-                ? "it must begin at a whole byte, but does inside of one"
-                : "it begins inside of a byte whose other bits are stored in the other byte order");
+            c, order == ORDER_BYTES
+                   ? "it must start at a whole byte, but starts inside one"
+                   : "it starts inside a byte whose other bits have the opposite byte order");
     if (!is_safe) {
         if (!emit_byte_order(c))
             return false;
@@ -253,7 +252,7 @@ static bool emit_save(struct compiler *c, const struct type *type, const struct 
 static bool emit_number_start(struct compiler *c, const struct type *type)
 {
     if (type->bits == 0)
-        return compiler_refuse(c, "a number of no bits");
+        return compiler_refuse(c, "a number of 0 bits");
     return emit_align(c, type->align) && (!type->unit || emit_unit(c, type)) &&
            emit_order(c, type_order(type));
 }
@@ -330,7 +329,7 @@ bool emit_string(struct compiler *c, const struct type *type)
     bool is_utf16 = type->encoding == ENCODING_UTF16LE || type->encoding == ENCODING_UTF16BE;
     if (unit != (is_wide(type) ? (is_utf16 ? 2u : 4u) : 1u))
         return compiler_refuse(
-            c, "its characters have %u bits, which does not go with their encoding", type->bits);
+            c, "its characters have %u bits, which does not match their encoding", type->bits);
     if (!emit_align(c, type->align > 3 ? type->align : 3))
         return false;
     enum step_code silent = unit == 4 ? STEP_STRING32 : unit == 2 ? STEP_STRING16 : STEP_STRING8;
@@ -351,7 +350,7 @@ bool emit_slot(struct compiler *c, const struct type *type, uint8_t *slot)
 {
     const struct use *use = compiler_find_use(c, &type->reference);
     if (!use || !use->has_target)
-        return compiler_refuse(c, "nothing says its length or which of it is chosen");
+        return compiler_refuse(c, "its length or selector is missing");
     *slot = use->slot;
     if (!use->may_lack || use->is_import)
         return true;

@@ -96,7 +96,7 @@ bool compiler_visit(struct compiler *c, const struct type *type)
     if (c->nesting > TYPE_DEPTH_MAX)
         return compiler_refuse(c, "types nest deeper than %u levels", TYPE_DEPTH_MAX);
     if (type->align > TYPE_ALIGN_MAX)
-        return compiler_refuse(c, "an alignment of 2^%u bits is more than the 2^%u there may be",
+        return compiler_refuse(c, "an alignment of 2^%u bits exceeds the maximum of 2^%u",
                                type->align, TYPE_ALIGN_MAX);
     return true;
 }
@@ -139,7 +139,7 @@ static bool add_use(struct compiler *c, const struct type_reference *reference)
     if (c->uses_n == COMPILE_REFERENCES)
         return compiler_refuse(c, "more than %u lengths and selectors", COMPILE_REFERENCES);
     if ((unsigned)reference->root >= ROOT_COUNT)
-        return compiler_refuse(c, "its length or selector stands nowhere");
+        return compiler_refuse(c, "its length or selector names no root");
     if (!alloc_reserve(&c->spec->t->counted, (void **)&c->uses, &c->uses_capacity, c->uses_n + 1,
                        sizeof *c->uses)) {
         (void)fail_memory(c->error);
@@ -173,11 +173,12 @@ static bool check_use(struct compiler *c, const struct type *type)
     char text[120];
     reference_text(&use->from, text, sizeof text);
     if (!c->spec->root[root] && !c->spec->outer[root])
-        return compiler_refuse(c, "its %s is %s, but there is no %s", role, text, root_names[root]);
+        return compiler_refuse(c, "its %s is %s, but the record has no %s", role, text,
+                               root_names[root]);
     if (use->is_no_number)
-        return compiler_refuse(c, "its %s is %s, which is no number", role, text);
+        return compiler_refuse(c, "its %s is %s, which is not a number", role, text);
     if (!use->has_target)
-        return compiler_refuse(c, "its %s is %s, which does not stand before it", role, text);
+        return compiler_refuse(c, "its %s is %s, which is not before it", role, text);
     if (use->is_wide)
         return compiler_refuse(c, "its %s is %s, which has more than 64 bits", role, text);
     if (is_length(type) && use->is_signed)

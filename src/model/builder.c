@@ -80,10 +80,9 @@ ttr_event *ttr_event_edit(ttr_builder *builder)
 void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
     if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
-        record_misuse(
-            builder, TTR_E_MISUSE,
-            "ttr_on_thread: the event's source is no input of the context; 0 stands for events "
-            "built by hand");
+        record_misuse(builder, TTR_E_MISUSE,
+                      "ttr_on_thread: the event's source is not a source of the context; use 0 for "
+                      "events that the program builds");
         return;
     }
     builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
@@ -103,13 +102,13 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
     const uint32_t strings = builder->t->strings.n;
     const bool has_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     if (value->type >= TTR_TYPE_COUNT)
-        return "its type is none of ttr_type";
+        return "its type is not a ttr_type";
     if (value->hint > TTR_HINT_ABSENT)
-        return "its hint is none of ttr_hint";
+        return "its hint is not a ttr_hint";
     if (field->group > TTR_GROUP_HEADER)
-        return "its group is none of ttr_group";
+        return "its group is not a ttr_group";
     if (field->name_id >= strings || value->text_id >= strings)
-        return "it bears the id of a string that the context has not";
+        return "its name_id or text_id is not a string of the context";
     if ((!field->name.p && field->name.n) || (has_text && !value->text.p && value->text.n))
         return "it has bytes at NULL";
     return NULL;
@@ -121,7 +120,7 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
     const char *flaw = field_flaw(builder, field);
     const bool is_deep = !flaw && field->depth > PACKED_DEEPEST;
     if (is_deep)
-        flaw = "it lies deeper than 255 levels";
+        flaw = "it is nested deeper than 255 levels";
     if (!flaw) {
         packed_add(builder->t, &builder->fields, field);
         return;
@@ -192,7 +191,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
 {
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "no event was begun: ttr_event_begin comes first, once for each event");
+                    "no event was begun: call ttr_event_begin first, once per event");
     builder->is_begun = false;
     if (builder->refused != TTR_OK)
         return fail(error, builder->refused, NO_OFFSET, "%s", builder->why);

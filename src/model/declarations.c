@@ -66,11 +66,10 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     ttr_report report = {.size = sizeof report};
     *text = (ttr_text){"", 0};
     if (!in && !ttr_reader_report(reader, index, &report))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "ttr_reader_metadata: there is no report %zu",
-                    index);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "ttr_reader_metadata: report %zu does not exist", index);
     if (!in || !in->format->description || !in->format->description->print)
-        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "this trace holds no description that could be printed");
+        return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET, "this trace has no metadata to print");
     buffer_clear(&in->description);
     ttr_status status = in->format->description->print(in, language, &in->description, error);
     if (status == TTR_OK && in->description.failed)

@@ -244,7 +244,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
 {
     ttr_error own = {0};
     if (!out)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no writer to end");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the writer is NULL");
     if (out->has_ended)
         return store_failure(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
