@@ -28,9 +28,6 @@
 
 _Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-const struct op layout_walk_over[2] = {{.step = {.code = FIELD_END}},
-                                       {.step = {.code = FIELD_END}}};
-
 static APART bool stop_iteration(struct layout_walk *walk, const struct op *op, enum layout_end why)
 {
     walk->run.member = op->step.member;
@@ -403,38 +400,6 @@ static inline bool next(struct layout_walk *walk, ttr_field *field)
                                         : return_step(walk, op, field);
 }
 
-/* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
-static inline void begin(struct layout_walk *walk, const struct layout *layout,
-                         const struct op *program)
-{
-    struct bits *bits = &walk->run.bits;
-    uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
-    walk->unbegun = 0;
-    walk->program = program;
-    walk->run.absent = layout->absent;
-    walk->run.spins = 0;
-    walk->run.order = ORDER_ANY;
-    walk->loops.depth = 0;
-    walk->end = LAYOUT_FINE;
-    walk->op = program;
-    if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_SHORT;
-        walk->op = layout_walk_over;
-        return;
-    }
-    bits->at = at;
-}
-
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
-                       const struct bits *bits, struct arena *scratch)
-{
-    walk->run.bits = *bits;
-    walk->run.member = NULL;
-    walk->run.value = 0;
-    walk->scratch = scratch;
-    begin(walk, layout, layout->walk);
-}
-
 bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
@@ -469,7 +434,7 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
         return false;
     walk.run = *run;
     walk.scratch = NULL;
-    begin(&walk, layout, layout->full_program);
+    layout_iter_reset(&walk, layout, layout->full_program);
     while (next(&walk, &field)) {
         const struct step *step = &walk.op->step;
         uint32_t level = step->level;
@@ -499,7 +464,7 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_walk *wal
     else
         schema->place(schema, fields->event, &walk->run);
     walk->scratch = schema->scratch;
-    begin(walk, schema->layout, schema->layout->walk);
+    layout_iter_reset(walk, schema->layout, schema->layout->walk);
 }
 
 /* Starts an iteration without fields and without readable bits. */
@@ -542,7 +507,7 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
         schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
     walk->scratch = schema->scratch;
     if (layout)
-        begin(walk, layout, layout->walk);
+        layout_iter_reset(walk, layout, layout->walk);
     else
         begin_empty(walk);
 }

@@ -339,4 +339,26 @@ static inline void step_set_text(ttr_value *value, const uint8_t *base, const ui
     value->text = (ttr_text){(const char *)p, zero ? (size_t)(zero - p) : n};
 }
 
+/* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
+static inline void layout_iter_reset(struct layout_walk *walk, const struct layout *layout,
+                                     const struct op *program)
+{
+    struct bits *bits = &walk->run.bits;
+    uint64_t at = (bits->at + layout->start_mask) & ~layout->start_mask;
+    walk->unbegun = 0;
+    walk->program = program;
+    walk->run.absent = layout->absent;
+    walk->run.spins = 0;
+    walk->run.order = ORDER_ANY;
+    walk->loops.depth = 0;
+    walk->end = LAYOUT_FINE;
+    walk->op = program;
+    if (UNLIKELY(at > bits->end)) {
+        walk->end = LAYOUT_SHORT;
+        walk->op = layout_walk_over;
+        return;
+    }
+    bits->at = at;
+}
+
 #endif

@@ -70,6 +70,9 @@ static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
  * own. Returns TTR_E_NOMEM if an append failed. */
 TTR_MUST ttr_status output_drain(struct ttr_writer *out, ttr_error *error);
 
+/* Writes the buffer to the sink and empties it. Returns TTR_E_NOMEM if an append failed. */
+TTR_MUST ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error);
+
 /* Returns `status`, the result of writing an event. For TTR_E_NOMEM, sets an error that names the
  * event's file and offset. */
 TTR_MUST ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *event,
