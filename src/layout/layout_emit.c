@@ -222,7 +222,7 @@ static bool emit_optional(struct compiler *c, const struct type *type)
     uint8_t slot = 0;
     if (!emit_slot(c, type, &slot) || !emit_byte_order(c))
         return false;
-    const void *table = type->ranges_n ? compile_values(c, type) : NULL;
+    const void *table = type->ranges_n ? compile_selector_ranges(c, type) : NULL;
     size_t fork = c->ops_n;
     struct step *step = type->ranges_n && !table ? NULL : emit_moving(c, STEP_IF);
     if (!step)
@@ -303,7 +303,7 @@ static bool emit_variant(struct compiler *c, const struct type *type)
     }
     bool is_good = emit_options(c, type, steps);
     if (is_good)
-        c->ops[fork].step.table = compile_options(c, type, steps);
+        c->ops[fork].step.table = compile_option_table(c, type, steps);
     is_good = is_good && c->ops[fork].step.table;
     alloc_free(alloc, steps, type->members_n + 1u, sizeof *steps);
     return is_good;

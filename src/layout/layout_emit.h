@@ -61,8 +61,9 @@ TTR_MUST bool emit_elements(struct compiler *c, const struct type *type,
                             unsigned align);
 
 /* Build tables in the arena. Return NULL if memory runs out. */
-const void *compile_labels(struct compiler *c, const struct type *type);
-const void *compile_values(struct compiler *c, const struct type *type);
-const void *compile_options(struct compiler *c, const struct type *type, const uint32_t *steps);
+const void *compile_label_table(struct compiler *c, const struct type *type);
+const void *compile_selector_ranges(struct compiler *c, const struct type *type);
+const void *compile_option_table(struct compiler *c, const struct type *type,
+                                 const uint32_t *steps);
 
 #endif

@@ -225,7 +225,7 @@ static bool emit_number_field(struct compiler *c, const struct type *type)
     enum load load = select_load(type, &c->position);
     enum step_code code = select_number_code(type, load);
     bool has_table = code == FIELD_ENUM || code == FIELD_FLAGS;
-    const void *table = has_table ? compile_labels(c, type) : NULL;
+    const void *table = has_table ? compile_label_table(c, type) : NULL;
     struct step *step = has_table && !table ? NULL : emit_still(c, code, type->bits);
     if (!step)
         return false;
@@ -286,7 +286,7 @@ bool emit_leb(struct compiler *c, const struct type *type)
     if (!emit_align(c, type->align > 3 ? type->align : 3))
         return false;
     if (emit_returns_fields(c)) {
-        const void *table = type->labels ? compile_labels(c, type) : NULL;
+        const void *table = type->labels ? compile_label_table(c, type) : NULL;
         struct step *step = type->labels && !table ? NULL : emit_still(c, FIELD_LEB, 0);
         if (!step)
             return false;

@@ -468,7 +468,7 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_walk *wal
 }
 
 /* Starts an iteration without fields and without readable bits. */
-static void begin_empty(struct layout_walk *walk)
+static void begin_empty_iteration(struct layout_walk *walk)
 {
     walk->run.bits = bits_over(NULL, 0, 0);
     walk->op = layout_walk_over;
@@ -483,7 +483,7 @@ static void layout_fields_begin(ttr_fields *fields)
     if (schema->layout)
         walk->fast_program = schema->layout->fast_program;
     else
-        begin_empty(walk);
+        begin_empty_iteration(walk);
 }
 
 const void *layout_start(const struct layout *layout)
@@ -509,7 +509,7 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
     if (layout)
         layout_iter_reset(walk, layout, layout->walk);
     else
-        begin_empty(walk);
+        begin_empty_iteration(walk);
 }
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)

@@ -155,7 +155,7 @@ static bool is_length(const struct type *type)
 }
 
 /* Returns true inside the array that visit `array` entered. */
-static bool is_inside(const struct compiler *c, uint32_t array)
+static bool is_inside_array(const struct compiler *c, uint32_t array)
 {
     for (uint32_t i = 0; i < c->loops; i++)
         if (c->arrays[i] == array)
@@ -188,7 +188,7 @@ static bool check_use(struct compiler *c, const struct type *type)
             c, "its length is %s, which is true or false; it must be an unsigned number", text);
     use->last = c->index;
     /* If the array is empty, the record lacks the number. */
-    use->may_lack |= use->array && !is_inside(c, use->array);
+    use->may_lack |= use->array && !is_inside_array(c, use->array);
     return true;
 }
 

@@ -158,7 +158,7 @@ static const void *new_flag_table(struct compiler *c, const struct type_labels *
     return masks;
 }
 
-const void *compile_labels(struct compiler *c, const struct type *type)
+const void *compile_label_table(struct compiler *c, const struct type *type)
 {
     bool is_flags = type->kind == TYPE_FLAGS;
     for (size_t i = 0; i < c->tables_n; i++)
@@ -176,7 +176,7 @@ const void *compile_labels(struct compiler *c, const struct type *type)
     return table;
 }
 
-const void *compile_values(struct compiler *c, const struct type *type)
+const void *compile_selector_ranges(struct compiler *c, const struct type *type)
 {
     struct gathered all;
     if (!begin_gathering(c, &all, type->ranges_n, type->is_selector_signed))
@@ -185,7 +185,7 @@ const void *compile_values(struct compiler *c, const struct type *type)
     return build_lookup(c, &all);
 }
 
-const void *compile_options(struct compiler *c, const struct type *type, const uint32_t *steps)
+const void *compile_option_table(struct compiler *c, const struct type *type, const uint32_t *steps)
 {
     uint64_t entries = 0;
     struct gathered all;
