@@ -597,7 +597,7 @@ static void one_type(struct both *both, uint64_t seed)
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&both->table.arena, maker->text)};
     if (!table_compile(&both->table, &spec)) {
         const char *why = both->table.error.text;
-        if (!strstr(why, "inside of") && !strstr(why, "no number") && !strstr(why, "signed"))
+        if (!strstr(why, "inside ") && !strstr(why, "not a number") && !strstr(why, "signed"))
             fail_msg("%s: %s", maker->text, both->table.error.text);
         both->refused++;
         return;
