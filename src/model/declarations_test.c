@@ -180,7 +180,7 @@ static void format_without_declarations_has_no_classes(void **state)
     assert_false(ttr_reader_class(reader, 0, 0, &about));
     assert_int_equal(ttr_reader_metadata(reader, 0, "ctf2", &text, &error), TTR_E_UNSUPPORTED);
     assert_int_equal(ttr_reader_metadata(reader, 1, "ctf2", &text, &error), TTR_E_MISUSE);
-    assert_non_null(strstr(error.text, "no report 1"));
+    assert_non_null(strstr(error.text, "report 1 does not exist"));
     ttr_close(reader);
     ttr_free(t);
 }
