@@ -1,5 +1,5 @@
-/* Types are walked as trees.  Numbers are known by the hash of their way from the root, which is
- * the same for all elements of an array: what was read last is what a reference means. */
+/* Recursive walk over types as trees. Numbers are identified by the hash of their path, which all
+ * elements of an array share, so a reference means the number that was read last. */
 #include "layout/bit_offsets.h"
 
 #include <string.h>
@@ -31,17 +31,17 @@ void places_reset(struct places *places)
     places->failed = false;
 }
 
-static uint64_t path_of_root(enum type_root root)
+static uint64_t hash_root(enum type_root root)
 {
     return hash_pair(0x706c61636573, (uint64_t)root + 1);
 }
 
-static uint64_t path_of(uint64_t path, ttr_text name)
+static uint64_t hash_path(uint64_t path, ttr_text name)
 {
     return hash_pair(path, hash_bytes(name.p, name.n));
 }
 
-static bool remember(struct places *places, uint64_t path, uint64_t value)
+static bool remember_number(struct places *places, uint64_t path, uint64_t value)
 {
     const uint32_t *index = keymap_get(&places->by_path, path);
     if (index) {
@@ -59,13 +59,13 @@ static bool remember(struct places *places, uint64_t path, uint64_t value)
     return true;
 }
 
-/* The number a reference means; false when none was read. */
-static bool look_up(const struct places *places, const struct type_reference *reference,
-                    uint64_t *value)
+/* Returns the number that a reference names. Returns false if none was read. */
+static bool look_up_reference(const struct places *places, const struct type_reference *reference,
+                              uint64_t *value)
 {
-    uint64_t path = path_of_root(reference->root);
+    uint64_t path = hash_root(reference->root);
     for (uint32_t i = 0; i < reference->names_n; i++)
-        path = path_of(path, reference->names[i]);
+        path = hash_path(path, reference->names[i]);
     const uint32_t *index = keymap_get(&places->by_path, path);
     if (index)
         *value = places->number[*index];
@@ -79,8 +79,8 @@ static void align(struct places *places, unsigned log2)
         places->align(places->own, log2);
 }
 
-/* Passes over a value that begins at bits.at. */
-static bool pass(struct places *places, const struct type *type, uint64_t n)
+/* Skips a value of n bits at bits.at and reports it. */
+static bool report_value(struct places *places, const struct type *type, uint64_t n)
 {
     uint64_t at = places->bits.at;
     bits_skip(&places->bits, n);
@@ -116,8 +116,8 @@ static bool walk_number(struct places *places, const struct type *type, uint64_t
         return false;
     places->bits.at = begin;
     bool is_target = type->bits <= 64 && type->kind != TYPE_FLOAT && type->kind != TYPE_NULL;
-    return (!is_target || remember(places, path, read_number(places, type))) &&
-           pass(places, type, type->bits);
+    return (!is_target || remember_number(places, path, read_number(places, type))) &&
+           report_value(places, type, type->bits);
 }
 
 static bool walk_variable(struct places *places, const struct type *type, uint64_t path)
@@ -137,7 +137,7 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
     } while (*byte & 0x80);
     if (type->kind == TYPE_VAR_INT && shift < 64)
         value = (uint64_t)bits_sign(value, shift);
-    return remember(places, path, value) && pass(places, type, (uint64_t)n * 8);
+    return remember_number(places, path, value) && report_value(places, type, (uint64_t)n * 8);
 }
 
 static bool walk_string(struct places *places, const struct type *type)
@@ -153,11 +153,11 @@ static bool walk_string(struct places *places, const struct type *type)
         at = bits_bytes(&bits, unit);
         n += unit;
     } while (at && memcmp(at, zeros, (size_t)unit) != 0);
-    return at && pass(places, type, n * 8);
+    return at && report_value(places, type, n * 8);
 }
 
-/* The length of a counted type: right before it, or elsewhere, or fixed. */
-static bool find_count(struct places *places, const struct type *type, uint64_t *count)
+/* Reads the count of a type: inline, by reference, or fixed. */
+static bool read_count(struct places *places, const struct type *type, uint64_t *count)
 {
     *count = type->count;
     if (type->has_inline_length) {
@@ -168,33 +168,33 @@ static bool find_count(struct places *places, const struct type *type, uint64_t 
             return false;
         places->bits.at = begin;
         *count = read_number(places, type->length_type);
-        return pass(places, type->length_type, type->length_type->bits);
+        return report_value(places, type->length_type, type->length_type->bits);
     }
-    return type->reference.names_n == 0 || look_up(places, &type->reference, count);
+    return type->reference.names_n == 0 || look_up_reference(places, &type->reference, count);
 }
 
 static bool walk_bytes(struct places *places, const struct type *type)
 {
     uint64_t count;
-    if (!find_count(places, type, &count))
+    if (!read_count(places, type, &count))
         return false;
     bits_align(&places->bits, type->has_inline_length || type->align < 3 ? 3 : type->align);
     return !places->bits.failed && count <= bits_left(&places->bits) / 8 &&
-           pass(places, type, count * 8);
+           report_value(places, type, count * 8);
 }
 
-static bool walk(struct places *places, const struct type *type, uint64_t path);
+static bool walk_type(struct places *places, const struct type *type, uint64_t path);
 
 static bool walk_array(struct places *places, const struct type *type, uint64_t path)
 {
     uint64_t count;
     if (!type->has_inline_length)
         align(places, type->align);
-    if (!find_count(places, type, &count))
+    if (!read_count(places, type, &count))
         return false;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t before = places->bits.at;
-        if (!walk(places, type->element, path))
+        if (!walk_type(places, type->element, path))
             return false;
         if (places->bits.at == before && ++places->spins > SPINS_MAX)
             return false;
@@ -205,23 +205,23 @@ static bool walk_array(struct places *places, const struct type *type, uint64_t 
 static bool walk_optional(struct places *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
-    if (!look_up(places, &type->reference, &selector))
+    if (!look_up_reference(places, &type->reference, &selector))
         return false;
     bool is_there = type->ranges_n ? type_in_ranges(type->ranges, type->ranges_n,
                                                     type->is_selector_signed, selector)
                                    : selector != 0;
-    return !is_there || walk(places, type->element, path);
+    return !is_there || walk_type(places, type->element, path);
 }
 
 static bool walk_variant(struct places *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
-    if (!look_up(places, &type->reference, &selector))
+    if (!look_up_reference(places, &type->reference, &selector))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
         if (type_in_ranges(type->members[i].ranges, type->members[i].ranges_n,
                            type->is_selector_signed, selector))
-            return walk(places, type->members[i].type, path);
+            return walk_type(places, type->members[i].type, path);
     return false;
 }
 
@@ -229,7 +229,7 @@ static bool walk_members(struct places *places, const struct type *type, uint64_
 {
     align(places, type->align);
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!walk(places, type->members[i].type, path_of(path, type->members[i].name)))
+        if (!walk_type(places, type->members[i].type, hash_path(path, type->members[i].name)))
             return false;
     return !places->bits.failed;
 }
@@ -261,7 +261,7 @@ static bool walk_kind(struct places *places, const struct type *type, uint64_t p
     }
 }
 
-static bool walk(struct places *places, const struct type *type, uint64_t path)
+static bool walk_type(struct places *places, const struct type *type, uint64_t path)
 {
     if (places->depth > TYPE_DEPTH_MAX || places->bits.failed)
         return false;
@@ -274,5 +274,5 @@ static bool walk(struct places *places, const struct type *type, uint64_t path)
 bool places_walk(struct places *places, enum type_root root, const struct type *type)
 {
     places->depth = 0;
-    return walk(places, type, path_of_root(root));
+    return walk_type(places, type, hash_root(root));
 }

@@ -1,12 +1,12 @@
-/* Random types over random bits, decoded once more by a slow reader that knows no programs: it
- * follows the types, reads bit by bit, and finds lengths and selectors by their names. */
+/* Random types over random bits. A second, slow decoder checks the results: it interprets the types
+ * directly, reads bit by bit, and finds lengths and selectors by name. */
 #include "support/layout_test.h"
 
-/* --- The slow reader --- */
+/* --- The slow decoder --- */
 
 #define VALUES 4096
 
-/* Appends to a short text. */
+/* Appends to a text of limited size. */
 static void add(char *to, size_t room, const char *format, ...)
 {
     va_list list;
@@ -19,13 +19,13 @@ static void add(char *to, size_t room, const char *format, ...)
 struct slow {
     const uint8_t *bytes;
     uint64_t at, end;
-    int order; /* of the bits just read: 1 little, 2 big, 0 none */
+    int order; /* byte order of the bits just read: 1 little, 2 big, 0 none */
     enum layout_end why;
-    char path[256]; /* names down to here, "p.a.b" */
+    char path[256]; /* path of the current member, "p.a.b" */
     struct {
         char path[256];
         uint64_t value;
-    } known[VALUES]; /* numbers read, the last of a path counts */
+    } known[VALUES]; /* numbers read so far; the last one of a path counts */
     size_t known_n;
     struct text *to;
 };
@@ -301,7 +301,7 @@ struct maker {
     uint64_t seed;
     char text[4096];
     char path[256];
-    char numbers[64][256]; /* unsigned numbers so far */
+    char numbers[64][256]; /* paths of the unsigned numbers so far */
     unsigned numbers_n, names, orders;
 };
 
@@ -408,7 +408,7 @@ static void make_type(struct maker *maker, unsigned depth, const char *name)
     }
 }
 
-/* --- Both readers over the same bits --- */
+/* --- Both decoders on the same bits --- */
 
 #define BYTES 160u
 
@@ -464,7 +464,7 @@ static void compare(struct both *both, const struct type *payload, const uint8_t
         cut_everywhere(both, bytes, at, run.bits.at);
 }
 
-/* --- Fields of events, held and one by one --- */
+/* --- Fields of events, cached and one by one --- */
 
 static bool is_same_field(const ttr_field *a, const ttr_field *b)
 {
@@ -516,8 +516,8 @@ static void place_all(const struct layout_schema *schema, const ttr_event *event
     run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
-/* Whole records and cut ones, and the same ones again, so that what was held of one serves others
- * of other sizes. */
+/* Decodes complete and truncated records twice, so that the cache of one record is reused for
+ * records of other sizes. */
 static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
 {
     struct table *table = &both->table;
@@ -597,7 +597,7 @@ static void one_type(struct both *both, uint64_t seed)
     struct layout_spec spec = {.root[ROOT_PAYLOAD] = type_of_text(&both->table.arena, maker->text)};
     if (!table_compile(&both->table, &spec)) {
         const char *why = both->table.error.text;
-        if (!strstr(why, "inside of") && !strstr(why, "no number") && !strstr(why, "signed"))
+        if (!strstr(why, "inside ") && !strstr(why, "not a number") && !strstr(why, "signed"))
             fail_msg("%s: %s", maker->text, both->table.error.text);
         both->refused++;
         return;
@@ -613,8 +613,8 @@ static void one_type(struct both *both, uint64_t seed)
     free_records(bytes);
 }
 
-/* Types whose records are all taken straight through. */
-static void held_fields_are_those_one_by_one(void **state)
+/* Types for which the fast path decodes complete records. */
+static void cached_fields_equal_iterated_fields(void **state)
 {
     static const char *const types[] = {
         "n:u8 a:[p.n]u8 b:u16",
@@ -646,7 +646,7 @@ static void held_fields_are_those_one_by_one(void **state)
     free(both);
 }
 
-static void programs_read_what_the_slow_reader_reads(void **state)
+static void random_records_decode_as_by_slow_decoder(void **state)
 {
     (void)state;
     struct both *both = calloc(1, sizeof *both);
@@ -669,8 +669,8 @@ static void programs_read_what_the_slow_reader_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_fields_are_those_one_by_one),
-        cmocka_unit_test(programs_read_what_the_slow_reader_reads),
+        cmocka_unit_test(cached_fields_equal_iterated_fields),
+        cmocka_unit_test(random_records_decode_as_by_slow_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

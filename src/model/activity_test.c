@@ -1,11 +1,11 @@
-/* Activities: ids as paths, tasks of names, and what start and stop events become. */
+/* Activities: paths of ids, tasks of names, and spans from start and stop events. */
 #include "model/activity.h"
 
 #include "base/endian.h"
 #include "model/context.h"
 #include "support/support.h"
 
-/* Ends an id with its sum, as .NET does. */
+/* Stores the checksum of an id as .NET does. */
 static void seal(uint8_t *id, uint32_t pid)
 {
     store_u32le(id + 12,
@@ -20,7 +20,7 @@ static void check_text(const uint8_t *id, uint64_t pid, const char *expected)
     assert_int_equal(n, strlen(expected));
 }
 
-static void path_of_an_id_is_its_numbers(void **state)
+static void path_id_formats_as_path(void **state)
 {
     (void)state;
     uint8_t small[16] = {0x12, 0xA0}, one_byte[16] = {0x1C, 0xFF, 0xC1, 0x02},
@@ -30,9 +30,9 @@ static void path_of_an_id_is_its_numbers(void **state)
     check_text(small, 0, "//1/2/10/");
     seal(small, 4321);
     check_text(small, 4321, "//1/2/10/");
-    check_text(small, 4322, "12a0000000000000000000005e299e59"); /* of another process: no path */
-    seal(one_byte,
-         0); /* a number in the low nibble's byte, then one whose upper bits are the low nibble */
+    /* the checksum of another process: not a path */
+    check_text(small, 4322, "12a0000000000000000000005e299e59");
+    seal(one_byte, 0); /* a 1-byte component, then one whose low nibble is its top bits */
     check_text(one_byte, 0, "//1/255/258/");
     seal(words, 0);
     check_text(words, 0, "//1/4660/67305985/");
@@ -44,22 +44,22 @@ static void path_of_an_id_is_its_numbers(void **state)
                "//10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/10/");
 }
 
-static void id_that_is_no_path_is_hexadecimal(void **state)
+static void non_path_id_formats_as_hexadecimal(void **state)
 {
     (void)state;
     uint8_t plain[16] = {0x12, 0xA0, 0, 0, 1}, none[16] = {0}, bad[16] = {0x1B, 0x10}, cut[16];
     check_text(plain, 0, "12a00000010000000000000000000000");
-    seal(none, 0); /* no number at all */
+    seal(none, 0); /* an empty path */
     check_text(none, 0, "000000000000000000000000ad999d59");
-    seal(bad, 0); /* an overflow that no number follows */
+    seal(bad, 0); /* an overflow without a number */
     check_text(bad, 0, "1b1000000000000000000000c8a99d59");
     memset(cut, 0x11, sizeof cut);
-    cut[11] = 0x1F; /* a number of four bytes behind the end */
+    cut[11] = 0x1F; /* a 4-byte component that exceeds the path */
     seal(cut, 0);
     check_text(cut, 0, "//1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/");
 }
 
-static void parent_of_a_path_is_what_it_goes_on_from(void **state)
+static void parent_length_drops_last_component(void **state)
 {
     (void)state;
     assert_int_equal(activity_parent((ttr_text){"//1/22/3/", 9}), 7);
@@ -74,7 +74,7 @@ static ttr_id text(ttr *t, const char *p)
     return ttr_text_add(t, p, strlen(p));
 }
 
-static void task_is_the_name_without_its_end(void **state)
+static void task_drops_start_and_stop_suffix(void **state)
 {
     (void)state;
     static const char *const names[][2] = {{"RequestStart", "Request"},
@@ -95,7 +95,7 @@ static void task_is_the_name_without_its_end(void **state)
     ttr_free(t);
 }
 
-static void start_and_stop_become_ends_of_a_span(void **state)
+static void start_and_stop_become_async_span(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -116,7 +116,7 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     assert_int_equal(start.kind, TTR_KIND_ASYNC_BEGIN);
     assert_int_equal(stop.kind, TTR_KIND_ASYNC_END);
     assert_int_equal(plain.kind, TTR_KIND_INSTANT);
-    assert_true(start.link == stop.link); /* by its id, on any thread */
+    assert_true(start.link == stop.link); /* linked by the id, on any thread */
     assert_int_equal(activity_name(t, &start), task);
     assert_int_equal(activity_name(t, &plain), plain.name);
     ttr_event again = {.kind = TTR_KIND_INSTANT,
@@ -130,18 +130,18 @@ static void start_and_stop_become_ends_of_a_span(void **state)
     activity_mark(t, &bare, task);
     activity_mark(t, &moved, task);
     assert_true(again.link != start.link);
-    assert_true(bare.link != moved.link); /* by its thread */
+    assert_true(bare.link != moved.link); /* linked by the thread */
     ttr_free(t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(path_of_an_id_is_its_numbers),
-        cmocka_unit_test(id_that_is_no_path_is_hexadecimal),
-        cmocka_unit_test(parent_of_a_path_is_what_it_goes_on_from),
-        cmocka_unit_test(task_is_the_name_without_its_end),
-        cmocka_unit_test(start_and_stop_become_ends_of_a_span),
+        cmocka_unit_test(path_id_formats_as_path),
+        cmocka_unit_test(non_path_id_formats_as_hexadecimal),
+        cmocka_unit_test(parent_length_drops_last_component),
+        cmocka_unit_test(task_drops_start_and_stop_suffix),
+        cmocka_unit_test(start_and_stop_become_async_span),
     };
     return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
-/* The context: tables of everything that events name by id.  Append-only, so an id given once is
- * good as long as the context. Left out: any locking (one context, one thread), and forgetting:
- * memory grows with the number of distinct names, threads and inputs, never with the number of
- * events. */
+/* The context: tables of all objects that events refer to by id. Append-only, so an id is valid as
+ * long as the context. Left out: locking (one context, one thread) and removal. Memory grows with
+ * the number of distinct names, threads and inputs, not with the number of events. */
 #include "model/context.h"
 
 #include <string.h>
@@ -10,8 +9,7 @@
 #include "model/event_copy.h"
 #include "model/type.h"
 
-/* The caller's allocator with the memory limit in front: what would pass the limit fails like any
- * other allocation. */
+/* Allocates with the caller's allocator. Fails like it if the memory limit would be exceeded. */
 static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
 {
     ttr *t = own;
@@ -23,17 +21,17 @@ static void *counted_resize(void *own, void *old, size_t old_size, size_t new_si
     return block;
 }
 
-static bool grow_to(ttr *t, void **items, size_t *capacity, size_t need, size_t size)
+static bool reserve_items(ttr *t, void **items, size_t *capacity, size_t need, size_t size)
 {
     return alloc_reserve(&t->counted, items, capacity, need, size);
 }
 
-/* Index 0 of every table means "none", so that zeroed events name nothing. */
-static bool add_nones(ttr *t)
+/* Index 0 of every table means "none", so that a zeroed event refers to nothing. */
+static bool add_none_entries(ttr *t)
 {
-    if (!grow_to(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
-        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, 1, sizeof *t->tracks) ||
-        !grow_to(t, (void **)&t->schemas, &t->schemas_capacity, 2, sizeof *t->schemas))
+    if (!reserve_items(t, (void **)&t->threads, &t->threads_capacity, 1, sizeof *t->threads) ||
+        !reserve_items(t, (void **)&t->tracks, &t->tracks_capacity, 1, sizeof *t->tracks) ||
+        !reserve_items(t, (void **)&t->schemas, &t->schemas_capacity, 2, sizeof *t->schemas))
         return false;
     t->threads[0] = (struct thread){0};
     t->tracks[0] = (ttr_track){0};
@@ -59,7 +57,7 @@ ttr *ttr_new(const ttr_options *options)
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
     t->descriptors = descriptors_new(&t->counted);
-    if (!t->descriptors || !intern_init(&t->strings, &t->counted) || !add_nones(t)) {
+    if (!t->descriptors || !intern_init(&t->strings, &t->counted) || !add_none_entries(t)) {
         ttr_free(t);
         return NULL;
     }
@@ -127,8 +125,8 @@ struct offer *context_offered(const ttr *t, const void *of, uint64_t key)
 
 uint16_t context_add_source(ttr *t, const char *path, const char *format)
 {
-    if (t->sources_n >= UINT16_MAX || !grow_to(t, (void **)&t->sources, &t->sources_capacity,
-                                               t->sources_n + 1, sizeof *t->sources))
+    if (t->sources_n >= UINT16_MAX || !reserve_items(t, (void **)&t->sources, &t->sources_capacity,
+                                                     t->sources_n + 1, sizeof *t->sources))
         return UINT16_MAX;
     uint32_t path_id = intern_add(&t->strings, path, strlen(path));
     if (path_id == UINT32_MAX)
@@ -136,7 +134,7 @@ uint16_t context_add_source(ttr *t, const char *path, const char *format)
     struct source_entry *entry = &t->sources[t->sources_n];
     *entry = (struct source_entry){
         .path = path_id, .trace_path = path_id, .format = format, .rank = (uint32_t)t->sources_n};
-    t->traces_n += t->sources_n > 0; /* the first is the caller */
+    t->traces_n += t->sources_n > 0; /* source 0 is the program, not a trace */
     pairmap_init(&entry->processes, &t->counted);
     pairmap_init(&entry->threads, &t->counted);
     pairmap_init(&entry->threads_by_tid, &t->counted);
@@ -151,8 +149,8 @@ static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
     if (known)
         return *known;
     if (t->processes_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
-                 sizeof *t->processes) ||
+        !reserve_items(t, (void **)&t->processes, &t->processes_capacity, t->processes_n + 1,
+                       sizeof *t->processes) ||
         !pairmap_put(map, pid, 0, (uint32_t)t->processes_n))
         return UINT32_MAX;
     t->processes[t->processes_n] = (struct process){.pid = pid, .source = source};
@@ -161,16 +159,16 @@ static uint32_t process_index(ttr *t, uint16_t source, uint64_t pid)
 
 static ttr_id add_thread(ttr *t, const struct thread *thread)
 {
-    if (t->threads_n >= UINT32_MAX || !grow_to(t, (void **)&t->threads, &t->threads_capacity,
-                                               t->threads_n + 1, sizeof *t->threads))
+    if (t->threads_n >= UINT32_MAX || !reserve_items(t, (void **)&t->threads, &t->threads_capacity,
+                                                     t->threads_n + 1, sizeof *t->threads))
         return 0;
     t->threads[t->threads_n] = *thread;
     return (ttr_id)t->threads_n++;
 }
 
-/* A thread known by its tid alone whose process has now turned up: the id stays, the pid is
- * learned. */
-static ttr_id adopt_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
+/* Assigns a process to a thread that is known only by its tid, and returns its id. Returns 0 if
+ * there is none. */
+static ttr_id adopt_thread_by_tid(ttr *t, uint16_t source, uint64_t tid, uint32_t process)
 {
     const uint32_t *id = pairmap_get(&t->sources[source].threads_by_tid, tid, 0);
     if (!id || t->threads[*id].pid_known)
@@ -189,7 +187,7 @@ ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t tid)
     uint32_t process = process_index(t, source, pid);
     if (process == UINT32_MAX)
         return 0;
-    ttr_id id = adopt_by_tid(t, source, tid, process);
+    ttr_id id = adopt_thread_by_tid(t, source, tid, process);
     if (!id)
         id = add_thread(t, &(struct thread){.tid = tid,
                                             .process = process,
@@ -217,8 +215,8 @@ ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid)
 
 ttr_id context_process(ttr *t, uint16_t source, uint64_t pid)
 {
-    /* Stored beside the process under b = 1, so that it cannot be taken for a thread whatever its
-     * tid. */
+    /* Stored in the process map with 1 as second key, so that it cannot collide with a thread of
+     * any tid. */
     const uint32_t *known = pairmap_get(&t->sources[source].processes, pid, 1);
     if (known)
         return *known;
@@ -265,8 +263,8 @@ void context_name_process_of(ttr *t, ttr_id thread, ttr_id name)
 
 ttr_id context_add_track(ttr *t, const ttr_track *track)
 {
-    if (t->tracks_n >= UINT32_MAX ||
-        !grow_to(t, (void **)&t->tracks, &t->tracks_capacity, t->tracks_n + 1, sizeof *t->tracks))
+    if (t->tracks_n >= UINT32_MAX || !reserve_items(t, (void **)&t->tracks, &t->tracks_capacity,
+                                                    t->tracks_n + 1, sizeof *t->tracks))
         return 0;
     t->tracks[t->tracks_n] = *track;
     return (ttr_id)t->tracks_n++;
@@ -274,8 +272,8 @@ ttr_id context_add_track(ttr *t, const ttr_track *track)
 
 ttr_id context_add_schema(ttr *t, const struct schema *schema)
 {
-    if (t->schemas_n >= UINT32_MAX || !grow_to(t, (void **)&t->schemas, &t->schemas_capacity,
-                                               t->schemas_n + 1, sizeof *t->schemas))
+    if (t->schemas_n >= UINT32_MAX || !reserve_items(t, (void **)&t->schemas, &t->schemas_capacity,
+                                                     t->schemas_n + 1, sizeof *t->schemas))
         return 0;
     t->schemas[t->schemas_n] = *schema;
     return (ttr_id)t->schemas_n++;
@@ -289,7 +287,7 @@ void context_number_schema(ttr *t, ttr_id id, uint32_t number, uint32_t version)
     schema->version = version;
 }
 
-/* Copies of its events stay readable. */
+/* Copies of the schema's events stay readable, but lose their event class. */
 void context_drop_schema(ttr *t, ttr_id schema)
 {
     if (!schema || schema >= t->schemas_n)
@@ -382,8 +380,8 @@ bool ttr_source_get(const ttr *t, uint16_t id, ttr_source *source)
     return true;
 }
 
-/* A text of the context's own, for as long as it lives. */
-static bool keep_text(ttr *t, ttr_text *text)
+/* Replaces a text by its interned copy, which lives as long as the context. */
+static bool intern_in_place(ttr *t, ttr_text *text)
 {
     uint32_t id = intern_add(&t->strings, text->p ? text->p : "", text->n);
     if (id == UINT32_MAX)
@@ -405,8 +403,8 @@ bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *at
 bool context_add_attribute(ttr *t, uint16_t source, const char *name, const ttr_value *value)
 {
     ttr_attribute attribute = {.name = {name, strlen(name)}, .value = *value};
-    if (!keep_text(t, &attribute.name) ||
-        (value->type == TTR_TYPE_TEXT && !keep_text(t, &attribute.value.text)))
+    if (!intern_in_place(t, &attribute.name) ||
+        (value->type == TTR_TYPE_TEXT && !intern_in_place(t, &attribute.value.text)))
         return false;
     return context_add_kept_attribute(t, source, &attribute);
 }

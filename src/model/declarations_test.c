@@ -1,5 +1,5 @@
-/* Declared fields as a walk gives them: order, depth, groups, what belongs to each; labels and
- * selectors; limits; no class at all. */
+/* Declared fields in iteration order: depth, group, properties, labels, selectors; limits; traces
+ * without classes. */
 #include <tracetta/read.h>
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void tear_down(struct scene *scene)
     support_heap_check(&scene->heap);
 }
 
-/* All fields in one line: "depth name type" and what is special, separated by "; ". */
+/* Formats all fields as "depth name type properties", separated by "; ". */
 static void list(struct scene *scene, char *to, size_t size)
 {
     static const char *const choices[] = {"", " optional", " variant"};
@@ -52,7 +52,7 @@ static void list(struct scene *scene, char *to, size_t size)
     }
 }
 
-static void fields_come_as_they_are_stored_with_what_is_in_them_behind(void **state)
+static void declared_fields_come_in_stored_order(void **state)
 {
     (void)state;
     struct scene scene;
@@ -68,7 +68,7 @@ static void fields_come_as_they_are_stored_with_what_is_in_them_behind(void **st
     tear_down(&scene);
 }
 
-static void what_may_not_be_there_follows_its_choice(void **state)
+static void optional_contents_follow_their_choice(void **state)
 {
     (void)state;
     struct scene scene;
@@ -101,7 +101,7 @@ static void what_may_not_be_there_follows_its_choice(void **state)
     tear_down(&scene);
 }
 
-static void labels_are_given_range_by_range(void **state)
+static void labels_are_listed_per_range(void **state)
 {
     (void)state;
     struct scene scene;
@@ -121,7 +121,7 @@ static void labels_are_given_range_by_range(void **state)
     tear_down(&scene);
 }
 
-static void groups_stand_in_the_order_of_an_event_and_technical_fields_say_so(void **state)
+static void groups_are_ordered_and_technical_fields_marked(void **state)
 {
     (void)state;
     struct scene scene;
@@ -144,9 +144,9 @@ static void groups_stand_in_the_order_of_an_event_and_technical_fields_say_so(vo
     tear_down(&scene);
 }
 
-/* A struct of two members of one type, of two members of one type, ...: twice as many fields with
- * each level. */
-static void descriptions_that_grow_without_end_are_cut(void **state)
+/* A struct with two members of one type, which is such a struct, ...: the number of fields doubles
+ * per level. */
+static void exponential_declaration_is_truncated(void **state)
 {
     (void)state;
     struct type level[30] = {{.kind = TYPE_UINT, .bits = 8}};
@@ -167,7 +167,7 @@ static void descriptions_that_grow_without_end_are_cut(void **state)
     assert_int_equal(n, TTR_DECLARATIONS_MAX);
 }
 
-static void formats_that_describe_nothing_have_no_classes(void **state)
+static void format_without_declarations_has_no_classes(void **state)
 {
     (void)state;
     static const uint8_t fxt[8] = {0x10, 0, 0x04, 0x46, 0x78, 0x54, 0x16, 0};
@@ -180,7 +180,7 @@ static void formats_that_describe_nothing_have_no_classes(void **state)
     assert_false(ttr_reader_class(reader, 0, 0, &about));
     assert_int_equal(ttr_reader_metadata(reader, 0, "ctf2", &text, &error), TTR_E_UNSUPPORTED);
     assert_int_equal(ttr_reader_metadata(reader, 1, "ctf2", &text, &error), TTR_E_MISUSE);
-    assert_non_null(strstr(error.text, "no report 1"));
+    assert_non_null(strstr(error.text, "report 1 does not exist"));
     ttr_close(reader);
     ttr_free(t);
 }
@@ -188,12 +188,12 @@ static void formats_that_describe_nothing_have_no_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_come_as_they_are_stored_with_what_is_in_them_behind),
-        cmocka_unit_test(what_may_not_be_there_follows_its_choice),
-        cmocka_unit_test(labels_are_given_range_by_range),
-        cmocka_unit_test(groups_stand_in_the_order_of_an_event_and_technical_fields_say_so),
-        cmocka_unit_test(descriptions_that_grow_without_end_are_cut),
-        cmocka_unit_test(formats_that_describe_nothing_have_no_classes),
+        cmocka_unit_test(declared_fields_come_in_stored_order),
+        cmocka_unit_test(optional_contents_follow_their_choice),
+        cmocka_unit_test(labels_are_listed_per_range),
+        cmocka_unit_test(groups_are_ordered_and_technical_fields_marked),
+        cmocka_unit_test(exponential_declaration_is_truncated),
+        cmocka_unit_test(format_without_declarations_has_no_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

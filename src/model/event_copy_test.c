@@ -1,4 +1,4 @@
-/* Builders, packed fields, and copies that outlive their batch. */
+/* Event builder, and copies of events that outlive their batch. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -64,7 +64,7 @@ static void check_sample(ttr *t, const ttr_event *event)
     assert_false(ttr_field_find(t, event, "none", &field));
 }
 
-static void built_event_gives_back_every_field(void **state)
+static void built_event_returns_all_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -77,7 +77,7 @@ static void built_event_gives_back_every_field(void **state)
     ttr_free(t);
 }
 
-static void copy_is_independent_of_the_event_it_was_made_from(void **state)
+static void copy_survives_original_event(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -103,7 +103,7 @@ static void copy_is_independent_of_the_event_it_was_made_from(void **state)
     ttr_free(t);
 }
 
-static void cut_payload_ends_the_walk_at_every_length(void **state)
+static void truncated_payload_ends_iteration(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -124,8 +124,7 @@ static void cut_payload_ends_the_walk_at_every_length(void **state)
     ttr_free(t);
 }
 
-/* Fields as a described format gives them: two names for one value, a base, groups, an absent
- * optional. */
+/* Stub format with declared types: two labels for one value, a base, groups, an absent optional. */
 struct given {
     unsigned at;
 };
@@ -216,7 +215,7 @@ static void check_given(ttr *t, const ttr_event *event, uint32_t labels)
     assert_false(ttr_fields_next(&fields, &field));
 }
 
-static void fields_end_a_call_after_a_value_of_several_names(void **state)
+static void value_with_several_labels_ends_call(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -237,7 +236,7 @@ static void fields_end_a_call_after_a_value_of_several_names(void **state)
     ttr_free(t);
 }
 
-static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
+static void copy_keeps_group_base_and_all_labels(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -250,7 +249,7 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     packed_settle(&copy, buffer.bytes + at);
     check_given(t, &event, 3);
     check_given(t, &copy, 3);
-    /* A copy of the copy, cut anywhere. */
+    /* A copy of the copy, truncated at every length. */
     ttr_event second;
     at = packed_copy(t, &again, &copy, &second);
     packed_settle(&second, again.bytes + at);
@@ -269,7 +268,7 @@ static void copies_keep_groups_bases_and_every_name_of_a_value(void **state)
     ttr_free(t);
 }
 
-/* Two roots whose members share names, one of them twice, and one that events lack. */
+/* Two roots whose members share names, one of them twice, and one that the events lack. */
 static const struct type shared_types[] = {{.kind = TYPE_UINT, .base = 2},
                                            {.kind = TYPE_UINT, .base = 8},
                                            {.kind = TYPE_UINT, .base = 16}};
@@ -301,7 +300,7 @@ static bool shared_next(ttr_fields *fields, ttr_field *field)
     return true;
 }
 
-static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **state)
+static void copy_finds_types_of_equal_names_by_order(void **state)
 {
     (void)state;
     static const uint8_t bases[] = {16, 8, 2, 8, 0, 16, 8};
@@ -327,7 +326,8 @@ static void copies_know_the_types_of_fields_of_one_name_by_their_order(void **st
     ttr_free(t);
 }
 
-/* An array of what is given, and a copy of its event: that has the same fields, each as it was. */
+/* Builds an event with an array of `element`, copies it, and checks that the copy has the same
+ * fields. Returns the copy's size. */
 static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uint32_t n)
 {
     ttr *t = ttr_new(NULL);
@@ -353,7 +353,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     assert_false(bytes.failed);
     packed_settle(&copy, bytes.bytes);
     for (uint32_t cut = 0; cut <= copy.payload_size;
-         cut++) { /* no walk reads further than there are bytes */
+         cut++) { /* a truncated copy is not read past its end */
         ttr_event part = copy;
         uint8_t *own = test_malloc(cut + 1);
         memcpy(own, bytes.bytes, cut);
@@ -382,13 +382,13 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     return size;
 }
 
-static void elements_of_a_copy_take_what_their_values_need(void **state)
+static void elements_in_copy_use_minimal_width(void **state)
 {
     enum {
         ENDS = 24 + 24,
         HEAD_BYTES = 16,
         MORE_BYTES = 8
-    }; /* of the list and of what is behind it; before the elements */
+    }; /* heads of the array and of the field after it; then the elements */
     static const uint64_t small[] = {0, 1, 127, 128, 255, 3, 4, 5, 6},
                           large[] = {0, UINT64_MAX, 1u << 31, 5, 70000, 1, 2, 3, 4};
     static const uint64_t below[] = {
@@ -408,7 +408,7 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
     assert_int_equal(copied_size(&u64, large, 9), ENDS + HEAD_BYTES + 72);
     assert_int_equal(copied_size(&f, large, 9), ENDS + HEAD_BYTES + 72);
     assert_int_equal(copied_size(&hex, small, 9), ENDS + MORE_BYTES + HEAD_BYTES + MORE_BYTES + 24);
-    /* values that their type says not to have stand alone: 1 and 5 to 6 are with others */
+    /* values wider than their declared bits are stored alone: 1 and 5 to 6 are in rows */
     assert_int_equal(copied_size(&u8, large, 9),
                      ENDS + (HEAD_BYTES + 8) + 2 * 24 + (HEAD_BYTES + 8) + 24 + (HEAD_BYTES + 8));
     assert_int_equal(copied_size(&s8, small, 9),
@@ -417,8 +417,7 @@ static void elements_of_a_copy_take_what_their_values_need(void **state)
 
 /* --- Structs in arrays --- */
 
-/* What the i-th struct of an array is: the same in two of three, then now and then something else.
- */
+/* Adds struct i of an array: equal in two of three cases, else with a deviation. */
 static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
 {
     static const char word[] = "a word, or a part of it";
@@ -444,7 +443,7 @@ static void put_struct(ttr_builder *builder, uint64_t *seed, unsigned oddity)
          .value = {.type = TTR_TYPE_FLOAT, .bits = 64, .base = which == 3 ? 16 : 0, .v.u = dice}},
         {.name = {"none", 4}, .depth = 2, .value = {.type = TTR_TYPE_NULL}}};
     if (which == 4)
-        field[1].value.v.u = 300; /* more than it says to have room for */
+        field[1].value.v.u = 300; /* exceeds its declared bits */
     if (which == 5)
         field[1].value = (ttr_value){.type = TTR_TYPE_UINT,
                                      .hint = TTR_HINT_ENUM,
@@ -483,8 +482,8 @@ static void expect_same_field(const ttr_field *a, const ttr_field *b)
                 a->value.v.u == b->value.v.u);
 }
 
-/* Copies an event, and the copy; cut anywhere, a walk gives some of the fields and reads nothing
- * after its bytes. */
+/* Copies an event, and the copy again. A copy truncated at every length yields some of the fields
+ * and is not read past its end. */
 static void expect_same_copies(ttr *t, const ttr_event *event)
 {
     struct buffer bytes, again;
@@ -523,7 +522,7 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     buffer_free(&again);
 }
 
-/* Copies an array of structs between arrays of numbers. */
+/* Copies an array of structs between two arrays of numbers. */
 static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
 {
     ttr *t = ttr_new(NULL);
@@ -547,14 +546,14 @@ static void structs_copied(uint64_t seed, uint32_t n, unsigned oddity)
     ttr_free(t);
 }
 
-static void structs_of_a_copy_are_those_of_the_event(void **state)
+static void copied_structs_equal_originals(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 200; seed++)
         structs_copied(seed, (uint32_t)(seed % 20), seed % 3 ? 2 + (unsigned)seed % 7 : 0);
 }
 
-/* A variant of two options of one kind, inside another one. */
+/* A variant of two options of the same kind, inside another variant. */
 static const struct type option_types[] = {{.kind = TYPE_UINT, .base = 2},
                                            {.kind = TYPE_UINT, .base = 8},
                                            {.kind = TYPE_UINT, .base = 16}};
@@ -583,7 +582,7 @@ static const struct type *chosen_type(const ttr_fields *fields)
     return &option_types[2];
 }
 
-static void copies_know_which_option_was_chosen(void **state)
+static void copy_keeps_chosen_option_type(void **state)
 {
     (void)state;
     static const struct field_ops ops = {
@@ -595,7 +594,7 @@ static void copies_know_which_option_was_chosen(void **state)
     struct buffer buffer[2];
     ttr_fields fields;
     ttr_field field;
-    for (size_t i = 0; i < 2; i++) { /* the second is a copy of the copy */
+    for (size_t i = 0; i < 2; i++) { /* the second one is a copy of the copy */
         buffer_init(&buffer[i], &t->counted);
         size_t at = packed_copy(t, &buffer[i], &event, &copy);
         packed_settle(&copy, buffer[i].bytes + at);
@@ -611,7 +610,7 @@ static void copies_know_which_option_was_chosen(void **state)
     ttr_free(t);
 }
 
-static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
+static void built_field_keeps_its_single_label(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -629,7 +628,7 @@ static void fields_put_by_hand_have_the_one_name_they_come_with(void **state)
     ttr_free(t);
 }
 
-static void event_of_a_source_that_is_none_has_no_thread(void **state)
+static void invalid_source_fails_thread(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -662,7 +661,7 @@ static bool build_with(const struct alloc *alloc)
     return good;
 }
 
-static void every_failing_allocation_is_told(void **state)
+static void failed_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(build_with);
@@ -671,18 +670,18 @@ static void every_failing_allocation_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_event_gives_back_every_field),
-        cmocka_unit_test(copy_is_independent_of_the_event_it_was_made_from),
-        cmocka_unit_test(cut_payload_ends_the_walk_at_every_length),
-        cmocka_unit_test(fields_end_a_call_after_a_value_of_several_names),
-        cmocka_unit_test(copies_keep_groups_bases_and_every_name_of_a_value),
-        cmocka_unit_test(copies_know_the_types_of_fields_of_one_name_by_their_order),
-        cmocka_unit_test(elements_of_a_copy_take_what_their_values_need),
-        cmocka_unit_test(structs_of_a_copy_are_those_of_the_event),
-        cmocka_unit_test(copies_know_which_option_was_chosen),
-        cmocka_unit_test(fields_put_by_hand_have_the_one_name_they_come_with),
-        cmocka_unit_test(event_of_a_source_that_is_none_has_no_thread),
-        cmocka_unit_test(every_failing_allocation_is_told),
+        cmocka_unit_test(built_event_returns_all_fields),
+        cmocka_unit_test(copy_survives_original_event),
+        cmocka_unit_test(truncated_payload_ends_iteration),
+        cmocka_unit_test(value_with_several_labels_ends_call),
+        cmocka_unit_test(copy_keeps_group_base_and_all_labels),
+        cmocka_unit_test(copy_finds_types_of_equal_names_by_order),
+        cmocka_unit_test(elements_in_copy_use_minimal_width),
+        cmocka_unit_test(copied_structs_equal_originals),
+        cmocka_unit_test(copy_keeps_chosen_option_type),
+        cmocka_unit_test(built_field_keeps_its_single_label),
+        cmocka_unit_test(invalid_source_fails_thread),
+        cmocka_unit_test(failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Fields given into a buffer where it holds few of them, none, or memory is out.  What is held of
- * records of many types: layout_random_test.c. */
+/* Field buffer: a cache with little room, without cache, and out of memory. Cached records of many
+ * types: layout_random_test.c. */
 #include "support/layout_test.h"
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
@@ -9,7 +9,7 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
     run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
-/* A schema of records of one type. */
+/* Adds a schema for records of one type. */
 static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
 {
     table_payload(table, text);
@@ -24,8 +24,8 @@ static ttr_id schema_of(struct table *table, struct layout_schema *own, const ch
     return context_add_schema(table->t, &schema);
 }
 
-/* How many fields an event gives, which are `a`, its elements 0, 1, 2 ..., and `b`, in how many
- * calls. */
+/* Checks that the fields are `a`, its elements 0, 1, 2 ..., and `b`. Returns their number, and in
+ * `calls` the number of calls. */
 static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned *calls)
 {
     const ttr_field *field;
@@ -43,7 +43,7 @@ static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned
     return at;
 }
 
-static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void **state)
+static void cache_grows_for_events_with_many_fields(void **state)
 {
     (void)state;
     struct table table;
@@ -70,8 +70,8 @@ static void events_of_many_fields_are_given_at_once_when_more_of_them_come(void 
     table_close(&table);
 }
 
-/* An event that is cut right behind an array as long as that of the event before. */
-static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
+/* A record truncated after an array with as many elements as in the event before. */
+static void event_truncated_after_array_returns_complete_fields(void **state)
 {
     (void)state;
     struct table table;
@@ -91,8 +91,8 @@ static void an_event_cut_behind_its_array_gives_what_is_whole(void **state)
     table_close(&table);
 }
 
-/* Such as events that were built or copied: their fields are taken. */
-static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
+/* For example built or copied events, whose fields are read by iteration. */
+static void uncached_schema_returns_fields(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -123,7 +123,7 @@ static void fields_of_events_that_nothing_is_held_of_are_given_too(void **state)
     ttr_free(t);
 }
 
-/* All memory that the buffer asks for is there up to the n-th time. */
+/* Runs with an allocator that fails from the n-th allocation on. */
 static bool gives_without(size_t n)
 {
     struct table table;
@@ -149,7 +149,7 @@ static bool gives_without(size_t n)
     return heap.requests >= n;
 }
 
-static void where_memory_is_out_fields_are_given_all_the_same(void **state)
+static void failed_allocation_returns_fields_uncached(void **state)
 {
     (void)state;
     size_t n = 1;
@@ -161,10 +161,10 @@ static void where_memory_is_out_fields_are_given_all_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_many_fields_are_given_at_once_when_more_of_them_come),
-        cmocka_unit_test(an_event_cut_behind_its_array_gives_what_is_whole),
-        cmocka_unit_test(fields_of_events_that_nothing_is_held_of_are_given_too),
-        cmocka_unit_test(where_memory_is_out_fields_are_given_all_the_same),
+        cmocka_unit_test(cache_grows_for_events_with_many_fields),
+        cmocka_unit_test(event_truncated_after_array_returns_complete_fields),
+        cmocka_unit_test(uncached_schema_returns_fields),
+        cmocka_unit_test(failed_allocation_returns_fields_uncached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

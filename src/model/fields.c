@@ -1,5 +1,5 @@
-/* Walking the fields of any event, and the names of kinds and types.  The walk itself belongs to
- * the event's schema. */
+/* Iteration over the fields of any event, by the functions of its schema; names of kinds and types.
+ */
 #include <string.h>
 
 #include "model/context.h"
@@ -35,11 +35,11 @@ bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t
         return false;
     if (i > 0 && ops && ops->label)
         return ops->label(fields, value, i, label);
-    *label = value->text; /* the first name is known even if the walk has gone on */
+    *label = value->text; /* valid even if the iteration has moved on */
     return i == 0;
 }
 
-/* The addresses in field "frames". */
+/* Returns the addresses in the array field "frames". */
 static uint32_t frames_of_field(const ttr *t, const ttr_event *event, uint64_t *addresses,
                                 uint32_t room)
 {

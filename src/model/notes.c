@@ -1,6 +1,6 @@
-/* Findings of a reader, counted by code.  A hostile file can leave millions of them, so texts are
- * made for the first of a code (and the first that is worse) only and ranges are kept up to a
- * bound; the counts are exact all the same. */
+/* Diagnostics of a reader, counted by code. A hostile file can cause millions of them. So a text is
+ * formatted only for the first one of a code and for each increase of its severity, and the number
+ * of stored ranges is limited. Counts are exact nevertheless. */
 #include "model/notes.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ void notes_free(struct notes *notes)
     alloc_free(notes->alloc, notes->region, notes->regions_capacity, sizeof *notes->region);
 }
 
-static ttr_note *find(struct notes *notes, const char *code)
+static ttr_note *find_code(struct notes *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (notes->note[i].code == code || strcmp(notes->note[i].code, code) == 0)
@@ -28,9 +28,8 @@ static ttr_note *find(struct notes *notes, const char *code)
     return NULL;
 }
 
-/* Texts are allocated once for all codes, so that they never move under the pointers in the notes.
- */
-static ttr_note *add(struct notes *notes, const char *code, const char *format, va_list values)
+/* Adds a code. All texts are allocated at once, so that pointers to them stay valid. */
+static ttr_note *add_code(struct notes *notes, const char *code, const char *format, va_list values)
 {
     if (!notes->text)
         notes->text = alloc_zero(notes->alloc, NOTES_CODES_MAX, sizeof *notes->text);
@@ -45,17 +44,17 @@ static ttr_note *add(struct notes *notes, const char *code, const char *format, 
     return note;
 }
 
-/* A finding worse than those of its code before it is what there is to tell of them. */
-static void worsen(struct notes *notes, ttr_note *note, ttr_severity severity, const char *format,
-                   va_list values)
+/* Raises the severity of a code and replaces its text. */
+static void raise_severity(struct notes *notes, ttr_note *note, ttr_severity severity,
+                           const char *format, va_list values)
 {
     note->severity = severity;
     (void)vsnprintf(notes->text[note - notes->note], NOTES_TEXT_MAX, format, values);
 }
 
-/* A range that touches the one before it is the same damage seen again, not a second one.  What has
- * no place touches nothing. */
-static void add_region(struct notes *notes, const ttr_region *where)
+/* Adds a range of damage. A range that touches the previous one extends it, as the same damage. A
+ * range without an offset touches nothing. */
+static void add_damage_region(struct notes *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
     const bool has_place = where->offset != NO_OFFSET;
@@ -77,15 +76,15 @@ static void add_region(struct notes *notes, const ttr_region *where)
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
                const char *format, va_list values)
 {
-    ttr_note *note = find(notes, where->code);
+    ttr_note *note = find_code(notes, where->code);
     if (!note) {
-        note = add(notes, where->code, format, values);
+        note = add_code(notes, where->code, format, values);
         if (note) {
             note->severity = severity;
             note->first_offset = where->offset;
         }
     } else if (severity > note->severity) {
-        worsen(notes, note, severity, format, values);
+        raise_severity(notes, note, severity, format, values);
         note->first_offset = where->offset;
     }
     if (note) {
@@ -93,25 +92,25 @@ void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *whe
         note->bytes += where->bytes;
     }
     if (severity == TTR_NOTE_DAMAGE)
-        add_region(notes, where);
+        add_damage_region(notes, where);
 }
 
-/* Finds or adds the finding of a code, of which there is now one so bad; NULL where there is no
+/* Returns the entry of a code, added or raised to the other's severity. Returns NULL if there is no
  * room. */
 static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
     TTR_PRINTF(3, 4);
 
 static ttr_note *find_or_add(struct notes *notes, const ttr_note *other, const char *format, ...)
 {
-    ttr_note *note = find(notes, other->code);
+    ttr_note *note = find_code(notes, other->code);
     va_list values;
     if (note && other->severity <= note->severity)
         return note;
     va_start(values, format);
     if (note)
-        worsen(notes, note, other->severity, format, values);
+        raise_severity(notes, note, other->severity, format, values);
     else
-        note = add(notes, other->code, format, values);
+        note = add_code(notes, other->code, format, values);
     va_end(values);
     if (note) {
         note->severity = other->severity;

@@ -1,5 +1,5 @@
-/* Findings of a reader: one entry a code, counted exactly; byte ranges of damage, the first ones
- * kept. */
+/* Diagnostics of a reader: one entry per code with an exact count, and the first byte ranges of
+ * damage. */
 #ifndef TRACETTA_MODEL_NOTES_H
 #define TRACETTA_MODEL_NOTES_H
 
@@ -26,14 +26,13 @@ struct notes {
 void notes_init(struct notes *notes, const struct alloc *alloc);
 void notes_free(struct notes *notes);
 
-/* Counts a finding; the text is formatted for the first of its code only, and anew where one is
- * worse than those before it: the severity of a code is the worst.  Without memory the counts still
- * hold. */
+/* Counts a diagnostic. Formats the text only for the first one of a code and for the first of a
+ * higher severity; a code has the highest severity reported. Counts are exact even if memory runs
+ * out. */
 void notes_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
                const char *format, va_list values);
 
-/* Adds all that another reader found, which is about to go: texts are copied, codes stay as they
- * are. */
+/* Adds the diagnostics of another reader before that is closed: copies texts, borrows codes. */
 void notes_join(struct notes *notes, const struct notes *from);
 
 #endif

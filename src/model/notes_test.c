@@ -1,4 +1,4 @@
-/* Findings: counted by code, ranges of damage, and taken over from a reader that goes. */
+/* Diagnostics: counts by code, ranges of damage, joining those of a closed reader. */
 #include "model/notes.h"
 
 #include "support/support.h"
@@ -16,7 +16,7 @@ static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uin
     va_end(values);
 }
 
-static void findings_are_counted_by_code_with_the_text_of_the_first(void **state)
+static void diagnostics_count_by_code_with_first_text(void **state)
 {
     (void)state;
     struct notes notes;
@@ -31,13 +31,13 @@ static void findings_are_counted_by_code_with_the_text_of_the_first(void **state
     assert_int_equal(notes.note[0].count, 2);
     assert_int_equal(notes.note[0].first_offset, 7);
     assert_int_equal(notes.note[1].bytes, 11);
-    assert_int_equal(notes.damage_regions, 2); /* what touches is one */
+    assert_int_equal(notes.damage_regions, 2); /* adjacent ranges are merged */
     assert_int_equal(notes.damage_bytes, 11);
     assert_int_equal(notes.regions_n, 2);
     notes_free(&notes);
 }
 
-static void damage_without_a_place_is_not_that_of_the_first_byte(void **state)
+static void damage_without_offset_is_not_at_offset_0(void **state)
 {
     (void)state;
     struct notes notes;
@@ -58,7 +58,7 @@ static void damage_without_a_place_is_not_that_of_the_first_byte(void **state)
     notes_free(&notes);
 }
 
-static void the_worst_of_a_code_is_what_it_tells(void **state)
+static void code_has_highest_severity_and_its_text(void **state)
 {
     (void)state;
     struct notes to, from;
@@ -73,7 +73,7 @@ static void the_worst_of_a_code_is_what_it_tells(void **state)
     assert_string_equal(to.note[0].text, "gone at 10");
     assert_int_equal(to.note[0].first_offset, 10);
     assert_int_equal(to.note[0].count, 4);
-    /* So it is where those of another reader come to it, in either order. */
+    /* The higher severity also wins when diagnostics are joined, in either order. */
     add(&from, TTR_NOTE_ODD, 3, 0, "x.both", "other");
     add(&from, TTR_NOTE_ODD, 4, 0, "x.late", "other");
     add(&to, TTR_NOTE_REMARK, 2, 0, "x.late", "mine");
@@ -89,7 +89,7 @@ static void the_worst_of_a_code_is_what_it_tells(void **state)
     notes_free(&to);
 }
 
-static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
+static void merged_diagnostics_add_counts_and_regions(void **state)
 {
     (void)state;
     struct notes to, from;
@@ -111,7 +111,7 @@ static void findings_of_a_reader_that_goes_join_those_of_another(void **state)
     assert_int_equal(to.damage_regions, 1);
     assert_int_equal(to.damage_bytes, 5);
     assert_int_equal(to.region[0].offset, 10);
-    /* A range of another reader touches nothing of this one. */
+    /* A joined range is not adjacent to ranges of this reader. */
     add(&to, TTR_NOTE_DAMAGE, 15, 5, "x.bad", "gone");
     assert_int_equal(to.damage_regions, 2);
     notes_free(&to);
@@ -125,13 +125,13 @@ static bool join(const struct alloc *alloc)
     add(&from, TTR_NOTE_DAMAGE, 10, 5, "x.bad", "gone");
     notes_join(&to, &from);
     bool is_whole = to.n == 1 && to.regions_n == 1;
-    assert_int_equal(to.damage_bytes, 5); /* counts hold without memory */
+    assert_int_equal(to.damage_bytes, 5); /* counts are exact without memory */
     notes_free(&from);
     notes_free(&to);
     return is_whole;
 }
 
-static void failing_memory_leaves_the_counts(void **state)
+static void failed_allocation_keeps_exact_counts(void **state)
 {
     (void)state;
     support_fail_each(join);
@@ -140,11 +140,11 @@ static void failing_memory_leaves_the_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings_are_counted_by_code_with_the_text_of_the_first),
-        cmocka_unit_test(damage_without_a_place_is_not_that_of_the_first_byte),
-        cmocka_unit_test(the_worst_of_a_code_is_what_it_tells),
-        cmocka_unit_test(findings_of_a_reader_that_goes_join_those_of_another),
-        cmocka_unit_test(failing_memory_leaves_the_counts),
+        cmocka_unit_test(diagnostics_count_by_code_with_first_text),
+        cmocka_unit_test(damage_without_offset_is_not_at_offset_0),
+        cmocka_unit_test(code_has_highest_severity_and_its_text),
+        cmocka_unit_test(merged_diagnostics_add_counts_and_regions),
+        cmocka_unit_test(failed_allocation_keeps_exact_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,32 @@
-/* Lines written by several threads: see output_shared.h.
+/* Parallel writer: helper threads format batches of lines (see output_shared.h).
  *
- * Batches are numbered; who comes to one first claims it, by one counter, and all others pass it.
- * Claims rise one by one, since nobody passes a batch that is not claimed.  A claimed batch has a
- * slot, with the text when it is written; the caller's thread hands texts over in order, up to
- * where it is itself.  What another thread claims is compared with the caller's own batch: where
- * the trace has changed in between the others are sent away. */
+ * Order of calls: output_share starts the helper threads. The caller passes every batch to
+ * output_write_shared; each helper reads the same trace and passes every batch to
+ * handle_helper_batch. output_settle_shared waits for all texts, output_drop_shared stops the
+ * threads.
+ *
+ *   batch:      0        1        2        3        4
+ *   caller:     format   pass     format   pass     ...      claimed = 4
+ *   helper:     pass     format   pass     format   ...      texts_written = 2
+ *   slot:       free     free     written  claimed
+ *
+ * Algorithm: work sharing by a claim counter. Batches are numbered in reading order. The first
+ * thread that reaches batch n increments `claimed` from n to n + 1 (compare and swap), formats the
+ * batch into a slot, and marks the slot as written. All other threads only pass the batch, which
+ * updates their writer's state. The caller writes the texts to the sink in order of the batches (a
+ * ring of SLOTS slots, as a reorder buffer).
+ *
+ * Invariants: texts_written <= at <= claimed <= texts_written + SLOTS. `claimed` grows by one at a
+ * time, since no thread passes an unclaimed batch. Only the caller's thread touches the sink, the
+ * ledger and the caller's context. A helper's batch is used only if its fingerprint (batch_print)
+ * equals that of the caller's batch: if the trace grew between the reads, the helpers are stopped
+ * and the caller formats the rest.
+ *
+ * Cost: every thread decodes the whole trace; formatting is divided. At most TEXT_WAITING_MAX bytes
+ * of text wait for the sink. A thread polls for about 20 us before it sleeps.
+ *
+ * Left out: formats whose output depends on later batches, folders, and strict mode, which needs
+ * losses in order. */
 #include "model/output_shared.h"
 
 #include <pthread.h>
@@ -16,11 +38,13 @@
 #include "model/context.h"
 
 #define SLOTS 16u
-#define TEXT_KEPT ((size_t)256 << 10) /* bytes of room that a text keeps for the next one */
-#define TEXT_MOST ((size_t)4 << 20)   /* bytes that wait: who would claim more waits, too */
-#define LOOKS 2000u                   /* before a thread sleeps: some 20 us */
+/* bytes of capacity that a text buffer keeps for the next batch */
+#define TEXT_CAPACITY_KEPT ((size_t)256 << 10)
+/* bytes of text that may wait for the sink; at that limit helpers wait */
+#define TEXT_WAITING_MAX ((size_t)4 << 20)
+#define POLLS_MAX 2000u /* polls before a thread sleeps, about 20 us */
 
-/* What tells whether two readers gave the same. */
+/* Fingerprint of a batch, to check that two readers returned the same one. */
 struct batch_print {
     uint32_t n;
     uint16_t source[2];
@@ -33,17 +57,17 @@ enum slot_state { SLOT_FREE = 0, SLOT_CLAIMED, SLOT_WRITTEN };
 struct slot {
     _Atomic enum slot_state state;
     struct batch_print print;
-    struct buffer *text; /* a hand's */
-    ttr_loss *lost;      /* by rule */
+    struct buffer *text; /* buffer of the thread that formatted it */
+    ttr_loss *lost;      /* losses by rule */
     bool has_lost;
     ttr_status status;
     ttr_error error;
 };
 
-/* A thread that writes; the first is the caller's. */
-struct hand {
+/* A thread that formats batches; worker[0] is the caller's. */
+struct worker {
     struct output_shared *shared;
-    struct ttr_writer *writer; /* its buffer goes nowhere */
+    struct ttr_writer *writer; /* its buffer is never written to a sink */
     struct buffer text[SLOTS];
     pthread_t thread;
 };
@@ -51,21 +75,21 @@ struct hand {
 struct output_shared {
     struct ttr_writer *out;
     struct output_again again;
-    _Atomic uint64_t claimed; /* batches */
-    _Atomic uint64_t handed;  /* texts handed over */
-    _Atomic size_t waiting;   /* bytes of texts that are not */
-    uint64_t at;              /* the caller's next batch */
+    _Atomic uint64_t claimed;       /* number of batches claimed */
+    _Atomic uint64_t texts_written; /* number of texts written to the sink */
+    _Atomic size_t waiting;         /* bytes of text not yet written to the sink */
+    uint64_t at;                    /* number of the caller's next batch */
     atomic_bool is_ending;
     pthread_mutex_t lock;
     pthread_cond_t room, written;
-    atomic_uint sleepers;      /* waiting for room */
+    atomic_uint sleepers;      /* helpers waiting for room */
     atomic_bool is_waited_for; /* the caller waits for a text */
     struct slot slot[SLOTS];
-    struct hand *hand;
-    unsigned hands_n, threads_n; /* hand[1] to hand[threads_n] have one */
+    struct worker *worker;
+    unsigned workers_n, threads_n; /* worker[1] to worker[threads_n] have running threads */
 };
 
-static struct batch_print print_of(const ttr_batch *batch)
+static struct batch_print batch_print_of(const ttr_batch *batch)
 {
     const ttr_event *first = ttr_batch_at(batch, 0), *last = ttr_batch_at(batch, batch->n - 1);
     return (struct batch_print){.n = batch->n,
@@ -74,14 +98,14 @@ static struct batch_print print_of(const ttr_batch *batch)
                                 .offset = {first->offset, last->offset}};
 }
 
-static bool is_same(const struct batch_print *a, const struct batch_print *b)
+static bool prints_equal(const struct batch_print *a, const struct batch_print *b)
 {
     return a->n == b->n && a->source[0] == b->source[0] && a->source[1] == b->source[1] &&
            a->time[0] == b->time[0] && a->time[1] == b->time[1] && a->offset[0] == b->offset[0] &&
            a->offset[1] == b->offset[1];
 }
 
-static inline void pause_shortly(void)
+static inline void cpu_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -98,21 +122,21 @@ static uint64_t count_events(const ttr_batch *batch)
     return events;
 }
 
-/* --- Claiming and writing --- */
+/* --- Claims and formatting --- */
 
-/* Claims a batch; false where another thread has it. */
-static bool claim(struct output_shared *shared, uint64_t batch)
+/* Claims a batch. Returns false if another thread has claimed it. */
+static bool claim_batch(struct output_shared *shared, uint64_t batch)
 {
     uint64_t expected = batch;
     return atomic_compare_exchange_strong(&shared->claimed, &expected, batch + 1);
 }
 
-/* Writes a claimed batch into its slot. */
-static void write_claimed(struct hand *hand, uint64_t number, const ttr_batch *batch)
+/* Formats a claimed batch into its slot. */
+static void format_claimed_batch(struct worker *worker, uint64_t number, const ttr_batch *batch)
 {
-    struct ttr_writer *writer = hand->writer;
-    struct slot *slot = &hand->shared->slot[number % SLOTS];
-    struct buffer *text = &hand->text[number % SLOTS], own = writer->buffer;
+    struct ttr_writer *writer = worker->writer;
+    struct slot *slot = &worker->shared->slot[number % SLOTS];
+    struct buffer *text = &worker->text[number % SLOTS], own = writer->buffer;
     writer->buffer = *text;
     slot->status = writer->format->writer->write(writer, batch, &slot->error);
     if (slot->status == TTR_OK && writer->buffer.failed)
@@ -126,49 +150,50 @@ static void write_claimed(struct hand *hand, uint64_t number, const ttr_batch *b
         writer->ledger[i].count = writer->ledger[i].first_offset = 0;
     }
     writer->lost_any = 0;
-    atomic_fetch_add(&hand->shared->waiting, text->n);
+    atomic_fetch_add(&worker->shared->waiting, text->n);
     atomic_store(&slot->state, SLOT_WRITTEN);
 }
 
-static bool has_room(struct output_shared *shared, uint64_t batch)
+static bool batch_has_room(struct output_shared *shared, uint64_t batch)
 {
-    return batch < atomic_load(&shared->handed) + SLOTS &&
-           atomic_load(&shared->waiting) < TEXT_MOST;
+    return batch < atomic_load(&shared->texts_written) + SLOTS &&
+           atomic_load(&shared->waiting) < TEXT_WAITING_MAX;
 }
 
-/* Waits until there is room for a batch, or another thread has it, or all is over. */
+/* Waits until a batch has room, another thread has claimed it, or the writer ends. */
 static void wait_for_room(struct output_shared *shared, uint64_t batch)
 {
-    for (unsigned i = 0; i < LOOKS && !has_room(shared, batch); i++)
-        pause_shortly();
-    if (has_room(shared, batch))
+    for (unsigned i = 0; i < POLLS_MAX && !batch_has_room(shared, batch); i++)
+        cpu_relax();
+    if (batch_has_room(shared, batch))
         return;
     (void)pthread_mutex_lock(&shared->lock);
     atomic_fetch_add(&shared->sleepers, 1);
-    while (!has_room(shared, batch) && atomic_load(&shared->claimed) == batch &&
+    while (!batch_has_room(shared, batch) && atomic_load(&shared->claimed) == batch &&
            !atomic_load(&shared->is_ending))
         (void)pthread_cond_wait(&shared->room, &shared->lock);
     atomic_fetch_sub(&shared->sleepers, 1);
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Another thread comes to a batch. */
-static void meet_batch(struct hand *hand, uint64_t number, const ttr_batch *batch)
+/* Handles a batch that a helper has read: formats it, or passes it if another thread has claimed
+ * it. */
+static void handle_helper_batch(struct worker *worker, uint64_t number, const ttr_batch *batch)
 {
-    struct output_shared *shared = hand->shared;
+    struct output_shared *shared = worker->shared;
     struct slot *slot = &shared->slot[number % SLOTS];
-    while (atomic_load(&shared->claimed) == number && !has_room(shared, number) &&
+    while (atomic_load(&shared->claimed) == number && !batch_has_room(shared, number) &&
            !atomic_load(&shared->is_ending))
         wait_for_room(shared, number);
     if (atomic_load(&shared->is_ending))
         return;
-    if (!claim(shared, number)) {
-        hand->writer->format->writer->pass(hand->writer, batch);
+    if (!claim_batch(shared, number)) {
+        worker->writer->format->writer->pass(worker->writer, batch);
         return;
     }
-    slot->print = print_of(batch);
+    slot->print = batch_print_of(batch);
     atomic_store(&slot->state, SLOT_CLAIMED);
-    write_claimed(hand, number, batch);
+    format_claimed_batch(worker, number, batch);
     if (!atomic_load(&shared->is_waited_for))
         return;
     (void)pthread_mutex_lock(&shared->lock);
@@ -176,18 +201,18 @@ static void meet_batch(struct hand *hand, uint64_t number, const ttr_batch *batc
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-static bool make_writer(struct hand *hand, ttr *t)
+static bool make_writer(struct worker *worker, ttr *t)
 {
-    hand->writer = output_twin(hand->shared->out, t);
-    return hand->writer != NULL;
+    worker->writer = output_twin(worker->shared->out, t);
+    return worker->writer != NULL;
 }
 
-/* What another thread does: reads all once more, and writes what it comes to first.  Whatever ends
- * it is the caller's to find, too. */
-static void *help(void *own)
+/* Thread function of a helper: reads the trace again and formats the batches that it reaches first.
+ * Ignores failures, since the caller's reader meets the same ones. */
+static void *helper_main(void *own)
 {
-    struct hand *hand = own;
-    struct output_shared *shared = hand->shared;
+    struct worker *worker = own;
+    struct output_shared *shared = worker->shared;
     const ttr *of = shared->out->t;
     const ttr_options options = {.size = sizeof options,
                                  .resize = of->alloc.resize,
@@ -200,15 +225,15 @@ static void *help(void *own)
         t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.own, t) : NULL;
     ttr_batch batch;
     ttr_error error;
-    if (in && make_writer(hand, t))
+    if (in && make_writer(worker, t))
         for (uint64_t i = 0;
              !atomic_load(&shared->is_ending) && ttr_read(in, &batch, &error) == TTR_OK;
              i += batch.n > 0)
             if (batch.n)
-                meet_batch(hand, i, &batch);
-    if (hand->writer)
-        output_free(hand->writer);
-    hand->writer = NULL;
+                handle_helper_batch(worker, i, &batch);
+    if (worker->writer)
+        output_free(worker->writer);
+    worker->writer = NULL;
     ttr_close(in);
     ttr_free(t);
     return NULL;
@@ -218,8 +243,8 @@ static void *help(void *own)
 
 static void wait_for_text(struct output_shared *shared, struct slot *slot)
 {
-    for (unsigned i = 0; i < LOOKS && atomic_load(&slot->state) != SLOT_WRITTEN; i++)
-        pause_shortly();
+    for (unsigned i = 0; i < POLLS_MAX && atomic_load(&slot->state) != SLOT_WRITTEN; i++)
+        cpu_relax();
     if (atomic_load(&slot->state) == SLOT_WRITTEN)
         return;
     (void)pthread_mutex_lock(&shared->lock);
@@ -230,10 +255,10 @@ static void wait_for_text(struct output_shared *shared, struct slot *slot)
     (void)pthread_mutex_unlock(&shared->lock);
 }
 
-/* Leaves a slot to a later batch. */
-static void free_slot(struct slot *slot)
+/* Makes a slot available for a later batch. */
+static void release_slot(struct slot *slot)
 {
-    if (slot->text && slot->text->capacity > TEXT_KEPT)
+    if (slot->text && slot->text->capacity > TEXT_CAPACITY_KEPT)
         buffer_free(slot->text);
     else if (slot->text)
         buffer_clear(slot->text);
@@ -242,11 +267,11 @@ static void free_slot(struct slot *slot)
     atomic_store(&slot->state, SLOT_FREE);
 }
 
-/* The text of the next batch goes out. */
-static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
+/* Writes the text of the next batch to the sink and adds its losses to the ledger. */
+static ttr_status write_next_text(struct output_shared *shared, ttr_error *error)
 {
     struct ttr_writer *out = shared->out;
-    struct slot *slot = &shared->slot[atomic_load(&shared->handed) % SLOTS];
+    struct slot *slot = &shared->slot[atomic_load(&shared->texts_written) % SLOTS];
     ttr_status status = slot->status;
     if (status == TTR_OK)
         status = sink_write(out->sink, slot->text->bytes, slot->text->n, error);
@@ -259,8 +284,8 @@ static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
         out->lost_any += slot->lost[i].count;
     }
     atomic_fetch_sub(&shared->waiting, slot->text->n);
-    free_slot(slot);
-    atomic_fetch_add(&shared->handed, 1);
+    release_slot(slot);
+    atomic_fetch_add(&shared->texts_written, 1);
     if (!atomic_load(&shared->sleepers))
         return status;
     (void)pthread_mutex_lock(&shared->lock);
@@ -269,83 +294,83 @@ static ttr_status hand_over(struct output_shared *shared, ttr_error *error)
     return status;
 }
 
-/* Hands over texts: those that are written, and all before `behind`. */
-static ttr_status hand_over_up_to(struct output_shared *shared, uint64_t behind, ttr_error *error)
+/* Writes the texts that are ready. Waits for those of batches before `behind`. */
+static ttr_status write_texts(struct output_shared *shared, uint64_t behind, ttr_error *error)
 {
     ttr_status status = TTR_OK;
-    for (uint64_t i; status == TTR_OK && (i = atomic_load(&shared->handed)) < shared->at;) {
+    for (uint64_t i; status == TTR_OK && (i = atomic_load(&shared->texts_written)) < shared->at;) {
         struct slot *slot = &shared->slot[i % SLOTS];
         if (atomic_load(&slot->state) != SLOT_WRITTEN && i >= behind)
             break;
         wait_for_text(shared, slot);
-        status = hand_over(shared, error);
+        status = write_next_text(shared, error);
     }
     return status;
 }
 
-/* Ends the other threads.  What they have written of batches that the caller's thread did not come
- * to is of no use. */
-static void send_away(struct output_shared *shared)
+/* Stops the helper threads and discards their texts of batches that the caller has not reached. */
+static void stop_helpers(struct output_shared *shared)
 {
     (void)pthread_mutex_lock(&shared->lock);
     atomic_store(&shared->is_ending, true);
     (void)pthread_cond_broadcast(&shared->room);
     (void)pthread_mutex_unlock(&shared->lock);
     for (unsigned i = 1; i <= shared->threads_n; i++)
-        (void)pthread_join(shared->hand[i].thread, NULL);
+        (void)pthread_join(shared->worker[i].thread, NULL);
     shared->threads_n = 0;
     for (uint64_t i = shared->at, behind = atomic_load(&shared->claimed); i < behind; i++) {
         struct slot *slot = &shared->slot[i % SLOTS];
         atomic_fetch_sub(&shared->waiting, slot->text ? slot->text->n : 0);
-        free_slot(slot);
+        release_slot(slot);
     }
     atomic_store(&shared->claimed, shared->at);
 }
 
-/* Whether another thread has the batch, and it is the same. */
-static bool is_taken(struct output_shared *shared, const ttr_batch *batch)
+/* Returns true if a helper has claimed the caller's batch and read the same events. On a mismatch
+ * stops the helpers; the caller then formats the batch. */
+static bool is_formatted_by_helper(struct output_shared *shared, const ttr_batch *batch)
 {
     const struct slot *slot = &shared->slot[shared->at % SLOTS];
-    const struct batch_print print = print_of(batch);
-    if (claim(shared, shared->at))
+    const struct batch_print print = batch_print_of(batch);
+    if (claim_batch(shared, shared->at))
         return false;
     for (unsigned i = 0; atomic_load(&slot->state) == SLOT_FREE; i++)
-        i < LOOKS ? pause_shortly() : (void)sched_yield();
-    if (is_same(&slot->print, &print))
+        i < POLLS_MAX ? cpu_relax() : (void)sched_yield();
+    if (prints_equal(&slot->print, &print))
         return true;
-    send_away(shared);
-    return !claim(shared, shared->at);
+    stop_helpers(shared);
+    return !claim_batch(shared, shared->at);
 }
 
 ttr_status output_write_shared(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     struct output_shared *shared = out->shared;
-    struct hand *hand = &shared->hand[0];
+    struct worker *worker = &shared->worker[0];
     if (batch->n == 0)
         return TTR_OK;
     const uint64_t before = shared->at < SLOTS ? 0 : shared->at - SLOTS + 1;
-    ttr_status status = hand_over_up_to(
-        shared, atomic_load(&shared->waiting) < TEXT_MOST ? before : shared->at, error);
+    ttr_status status = write_texts(
+        shared, atomic_load(&shared->waiting) < TEXT_WAITING_MAX ? before : shared->at, error);
     if (status != TTR_OK)
         return status;
-    if (is_taken(shared, batch)) {
-        out->format->writer->pass(hand->writer, batch);
+    if (is_formatted_by_helper(shared, batch)) {
+        out->format->writer->pass(worker->writer, batch);
         out->events += count_events(batch);
     } else {
-        write_claimed(hand, shared->at, batch);
-        out->events += hand->writer->events;
-        hand->writer->events = 0;
+        format_claimed_batch(worker, shared->at, batch);
+        out->events += worker->writer->events;
+        worker->writer->events = 0;
     }
     shared->at++;
-    return hand_over_up_to(shared, 0, error);
+    return write_texts(shared, 0, error);
 }
 
 ttr_status output_settle_shared(struct ttr_writer *out, ttr_error *error)
 {
-    return out->shared ? hand_over_up_to(out->shared, out->shared->at, error) : TTR_OK;
+    return out->shared ? write_texts(out->shared, out->shared->at, error) : TTR_OK;
 }
 
-/* --- Made and freed --- */
+/* --- Creation and destruction --- */
 
 void output_drop_shared(struct ttr_writer *out)
 {
@@ -354,25 +379,26 @@ void output_drop_shared(struct ttr_writer *out)
     const size_t rules = out->format->writer->losses_n;
     if (!shared)
         return;
-    send_away(shared);
+    stop_helpers(shared);
     out->shared = NULL;
-    for (unsigned i = 0; shared->hand && i < shared->hands_n; i++) {
-        if (shared->hand[i].writer)
-            output_free(shared->hand[i].writer);
+    for (unsigned i = 0; shared->worker && i < shared->workers_n; i++) {
+        if (shared->worker[i].writer)
+            output_free(shared->worker[i].writer);
         for (unsigned k = 0; k < SLOTS; k++)
-            buffer_free(&shared->hand[i].text[k]);
+            buffer_free(&shared->worker[i].text[k]);
     }
     for (unsigned k = 0; k < SLOTS; k++)
         alloc_free(alloc, shared->slot[k].lost, rules, sizeof *shared->slot[k].lost);
     (void)pthread_cond_destroy(&shared->written);
     (void)pthread_cond_destroy(&shared->room);
     (void)pthread_mutex_destroy(&shared->lock);
-    alloc_free(alloc, shared->hand, shared->hands_n, sizeof *shared->hand);
+    alloc_free(alloc, shared->worker, shared->workers_n, sizeof *shared->worker);
     alloc_free(alloc, shared, 1, sizeof *shared);
 }
 
-/* Texts are memory of no context, since of those only one thread may ask. */
-static bool make_parts(struct output_shared *shared, unsigned threads)
+/* Allocates slots and workers. Text buffers use the caller's allocator directly, because the
+ * context's memory count belongs to one thread. */
+static bool allocate_workers(struct output_shared *shared, unsigned threads)
 {
     const struct alloc *alloc = &shared->out->t->counted;
     const size_t rules = shared->out->format->writer->losses_n;
@@ -380,28 +406,29 @@ static bool make_parts(struct output_shared *shared, unsigned threads)
     for (unsigned k = 0; k < SLOTS && rules && is_fine; k++)
         is_fine =
             (shared->slot[k].lost = alloc_zero(alloc, rules, sizeof *shared->slot[k].lost)) != NULL;
-    shared->hand = is_fine ? alloc_zero(alloc, threads + 1, sizeof *shared->hand) : NULL;
-    if (!shared->hand)
+    shared->worker = is_fine ? alloc_zero(alloc, threads + 1, sizeof *shared->worker) : NULL;
+    if (!shared->worker)
         return false;
-    shared->hands_n = threads + 1;
-    for (unsigned i = 0; i < shared->hands_n; i++) {
-        shared->hand[i].shared = shared;
+    shared->workers_n = threads + 1;
+    for (unsigned i = 0; i < shared->workers_n; i++) {
+        shared->worker[i].shared = shared;
         for (unsigned k = 0; k < SLOTS; k++)
-            buffer_init(&shared->hand[i].text[k], &shared->out->t->alloc);
+            buffer_init(&shared->worker[i].text[k], &shared->out->t->alloc);
     }
-    return make_writer(&shared->hand[0], shared->out->t);
+    return make_writer(&shared->worker[0], shared->out->t);
 }
 
-/* Signals are for the program's own threads. */
+/* Starts the helper threads with all signals blocked, so that the program's own threads receive
+ * them. */
 static void start_threads(struct output_shared *shared)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* of the thread itself: a mapped file was cut */
+    (void)sigdelset(&all, SIGBUS); /* raised by the thread itself if a mapped file shrinks */
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (shared->threads_n + 1 < shared->hands_n) {
-        struct hand *hand = &shared->hand[shared->threads_n + 1];
-        if (pthread_create(&hand->thread, NULL, help, hand) != 0)
+    while (shared->threads_n + 1 < shared->workers_n) {
+        struct worker *worker = &shared->worker[shared->threads_n + 1];
+        if (pthread_create(&worker->thread, NULL, helper_main, worker) != 0)
             break;
         shared->threads_n++;
     }
@@ -419,7 +446,7 @@ bool output_share(struct ttr_writer *out, unsigned threads, const struct output_
     (void)pthread_cond_init(&shared->room, NULL);
     (void)pthread_cond_init(&shared->written, NULL);
     out->shared = shared;
-    if (make_parts(shared, threads))
+    if (allocate_workers(shared, threads))
         start_threads(shared);
     if (shared->threads_n)
         return true;

@@ -1,34 +1,36 @@
-/* Lines written by several threads, each of which reads the trace by itself.
+/* Parallel writer: lines formatted by several threads, each of which reads the trace itself.
  *
- * A line takes longer to write than its event takes to be read, and an event that one processor has
- * read costs another one more than reading it anew: so nothing but text goes from thread to thread.
- * Each of the other threads has a context, a reader and a writer of its own, and so reads just what
- * the caller's thread reads; each batch is written by whoever comes to it first. Ownership: what is
- * made here is the writer's.  Thread rule: the caller's thread alone calls; `open` is called on
- * others. */
+ * Formatting a line costs more than decoding its event, and an event decoded on one processor is
+ * more expensive to read on another than to decode again. So only text is passed between threads.
+ * Each helper thread has a context, a reader and a writer of its own and reads the same batches as
+ * the caller; a batch is formatted by the first thread that reaches it.
+ *
+ * Ownership: all objects belong to the writer. Thread rule: call from the caller's thread only;
+ * `open` is called on the helper threads. */
 #ifndef TRACETTA_MODEL_OUTPUT_SHARED_H
 #define TRACETTA_MODEL_OUTPUT_SHARED_H
 
 #include "model/output.h"
 
-/* How another thread reads the same. */
+/* Opens the trace again, in the context of a helper thread. */
 struct output_again {
     ttr_reader *(*open)(void *own, ttr *t);
     void *own;
 };
 
-/* Starts `threads` others (1 or more) for an output of which nothing was written and whose format
- * has `pass`; false when memory or threads are out. */
+/* Starts `threads` helper threads, at least 1. Nothing may have been written, and the format must
+ * have `pass`. Returns false if memory or threads run out. */
 bool output_share(struct ttr_writer *out, unsigned threads, const struct output_again *again);
 
-/* Writes a batch in its turn: by then maybe some before it are not handed over. */
+/* Formats a batch unless a helper thread has done so, and writes the texts that are complete.
+ * Earlier batches may still be pending on return. */
 TTR_MUST ttr_status output_write_shared(struct ttr_writer *out, const ttr_batch *batch,
                                         ttr_error *error);
 
-/* Hands over all that was given; nothing to do where nothing is shared. */
+/* Waits for all batches and writes their texts. Does nothing without helper threads. */
 TTR_MUST ttr_status output_settle_shared(struct ttr_writer *out, ttr_error *error);
 
-/* Ends the threads and frees; nothing to do where nothing is shared. */
+/* Stops the helper threads and frees their objects. Does nothing without helper threads. */
 void output_drop_shared(struct ttr_writer *out);
 
 #endif

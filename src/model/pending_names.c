@@ -1,4 +1,4 @@
-/* Names that wait for their time; see the header. */
+/* Pending names: a binary min-heap; see the header. */
 #include "model/pending_names.h"
 
 #include "model/context.h"
@@ -14,7 +14,7 @@ void renames_free(struct renames *renames)
     *renames = (struct renames){.t = renames->t};
 }
 
-static bool is_before(const struct rename_waiting *a, const struct rename_waiting *b)
+static bool name_precedes(const struct rename_waiting *a, const struct rename_waiting *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
@@ -30,7 +30,7 @@ bool renames_add(struct renames *renames, const struct rename *what, int64_t tim
         return false;
     struct rename_waiting *heap = renames->waiting;
     size_t at = renames->n++;
-    for (; at > 0 && is_before(&added, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && name_precedes(&added, &heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = added;
     return true;
@@ -47,15 +47,15 @@ void rename_apply(ttr *t, const struct rename *what)
         context_name_thread(t, what->thread, name);
 }
 
-/* Takes the first one out of the heap. */
-static void drop_first(struct renames *renames)
+/* Removes the first name from the heap. */
+static void remove_first_name(struct renames *renames)
 {
     struct rename_waiting *heap = renames->waiting;
     const struct rename_waiting last = heap[--renames->n];
     size_t at = 0, next;
     while ((next = 2 * at + 1) < renames->n) {
-        next += next + 1 < renames->n && is_before(&heap[next + 1], &heap[next]);
-        if (!is_before(&heap[next], &last))
+        next += next + 1 < renames->n && name_precedes(&heap[next + 1], &heap[next]);
+        if (!name_precedes(&heap[next], &last))
             break;
         heap[at] = heap[next];
         at = next;
@@ -63,21 +63,22 @@ static void drop_first(struct renames *renames)
     heap[at] = last;
 }
 
-static void apply_first(struct renames *renames)
+static void apply_first_name(struct renames *renames)
 {
     rename_apply(renames->t, &renames->waiting[0].what);
-    drop_first(renames);
+    remove_first_name(renames);
 }
 
 void renames_apply_all(struct renames *renames)
 {
     while (renames->n)
-        apply_first(renames);
+        apply_first_name(renames);
 }
 
-/* Whether an event comes before the name: one of the same lane and time does not, for a reader ends
- * its batch before it tells a name. */
-static bool comes_before(const ttr *t, const ttr_event *event, const struct rename_waiting *next)
+/* Returns true if an event precedes a name. An event of the same lane and time does not, because a
+ * reader ends its batch before it queues a name. */
+static bool event_precedes_name(const ttr *t, const ttr_event *event,
+                                const struct rename_waiting *next)
 {
     return event->time < next->time ||
            (event->time == next->time && t->sources[event->source].lane < next->lane);
@@ -86,10 +87,11 @@ static bool comes_before(const ttr *t, const ttr_event *event, const struct rena
 uint32_t renames_apply(struct renames *renames, const ttr_batch *batch)
 {
     uint32_t n = 0;
-    while (renames->n && !comes_before(renames->t, ttr_batch_at(batch, 0), &renames->waiting[0]))
-        apply_first(renames);
-    while (n < batch->n &&
-           (!renames->n || comes_before(renames->t, ttr_batch_at(batch, n), &renames->waiting[0])))
+    while (renames->n &&
+           !event_precedes_name(renames->t, ttr_batch_at(batch, 0), &renames->waiting[0]))
+        apply_first_name(renames);
+    while (n < batch->n && (!renames->n || event_precedes_name(renames->t, ttr_batch_at(batch, n),
+                                                               &renames->waiting[0])))
         n++;
     return n;
 }

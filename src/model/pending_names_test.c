@@ -1,5 +1,4 @@
-/* Names that wait: they hold from their place in the order on, whatever the order in which they
- * were told. */
+/* Pending names apply from their position in the order, whatever the order of arrival. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@ static ttr_id name_of(ttr *t, ttr_id id)
     return thread.thread_name;
 }
 
-/* Two inputs, which are lanes 0 and 1. */
+/* Adds two inputs with lanes 0 and 1. */
 static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -28,7 +27,7 @@ static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
     renames_init(renames, t);
 }
 
-static void a_batch_ends_before_the_next_name(void **state)
+static void batch_is_split_before_next_name(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -51,7 +50,7 @@ static void a_batch_ends_before_the_next_name(void **state)
     assert_int_equal(name_of(t, thread), 0);
     batch = rest;
     renames_cut(&renames, &batch, &rest);
-    assert_int_equal(batch.n, 2); /* at the same time, but of the lane before */
+    assert_int_equal(batch.n, 2); /* at the same time, but in a lower lane */
     assert_int_equal(ttr_batch_at(&batch, 0)->time, 10);
     assert_int_equal(name_of(t, thread), one);
     batch = rest;
@@ -65,21 +64,22 @@ static void a_batch_ends_before_the_next_name(void **state)
     assert_int_equal(batch.n, 3);
     assert_ptr_equal(ttr_batch_at(&rest, 0), &event[3]);
     batch = (ttr_batch){.event = event, .pick = turned, .n = 5};
-    renames_cut(&renames, &batch, &rest); /* out of order: what is not before it ends its waiting */
+    /* out of time order: an event that is not before the name applies it */
+    renames_cut(&renames, &batch, &rest);
     assert_int_equal(batch.n, 5);
     assert_int_equal(name_of(t, thread), one);
     renames_free(&renames);
     ttr_free(t);
 }
 
-static void names_hold_by_time_then_by_lane_then_as_told(void **state)
+static void names_apply_by_time_lane_and_arrival(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
     struct renames renames;
     uint64_t seed = 1;
-    static uint32_t last[MANY]; /* by time, the last name of the last lane */
+    static uint32_t last[MANY]; /* expected: by time, the last name of the last lane */
     char text[16];
     set_up(t, source, &renames);
     const ttr_id thread = context_thread(t, source[0], 1, 2);
@@ -106,7 +106,7 @@ static void names_hold_by_time_then_by_lane_then_as_told(void **state)
     ttr_free(t);
 }
 
-static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state)
+static void name_is_copied_from_thread_or_set_on_process(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -119,9 +119,9 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
                  other = context_thread(t, source[0], 3, 3);
     const ttr_id name = ttr_text_add(t, "sh", 2), process = ttr_text_add(t, "bash", 4);
     assert_true(renames_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
-                            0)); /* told before it is known which */
+                            0)); /* queued before the name to copy is known */
     assert_true(renames_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
-                            0)); /* that has none yet */
+                            0)); /* the thread to copy from has no name yet */
     assert_true(renames_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
     assert_true(renames_add(
         &renames, &(struct rename){.thread = child, .is_of_process = true, .name = process}, 30,
@@ -140,8 +140,8 @@ static void a_name_may_be_that_of_another_thread_and_of_the_process(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_ends_before_the_next_name),
-        cmocka_unit_test(names_hold_by_time_then_by_lane_then_as_told),
-        cmocka_unit_test(a_name_may_be_that_of_another_thread_and_of_the_process)};
+        cmocka_unit_test(batch_is_split_before_next_name),
+        cmocka_unit_test(names_apply_by_time_lane_and_arrival),
+        cmocka_unit_test(name_is_copied_from_thread_or_set_on_process)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
-/* The public face of every reader: a failure sticks, whatever kind of reader it is. */
+/* Public functions of readers. After a failure, every later read returns the same failure. */
 #include "model/reader.h"
 
 #include "base/status.h"
 #include "model/input.h"
 
-/* Not zeroed as a whole: that costs as much as many an event. */
+/* Clears the members that matter; zeroing the whole struct costs as much as decoding many events.
+ */
 static void clear_error(ttr_error *error)
 {
     error->status = TTR_OK;
@@ -13,7 +14,7 @@ static void clear_error(ttr_error *error)
     error->format[0] = error->text[0] = 0;
 }
 
-/* A failure sticks. */
+/* Stores a failure for later reads. */
 static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own,
                          ttr_error *error)
 {

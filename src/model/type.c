@@ -1,5 +1,4 @@
-/* Questions about types that every language and both programs of a layout ask: ranges, labels,
- * members. */
+/* Queries on types that metadata parsers and layouts share: ranges, labels, members. */
 #include "model/type.h"
 
 #include <string.h>
@@ -8,7 +7,7 @@
 
 bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value)
 {
-    /* Two's complement orders like unsigned numbers once the sign bit is turned. */
+    /* Inverting the sign bit makes two's complement compare like unsigned numbers. */
     uint64_t turn = is_signed ? UINT64_C(1) << 63 : 0;
     for (uint32_t i = 0; i < n; i++)
         if ((value ^ turn) >= (ranges[i].low ^ turn) && (value ^ turn) <= (ranges[i].high ^ turn))

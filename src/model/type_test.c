@@ -1,4 +1,4 @@
-/* Ranges at the ends of 64 bits, labels that share values, bits with names. */
+/* Ranges at the limits of 64 bits, labels that share values, named bits. */
 #include "model/type.h"
 
 #include "support/support.h"
@@ -8,7 +8,7 @@
         s, sizeof s - 1 \
     }
 
-static void ranges_hold_both_their_ends_signed_or_not(void **state)
+static void ranges_include_both_ends(void **state)
 {
     (void)state;
     static const struct type_range whole = {0, UINT64_MAX}, high = {UINT64_C(1) << 63, UINT64_MAX};
@@ -28,7 +28,7 @@ static void ranges_hold_both_their_ends_signed_or_not(void **state)
     assert_false(type_in_ranges(NULL, 0, false, 0));
 }
 
-static void labels_have_one_key_where_they_say_the_same(void **state)
+static void equal_labels_have_equal_hash(void **state)
 {
     (void)state;
     struct type_range two[2][2] = {{{1, 1}, {5, 7}}, {{1, 1}, {5, 7}}};
@@ -51,7 +51,7 @@ static void labels_have_one_key_where_they_say_the_same(void **state)
     assert_true(key == type_labels_key(&again));
 }
 
-static void labels_tell_how_many_values_they_name(void **state)
+static void labels_count_their_values(void **state)
 {
     (void)state;
     static const struct type_range few[] = {{1, 1}, {(uint64_t)-3, 2}},
@@ -76,7 +76,7 @@ static void labels_tell_how_many_values_they_name(void **state)
     assert_true(labels.entries == 7);
 }
 
-static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
+static void labels_of_value_come_in_declared_order(void **state)
 {
     (void)state;
     static const struct type_range many = {2, 9}, one = {5, 5},
@@ -92,7 +92,7 @@ static void labels_that_hold_a_value_come_in_order_of_the_table(void **state)
     assert_null(type_label_of(&labels, 10, 0));
 }
 
-static void flags_are_met_by_any_of_their_bits(void **state)
+static void flag_matches_any_of_its_bits(void **state)
 {
     (void)state;
     static const struct type_range zero = {0, 0}, pair[] = {{2, 3}, {63, 63}},
@@ -112,7 +112,7 @@ static void flags_are_met_by_any_of_their_bits(void **state)
     assert_null(type_flag_of(&labels, 2, 0));
 }
 
-static void members_are_found_by_their_stored_name(void **state)
+static void member_is_found_by_stored_name(void **state)
 {
     (void)state;
     static const struct type_member members[] = {
@@ -124,7 +124,7 @@ static void members_are_found_by_their_stored_name(void **state)
     assert_null(type_member_named(&type, (ttr_text){"le", 2}));
 }
 
-static void the_largest_alignment_is_found_in_options_of_variants_too(void **state)
+static void largest_alignment_includes_variant_options(void **state)
 {
     (void)state;
     static const struct type number = {.kind = TYPE_UINT, .align = 11},
@@ -144,13 +144,13 @@ static void the_largest_alignment_is_found_in_options_of_variants_too(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges_hold_both_their_ends_signed_or_not),
-        cmocka_unit_test(labels_have_one_key_where_they_say_the_same),
-        cmocka_unit_test(labels_tell_how_many_values_they_name),
-        cmocka_unit_test(labels_that_hold_a_value_come_in_order_of_the_table),
-        cmocka_unit_test(flags_are_met_by_any_of_their_bits),
-        cmocka_unit_test(members_are_found_by_their_stored_name),
-        cmocka_unit_test(the_largest_alignment_is_found_in_options_of_variants_too),
+        cmocka_unit_test(ranges_include_both_ends),
+        cmocka_unit_test(equal_labels_have_equal_hash),
+        cmocka_unit_test(labels_count_their_values),
+        cmocka_unit_test(labels_of_value_come_in_declared_order),
+        cmocka_unit_test(flag_matches_any_of_its_bits),
+        cmocka_unit_test(member_is_found_by_stored_name),
+        cmocka_unit_test(largest_alignment_includes_variant_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

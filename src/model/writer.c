@@ -1,0 +1,179 @@
+/* Public functions of writers: single-threaded or parallel, strict or not. After a failure, every
+ * later call returns the same failure. */
+#include <stdio.h>
+
+#include "base/status.h"
+#include "model/output.h"
+#include "model/output_shared.h"
+#include "model/reader.h"
+
+#define PARALLEL_THREADS_MAX 64u /* helper threads */
+
+/* Stores the first failure and returns it. */
+static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *own,
+                                ttr_error *error)
+{
+    if (status != TTR_OK && out->stuck == TTR_OK) {
+        out->stuck = status;
+        out->stuck_error = *own;
+        (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s",
+                       out->format->name);
+    }
+    if (out->stuck != TTR_OK && error)
+        *error = out->stuck_error;
+    return out->stuck;
+}
+
+/* Fails without storing the failure, since the output is complete. */
+static ttr_status refuse_ended(ttr_error *error)
+{
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "the output has ended");
+}
+
+static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
+{
+    if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
+        return TTR_OK;
+    for (size_t i = 0; i < out->format->writer->losses_n; i++)
+        if (out->ledger[i].count)
+            return fail_option(
+                error,
+                fail(error, TTR_E_LOSS, out->ledger[i].first_offset,
+                     "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
+                     out->format->name, out->ledger[i].what, out->ledger[i].rule),
+                "TTR_WRITE_STRICT");
+    return TTR_OK;
+}
+
+bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
+                      void *own)
+{
+    const bool is_fresh =
+                   out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
+               is_strict = out->flags & TTR_WRITE_STRICT;
+    if (!is_fresh || is_strict || !out->format->writer->pass || out->folder || threads == 0)
+        return false;
+    return output_share(out, threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX,
+                        &(struct output_again){open, own});
+}
+
+bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
+{
+    const bool is_fresh =
+        out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
+    const bool is_scattered = is_fresh && out->format->writer->takes_scattered &&
+                              out->format->writer->takes_scattered(out, in) && reader_scatter(in);
+    out->is_scattered |= is_scattered;
+    return is_scattered;
+}
+
+ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+{
+    if (out->stuck != TTR_OK)
+        return store_failure(out, TTR_OK, NULL, error);
+    if (out->has_ended)
+        return refuse_ended(error);
+    ttr_error own = {0};
+    ttr_status status = out->shared ? output_write_shared(out, batch, &own)
+                                    : out->format->writer->write(out, batch, &own);
+    if (status == TTR_OK)
+        status = refuse_loss(out, &own);
+    if (status == TTR_OK)
+        status = output_drain(out, &own);
+    return store_failure(out, status, &own, error);
+}
+
+ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
+{
+    ttr_error own = {0};
+    ttr_status status = out->stuck;
+    if (status == TTR_OK && out->has_ended)
+        return refuse_ended(error);
+    if (status == TTR_OK)
+        status = output_settle_shared(out, &own);
+    if (status == TTR_OK)
+        status = output_write_buffer(out, &own);
+    if (status == TTR_OK)
+        status = out->folder ? folder_flush(out->folder, &own) : sink_flush(out->sink, &own);
+    return store_failure(out, status, &own, error);
+}
+
+ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
+{
+    ttr_error own = {0};
+    if (!out)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "the writer is NULL");
+    if (out->has_ended)
+        return store_failure(out, TTR_OK, NULL, error);
+    ttr_status status = out->stuck;
+    if (status == TTR_OK)
+        status = output_settle_shared(out, &own);
+    if (status == TTR_OK)
+        status = out->format->writer->finish(out, &own);
+    if (status == TTR_OK)
+        status = refuse_loss(out, &own);
+    if (status == TTR_OK)
+        status = output_write_buffer(out, &own);
+    out->bytes = ttr_writer_bytes(out);
+    out->has_ended = true;
+    if (status == TTR_OK) {
+        status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
+        out->folder = NULL;
+        out->sink = NULL;
+    }
+    return store_failure(out, status, &own, error);
+}
+
+/* Stops the helper threads, if any, and frees a writer. */
+static void free_writer(ttr_writer *out)
+{
+    if (!out)
+        return;
+    output_drop_shared(out);
+    output_free(out);
+}
+
+ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
+{
+    ttr_status status = ttr_writer_end(out, error);
+    free_writer(out);
+    return status;
+}
+
+void ttr_abandon(ttr_writer *out)
+{
+    free_writer(out);
+}
+
+const char *ttr_writer_temporary(const ttr_writer *out)
+{
+    if (out->has_ended)
+        return NULL;
+    return out->folder ? folder_temporary(out->folder) : sink_temporary(out->sink);
+}
+
+uint64_t ttr_writer_bytes(const ttr_writer *out)
+{
+    if (out->has_ended)
+        return out->bytes;
+    return (out->folder ? folder_bytes_written(out->folder) : sink_offset(out->sink)) +
+           out->buffer.n;
+}
+
+uint64_t ttr_writer_events(const ttr_writer *out)
+{
+    return out->events;
+}
+
+size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
+{
+    size_t n = 0;
+    ttr_error own = {0};
+    const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
+    (void)store_failure(out, status, &own, NULL);
+    for (size_t i = 0; i < out->format->writer->losses_n; i++)
+        if (out->ledger[i].count)
+            out->told[n++] = out->ledger[i];
+    *losses = out->told;
+    return n;
+}
