@@ -430,7 +430,8 @@ static void without_scratch_what_needs_it_is_given_as_bytes(void **state)
 
 static bool compiles_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     struct arena types;
     arena_init(&types, alloc_default());
     const struct type *type =

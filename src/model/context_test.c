@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"
@@ -211,7 +213,8 @@ static void memory_limit_stops_growth_without_breaking(void **state)
 
 static bool use_everything(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     ttr *t = ttr_new(&options);
     if (!t)
         return false;

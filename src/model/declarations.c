@@ -2,6 +2,8 @@
  * Left out: headers of packets, which nobody sees as fields. */
 #include <string.h>
 
+#include <tracetta/event_class.h>
+
 #include "base/status.h"
 #include "model/input.h"
 #include "model/type.h"
@@ -27,7 +29,7 @@ struct walk {
 };
 
 _Static_assert(sizeof(struct walk) <= sizeof(((ttr_declarations *)0)->state), "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
+_Static_assert(sizeof(((ttr_class *)0)->internal) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
 bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
@@ -54,7 +56,7 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
                          .version = class.version,
                          .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
-        about->own[k] = class.root[k];
+        about->internal[k] = class.root[k];
     return true;
 }
 
@@ -81,9 +83,9 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
 
 void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk)
 {
-    *walk = (ttr_declarations){.own = {NULL}};
+    *walk = (ttr_declarations){.internal = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
-        walk->own[i] = about->own[i];
+        walk->internal[i] = about->internal[i];
 }
 
 static uint8_t value_type_of(const struct type *type)
@@ -133,7 +135,7 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
 static const ttr_text *show_reference(const ttr_declarations *declarations, struct walk *walk,
                                       const struct type_reference *reference)
 {
-    const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
+    const struct type *type = reference->names_n ? declarations->internal[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
         return reference->names;
     for (uint32_t i = 0; i < reference->names_n; i++) {
@@ -201,7 +203,7 @@ static bool holds_others(const struct type *type)
 static bool enter_root(ttr_declarations *declarations, struct walk *walk)
 {
     for (uint32_t root = walk->root ? walk->root : ROOT_PACKET_CONTEXT; root < ROOT_COUNT; root++) {
-        const struct type *type = declarations->own[root];
+        const struct type *type = declarations->internal[root];
         if (!type)
             continue;
         walk->root = root + 1;

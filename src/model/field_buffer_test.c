@@ -2,6 +2,8 @@
  * records of many types: layout_random_test.c. */
 #include "support/layout_test.h"
 
+#include <tracetta/build.h>
+
 static void place(const struct layout_schema *schema, const ttr_event *event,
                   struct layout_run *run)
 {

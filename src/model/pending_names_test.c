@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <tracetta/advanced.h>
+
 #include "support/memory_reader.h"
 
 #define N 2000

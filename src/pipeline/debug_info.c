@@ -256,7 +256,7 @@ static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, u
 {
     ttr_place place = {
         .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
-    info->options.locate(info->options.own, binary, address, &place);
+    info->options.locate(info->options.user_data, binary, address, &place);
     ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
     ttr_text texts[] = {place.binary, place.function, place.source};
     for (size_t i = 0; i < FIELDS - 1; i++)

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/debug_info.h>
+
 #include "support/memory_reader.h"
 
 #define EVENTS 64
@@ -24,7 +28,7 @@ static void begin(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options),
                                                                 .resize = alloc->resize,
-                                                                .own = alloc->own}
+                                                                .user_data = alloc->own}
                                                : NULL)};
     scene->builder = scene->t ? ttr_builder_new(scene->t) : NULL;
 }
@@ -165,7 +169,7 @@ static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted
 {
     const ttr_debug_options options = {.size = sizeof options,
                                        .locate = locate,
-                                       .own = scene,
+                                       .user_data = scene,
                                        .like_babeltrace2 = like_babeltrace2};
     const struct memory_events events = {.event = scene->event,
                                          .n = scene->n,

@@ -6,7 +6,7 @@
 #ifndef TRACETTA_PIPELINE_FIELD_INJECTOR_H
 #define TRACETTA_PIPELINE_FIELD_INJECTOR_H
 
-#include <tracetta/read.h>
+#include <tracetta/tracetta.h>
 
 #define ANNOTATE_FAILED SIZE_MAX
 

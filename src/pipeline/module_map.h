@@ -6,7 +6,7 @@
 #ifndef TRACETTA_PIPELINE_MODULE_MAP_H
 #define TRACETTA_PIPELINE_MODULE_MAP_H
 
-#include <tracetta/read.h>
+#include <tracetta/debug_info.h>
 
 #include "base/buffer.h"
 #include "base/intern.h"

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_PIPELINE_READ_LOOP_H
 #define TRACETTA_PIPELINE_READ_LOOP_H
 
-#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 struct walk {
     ttr_status (*take)(void *own, const ttr_batch *batch,

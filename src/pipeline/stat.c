@@ -4,6 +4,8 @@
  * rows, not with the events. */
 #include <string.h>
 
+#include <tracetta/analyse.h>
+
 #include "base/histogram.h"
 #include "base/status.h"
 #include "model/context.h"

@@ -2,6 +2,8 @@
  * grows with those only. */
 #include <string.h>
 
+#include <tracetta/analyse.h>
+
 #include "base/status.h"
 #include "model/context.h"
 #include "model/reader.h"

@@ -4,6 +4,8 @@
 #include "support/memory_reader.h"
 #include "model/context.h"
 
+#include <tracetta/analyse.h>
+
 #define N 500
 
 static ttr_event events[N];

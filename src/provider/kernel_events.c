@@ -1,6 +1,7 @@
 /* Lists of the kernel's tracepoints, from three files of tracefs: available_events ("system:name"
  * lines), set_event (the same of those that are enabled) and user_events_status ("name # Used by
  * ftrace perf").  Of user events the format tells whether they are EventHeader's. */
+#include <tracetta/event.h>
 #include <tracetta/tracepoints.h>
 
 #include <errno.h>

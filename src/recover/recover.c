@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <tracetta/formats.h>
+
 #include "base/status.h"
 
 bool recover_show(const struct recovery *recovery, ttr_recover_step *step, ttr_recover_stage stage)
@@ -160,7 +162,7 @@ ttr_status ttr_recover(const char *input, const char *output, const ttr_recover_
         recovery.writing = *options->writing;
     if (options->context && options->context->resize)
         recovery.alloc =
-            (struct alloc){.resize = options->context->resize, .own = options->context->own};
+            (struct alloc){.resize = options->context->resize, .own = options->context->user_data};
     arena_init(&recovery.arena, &recovery.alloc);
     recover_input(&recovery, input, output);
     arena_free(&recovery.arena);

@@ -16,6 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+
 #include "base/status.h"
 #include "recover/recover.h"
 

@@ -6,7 +6,7 @@
 #ifndef TRACETTA_SYMBOLS_SYMBOL_LIST_H
 #define TRACETTA_SYMBOLS_SYMBOL_LIST_H
 
-#include <tracetta/read.h>
+#include <tracetta/debug_info.h>
 
 struct symbol_lists;
 

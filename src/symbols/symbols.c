@@ -11,6 +11,7 @@
  * it could not check.
  *
  * Files are shared by the binaries that name them.  Each binary is looked for once. */
+#include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
 #include <fcntl.h>

@@ -5,6 +5,8 @@
 #include "support/dump.h"
 #include "fuzz/fuzz.h"
 
+#include <tracetta/advanced.h>
+
 #ifndef FORMAT
 #define FORMAT "fxt"
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/event_class.h>
+
 #include "cli/input/input_list.h"
 #include "cli/ui/messages.h"
 

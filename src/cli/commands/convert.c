@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/formats.h>
+
 #include "cli/input/debug_info.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/recover.h>
+
 #include "cli/commands/convert.h"
 #include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"

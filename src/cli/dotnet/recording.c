@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+
 #include "cli/commands/command.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"

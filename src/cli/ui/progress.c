@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
+
 #include "cli/commands/command.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"

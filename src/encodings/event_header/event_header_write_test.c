@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/build.h>
+
 #include "encodings/json/field_json.h"
 #include "support/support.h"
 

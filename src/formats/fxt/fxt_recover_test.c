@@ -1,5 +1,7 @@
 /* Damage by the thousand: one size field of a file of 10,000 events changed at random, and what is
  * left of the others. */
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -3,6 +3,8 @@
  * given must be what was put, by time. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/debug_info.h>
+#include <tracetta/profile.h>
 #include <tracetta/tracetta.h>
 
 #include "support/hexa.h"
@@ -85,8 +88,10 @@ static void profiles_ask_for_functions_by_file_build_id_and_place(void **state)
     const ttr_profile_frame *frame;
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_vector(t, &hexa);
-    const ttr_profile_options options = {
-        .size = sizeof options, .flags = TTR_PROFILE_MERGED, .locate = keep, .locate_own = &asked};
+    const ttr_profile_options options = {.size = sizeof options,
+                                         .flags = TTR_PROFILE_MERGED,
+                                         .locate = keep,
+                                         .locate_user_data = &asked};
     ttr_profile *profile = ttr_profile_new(t, reader, &options, NULL);
     assert_non_null(profile);
     assert_int_equal(ttr_profile_frames(profile, &frame), 1);

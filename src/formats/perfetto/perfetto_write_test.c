@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+
 #include "support/protobuf_dump.h"
 #include "support/support.h"
 #include "support/writing.h"

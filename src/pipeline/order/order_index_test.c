@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #include "support/memory_reader.h"
 #include "model/reader.h"
@@ -308,7 +310,7 @@ static void memory_stays_flat(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     (void)state;
     memory_random_events(t, events, MANY, 3, 100000);
     for (size_t i = 0; i < MANY; i++)

@@ -3,6 +3,8 @@
 #define TRACETTA_PIPELINE_ORDER_SORT_H
 
 #include <tracetta/analyse.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "base/alloc.h"
 

@@ -7,6 +7,9 @@
 #include <sys/resource.h>
 #include <signal.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+
 #include "support/memory_reader.h"
 #include "model/reader.h"
 #include "pipeline/order/sort.h"
@@ -297,7 +300,7 @@ static size_t peak_of(uint32_t reports)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     ttr_reader *in[60];
     memory_random_events(t, events, N, 3, 1000000);
     for (size_t i = 0; i < 60; i++) {
@@ -345,7 +348,7 @@ static void a_large_event_leaves_no_more_behind_than_itself(void **state)
         bytes[i] = support_random(&seed);
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     ttr_put_bytes(builder, "bytes", bytes, LARGE);

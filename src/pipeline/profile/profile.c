@@ -250,7 +250,8 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
                       .in = in,
                       .profile = profile};
     ttr_error own = {0};
-    ttr_tree *tree = ttr_tree_new(profile->t, &tap.base, options->progress, options->own, &own);
+    ttr_tree *tree =
+        ttr_tree_new(profile->t, &tap.base, options->progress, options->user_data, &own);
     if (own.status != TTR_OK && error)
         *error = own;
     if (!tree)
@@ -305,14 +306,14 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
                                     .alloc = &t->counted,
                                     .flags = options->flags,
                                     .locate = options->locate,
-                                    .locate_own = options->locate_own};
+                                    .locate_own = options->locate_user_data};
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
     const struct walk walk = {.take = take_batch,
                               .own = profile,
                               .progress = options->progress,
-                              .progress_own = options->own};
+                              .progress_own = options->user_data};
     if (status == TTR_OK)
         status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error)
                                                       : read_both(profile, in, options, error);

@@ -9,6 +9,7 @@
 #define TRACETTA_PIPELINE_PROFILE_PROFILE_H
 
 #include <tracetta/analyse.h>
+#include <tracetta/debug_info.h>
 #include <tracetta/profile.h>
 
 #include "base/buffer.h"

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <tracetta/build.h>
+
 #include "support/memory_reader.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"

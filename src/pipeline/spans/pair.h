@@ -2,7 +2,7 @@
 #ifndef TRACETTA_PIPELINE_SPANS_PAIR_H
 #define TRACETTA_PIPELINE_SPANS_PAIR_H
 
-#include <tracetta/read.h>
+#include <tracetta/tracetta.h>
 
 /* ttr_pair with at most `max_open` begins waiting for their ends; the others and their ends pass as
  * they are. */

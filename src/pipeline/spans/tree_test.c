@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/analyse.h>
+
 #include "support/corpus.h"
 #include "support/memory_reader.h"
 #include "model/activity.h"

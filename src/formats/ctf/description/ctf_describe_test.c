@@ -1,6 +1,9 @@
 /* What a trace says of itself, through the public calls: classes with counts of each stream,
  * clocks, the trace that streams are parts of, metadata in other languages, a trace without stream
  * files. */
+#include <tracetta/advanced.h>
+#include <tracetta/event_class.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"

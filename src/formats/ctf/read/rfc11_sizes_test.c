@@ -3,6 +3,8 @@
  * tell the right ones, and all events are given. */
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 #include <zlib.h>
 

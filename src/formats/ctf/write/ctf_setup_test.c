@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -122,7 +124,7 @@ static void hundreds_of_small_streams_take_two_reads_each(void **state)
     make_trace(folder);
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
     ttr *t = ttr_new(&options);
     const unsigned long first = reads(), before = reads();
     const bool is_told = before == first + 1; /* tools that watch programs read for themselves */
