@@ -1,11 +1,25 @@
-/* Merging on one time line: a queue (input_queue.h) knows which input has the next event.
+/* k-way merge of readers by time.
  *
- * A batch has one array of views: where all inputs can be told to keep theirs in one (they are
- * files, mostly), it only picks; else views are copied.  Payloads never are: an input is read again
- * only when the batch that points to its payloads was used up, so a batch ends where any input's
- * own does.  Raw records lose that name, and definitions are left out: two inputs have two sets of
- * tables, and a copy of both would mix them up.  Not so where the format of all inputs tells them
- * apart. */
+ * A priority queue (input_queue.h) has the input with the earliest next event.  Events of equal
+ * time come in the order of the inputs.  There are four ways to merge; prepare_merge selects one at
+ * the first batch:
+ *
+ *   batch_merge.h  5 or more inputs that can be read up to a time: window by window
+ *   select         all inputs keep their events in one shared array (reader_set_buffer): a batch is
+ * a list of indices, nothing is copied.  For two inputs without a queue, free of branches. copy
+ * events are copied to the output array, payloads are not one by one     if order does not matter
+ * (ttr_reader_allow_stream_order): input after input
+ *
+ * Invariant: an input is read again only after the batch with its last events was consumed.
+ * Payloads of a batch point into buffers of the inputs, so a batch ends where any input's batch
+ * ends.
+ *
+ * Events lose TTR_EVENT_RAW and definitions are omitted, since tables of different inputs would
+ * mix. They are kept if the format of all inputs separates their tables (struct format, `apart`).
+ *
+ * Cost: at most log2(inputs) comparisons per event; one if consecutive events are of one input. If
+ * more than one input is not ordered, ttr_merge passes all inputs to one sorter (sort.h), so that
+ * memory does not grow with their number. */
 #include "base/status.h"
 #include "model/context.h"
 #include "model/input.h"
@@ -17,27 +31,28 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_OF_WINDOW \
-    128u /* which were asked for together: no more than the nearest cache has room for */
+#define BATCH_OF_WINDOW                                                                        \
+/* events per batch of batch_merge, whose events the sort has just touched: few enough for the \
+ * L1 cache */
+128u
 
-/* Events that inputs hold together where they are many: few inputs 256 KiB, to be found in the
- * nearer caches when their turn comes; hundreds more, since entering an input anew for a few events
- * costs more than fetching them from farther off; but 4 MiB at most. */
+/* Number of events that all inputs buffer together.  Few inputs: 256 KiB, to stay in the L2 cache.
+ * Hundreds: more, since switching inputs costs more than cache misses; at most 4 MiB. */
 #define EVENTS_LEAST 2048u
 #define EVENTS_EACH 64u
 #define EVENTS_MOST 32768u
 
-/* Views lie at whole lines of the cache. */
+/* Events are aligned to cache lines. */
 #define LINE ((uintptr_t)64)
 
-/* An input that is copied from. */
-struct lane {
+    /* An input in copy mode. */
+    struct lane {
     ttr_batch batch;
-    uint32_t at; /* next event of the batch */
+    uint32_t at; /* index of the next event of the batch */
 };
 
-/* An input that is picked from: its events not yet given, by their place in the array; both
- * ROW_OVER where there will be no more. */
+/* An input in select mode: indices in the shared array of its next event and the end of its events.
+ * Both are ROW_OVER at its end. */
 struct row {
     uint32_t at, end;
 };
@@ -47,28 +62,28 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **told; /* the same for reports (group_readers) */
-    struct lane *lane; /* copies; else NULL */
-    struct row *row;   /* picks; else NULL */
+    ttr_reader **told; /* `in`, ordered for reports (group_readers) */
+    struct lane *lane; /* copy mode, else NULL */
+    struct row *row;   /* select mode, else NULL */
     size_t n;
     struct input_queue queue;
     size_t
-        dry; /* the input to be read before anything else; at first one after the other, n = none */
-    bool is_scattered; /* inputs are read one after another: `dry` is read; what is below is not
-                          used */
-    bool is_ready;     /* it is known whether views are copied */
-    bool has_windows;  /* many inputs that can be read up to a time; then the members above are not
-                          used */
+        /* input to read before the next event is known, n = none; at the start each input in turn
+         */
+        dry;
+    /* inputs are read one by one: `dry` is the current one, the members below are not used */
+    bool is_scattered;
+    bool is_ready;    /* the mode is selected */
+    bool has_windows; /* batch_merge.h is used; the members above are not */
     struct batch_merge windows;
-    bool is_filled; /* all were read once */
-    ttr_event *out; /* copies: room for BATCH; picks: all that the inputs hold */
-    void
-        *memory; /* where that begins, `events` of them; it is moved to a whole line of the cache */
+    bool is_filled; /* all inputs were read once */
+    ttr_event *out; /* copy mode: BATCH events; select mode: the shared array */
+    void *memory;   /* allocation of `out`, of `events` events, before alignment */
     size_t events;
     uint32_t pick[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct renames renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;         /* rest of a batch that was split at a thread name */
+    ttr_status ending;      /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -89,7 +104,8 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
-/* How many events the inputs keep in an array lent to them; 0 where one of them does not. */
+/* Returns the number of events that all inputs can keep in a shared array; 0 if one cannot use it.
+ */
 static size_t events_to_lend(const struct merger *merger)
 {
     size_t n = 0;
@@ -117,7 +133,7 @@ static uint32_t events_at_hand(size_t n)
     return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
 }
 
-/* Decides between picking and copying: not before all is known of the inputs. */
+/* Selects the mode.  Called at the first batch, when the properties of the inputs are final. */
 static ttr_status get_ready(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
@@ -151,21 +167,21 @@ static inline uint64_t rank_of_lane(const struct lane *lane)
     return order_time(ttr_batch_at(&lane->batch, lane->at)->time);
 }
 
-/* The rank of an input's next event. */
+/* Returns the rank of the next event of an input. */
 static inline uint64_t rank_of(const struct merger *merger, size_t i)
 {
     return merger->row ? order_time(merger->out[merger->row[i].at].time)
                        : rank_of_lane(&merger->lane[i]);
 }
 
-/* Two inputs that are picked from need no queue. */
+/* True if the branch-free loop for two inputs applies. */
 static inline bool is_pair(const struct merger *merger)
 {
     return merger->n == 2 && merger->row && merger->base.apart;
 }
 
-/* Reads the input that is dry; true in *has_more where it is not at its end.  One that fails has
- * ended; the failure is told when all the others have. */
+/* Reads the next batch of an input; *has_more is false at its end.  An input that fails counts as
+ * ended; its error is returned after the other inputs have ended. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
     ttr_error own;
@@ -187,7 +203,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
 
-/* Reads what must be read before the next event is known. */
+/* Reads the inputs without which the next event is unknown. */
 static ttr_status refill(struct merger *merger)
 {
     bool has_more;
@@ -214,8 +230,8 @@ static ttr_status refill(struct merger *merger)
     return TTR_OK;
 }
 
-/* Hundreds of inputs have more at hand than the nearer caches hold, and each is looked at for one
- * event and then not for long: what is wanted next time is asked for now. */
+/* Prefetches the next event of an input: hundreds of inputs exceed the near caches, and each is
+ * visited for one event at a time. */
 static inline void prefetch(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
@@ -246,15 +262,15 @@ static uint32_t copy_events(struct merger *merger)
     return n;
 }
 
-/* Whether an event counts among those of inputs that know nothing of each other. */
+/* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
 static inline bool take_mixed(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
 }
 
-/* Picks events in order until the batch is full or an input must be read: as many of one input as
- * come before those of all others, and then of the next. */
+/* Selects events in order until the batch is full or an input must be read.  Selects all events of
+ * one input that precede those of the others, then continues with the next input. */
 static uint32_t pick_events(struct merger *merger)
 {
     struct input_queue *queue = &merger->queue;
@@ -284,8 +300,7 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
-/* The same for two inputs, of which nobody guesses whose turn it is: without a choice for each
- * event. */
+/* As pick_events, for two inputs whose turn is unpredictable: without a branch per event. */
 static uint32_t pick_of_pair(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
@@ -310,7 +325,7 @@ static uint32_t pick_of_pair(struct merger *merger)
     return n;
 }
 
-/* Whether there may be more events. */
+/* Returns true if an input may have more events. */
 static bool has_more_events(const struct merger *merger)
 {
     return is_pair(merger) ? merger->dry != merger->n : merger->queue.n > 0;
@@ -325,7 +340,7 @@ static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_e
     return merger->windows.ending;
 }
 
-/* All of an input, then all of the next, whose memory is free again before. */
+/* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
 static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error own;
@@ -343,7 +358,7 @@ static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_er
     return merger->ending;
 }
 
-/* The next events in order. */
+/* Returns the next events in order. */
 static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
@@ -367,8 +382,8 @@ static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_erro
     return merger->ending;
 }
 
-/* Names hold from their place in the order on; read one after another, inputs give none, and what
- * they told holds when all is read. */
+/* Splits batches at thread names, so that a name applies only to later events.  Inputs that are
+ * read one by one have no common order: their names are applied at the end. */
 static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct merger *merger = (struct merger *)base;
@@ -395,7 +410,7 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
-    if (base->reports == merger->n) /* one each */
+    if (base->reports == merger->n) /* each input has one report */
         return index < merger->n && ttr_reader_report(merger->told[index], 0, report);
     return report_of_readers(merger->told, merger->n, index, report);
 }
@@ -439,7 +454,7 @@ static struct notes *merger_notes(ttr_reader *base)
     return merger->n ? reader_notes(merger->in[0]) : NULL;
 }
 
-/* The format that tells all inputs apart, or NULL. */
+/* Returns the format that separates the tables of all inputs, or NULL. */
 static const struct format *apart_of(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->apart : NULL;
@@ -488,8 +503,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     return &merger->base;
 }
 
-/* More than one input out of order: all go through one sorter, so that memory does not grow with
- * their number. */
+/* If more than one input is not ordered, one sorter reads all of them, so that memory does not grow
+ * with their number. */
 ttr_reader *ttr_merge(ttr *t, ttr_reader **in, size_t n, ttr_error *error)
 {
     size_t unordered = 0, at = 0, strange = 0;

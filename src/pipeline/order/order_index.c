@@ -1,9 +1,12 @@
-/* Finding out where a reader is out of order: the earliest time of each piece of so many events,
- * then, from the end on, of all pieces behind.
+/* Suffix minima of event times.
  *
- * Pieces begin as single events; whenever there are too many, two become one, so that memory is
- * bounded whatever the size of the input, and what is said stays true: it is only said for fewer
- * places. */
+ *   1. While reading, floor[i] is the minimum time of the events in block i.
+ *   2. At the end, a pass from the last block to the first makes floor[i] the minimum of block i
+ * and all later ones.
+ *
+ * A block has one event at first.  If there are more than 65,536 blocks, pairs of neighbours are
+ * joined and the block size doubles, so memory is at most 512 KiB.  The floor of a larger block is
+ * lower or equal: sorting stays correct but holds events back longer. */
 #include "pipeline/order/order_index.h"
 
 #include "base/status.h"
@@ -14,16 +17,17 @@
 
 struct ttr_disorder {
     const struct alloc *alloc;
-    int64_t *floor; /* by piece */
+    int64_t *floor; /* ns; by block */
     size_t n, capacity;
-    unsigned shift; /* 1 << shift events are a piece */
+    unsigned shift; /* a block has 1 << shift events */
     uint64_t events;
-    bool is_there; /* some event is out of order */
-    int64_t last;  /* of the event before */
+    /* an event is earlier than its predecessor, or of an earlier source at the same time */
+    bool is_there;
+    int64_t last; /* of the previous event, ns */
     uint16_t last_source;
 };
 
-/* Two pieces become one. */
+/* Joins pairs of neighbouring blocks. */
 static void halve(ttr_disorder *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
@@ -66,7 +70,7 @@ static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
-/* How early events behind a piece are is said of the piece, too. */
+/* Makes each floor the minimum over its own and all later blocks. */
 static void settle(ttr_disorder *disorder)
 {
     for (size_t i = disorder->n; i-- > 1;)

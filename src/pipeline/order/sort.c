@@ -1,15 +1,34 @@
-/* Exact sorting in bounded memory: events are collected with their fields until a budget is full,
- * ordered by a radix sort over small keys, and either given at once or written as a run to a
- * temporary file (sorted_runs.h) and merged at the end.
+/* External merge sort of events in bounded memory.
  *
- * Definitions are dropped: tables of a format lose their meaning out of order.  For the same reason
- * events lose their raw records and keep their fields only.  An input that fails half way still
- * gives what it gave, in order; the failure comes after it.
+ * Order of calls
+ *   collect   copy events with their fields into memory until the budget (struct sort_limits) is
+ * full spill     sort them (radix sort of small keys) and append them to a temporary file as a run
+ *   merge     at the end of the input, merge all runs (sorted_runs.h); an input that fits into
+ * memory is sorted there and no file is made
  *
- * Where it is known how early events may still come (order_index.h), all that is earlier is given
- * at once; the rest waits in memory.  When too much of it waits, all goes to runs, until everything
- * in them is earlier than what is still to come: then these are merged and given, and sorting
- * begins anew. */
+ * With an index of the order (order_index.h) the input need not be read to its end.  The index has
+ * the minimum time of all later events, the floor.  Collected events below the floor are final and
+ * are returned at once; the others stay in memory.  If too many stay, they are spilled; when the
+ * floor exceeds the last time of all runs, the runs are merged and returned, and collecting starts
+ * again.
+ *
+ *   collecting ── all input read, or enough events below the floor ──> returning memory ──┐
+ *       │  ^                                                                              │
+ *       │  └──────────────────────────── all returned ───────────────────────────────────<┤
+ *       └─ budget full: spill; floor above all runs ──────────────────> returning runs ───┘
+ *
+ * Invariants
+ *   - Events are ordered by (time, rank of the input, position).  The rank is stored in
+ * ttr_event.part.
+ *   - Equal keys keep the order of the input: the radix sort is stable, and runs are numbered.
+ *   - Every time of the runs is at most spilled_until; no later event is below returned_until.
+ *
+ * Cost: per event one copy, the passes of the radix sort, and if spilled one write and one read per
+ * level of the merge (128 runs per level).  Memory: see sort_limits_default.
+ *
+ * Left out: definitions, since the tables of a format are valid only in its order.  For the same
+ * reason events lose TTR_EVENT_RAW and keep their decoded fields.  If an input fails, its events so
+ * far are returned in order, then the error. */
 #include "pipeline/order/sort.h"
 
 #include "base/pairmap.h"
@@ -25,12 +44,12 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-#define MANY_INPUTS 1024u /* reports */
+#define MANY_INPUTS 1024u /* with this many reports, limits are divided by MANY_SHARE */
 #define MANY_SHARE 4u
-#define LOOK_FIRST ((size_t)1024) /* events that wait before it is looked what may go */
-#define LEAST_SHARE 8u /* of what waits, that is worth to be given where there is no more room */
+#define LOOK_FIRST ((size_t)1024) /* collected events before the first check for final ones */
+#define LEAST_SHARE 8u /* fraction of the collected events that must be final if memory is full */
 
-/* About 4,096 events: often enough for Ctrl-C to be felt at once. */
+/* About 4,096 events: Ctrl-C takes effect within milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
 
 const struct sort_limits sort_limits_default = {.run_events = 32768,
@@ -38,43 +57,44 @@ const struct sort_limits sort_limits_default = {.run_events = 32768,
                                                 .fan_in = 128,
                                                 .read_bytes = (size_t)32 * 1024};
 
-/* Events in memory, with room that is kept from run to run. */
+/* Events in memory; buffers are reused for the next run. */
 struct collected {
     ttr_event *event;
-    size_t *payload_at; /* in `bytes` */
+    size_t *payload_at; /* offset in `bytes` */
     struct order_key *key, *spare;
     size_t n, event_room, at_room, key_room, spare_room;
     struct buffer bytes;
 };
 
-/* What it does. */
+/* The state of a sorter. */
 enum doing { COLLECTS, GIVES_HELD, GIVES_RUNS };
 
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **told;    /* the same for reports (group_readers) */
-    size_t in_n, reading; /* reading: the reader being read */
-    ttr_batch batch;      /* of it */
+    ttr_reader **told;    /* `in`, ordered for reports (group_readers) */
+    size_t in_n, reading; /* index of the reader being read */
+    ttr_batch batch;      /* borrowed from that reader */
     uint32_t batch_at;
     uint64_t batches;
     enum doing doing;
-    bool is_collected, is_spilled; /* all is read; there are runs */
+    bool is_collected, is_spilled; /* all inputs are read to their ends; runs exist */
     struct collected held;
-    size_t given, ready;       /* of what is held, in order */
-    const ttr_disorder *known; /* NULL = it is not */
-    uint64_t taken;            /* events of the input, definitions left out */
-    size_t look_at;            /* so many held: it is looked what may go */
-    int64_t spilled_until;     /* no event in the runs is later */
-    int64_t given_until;       /* nothing that comes is earlier, by what is known */
-    struct collected kept;     /* room for what stays */
-    int64_t from_ns, to_ns;    /* events outside of it are not kept */
+    /* indices into the sorted events: next to return, end of those that are final */
+    size_t given, ready;
+    const ttr_disorder *known; /* NULL = no index */
+    uint64_t taken;            /* events read so far, without definitions */
+    size_t look_at;            /* number of collected events at which to check for final ones */
+    int64_t spilled_until;     /* ns; maximum time in the runs */
+    int64_t given_until;       /* ns; by the index, no unread event is earlier */
+    struct collected kept;     /* buffers for the events that stay when others are returned */
+    int64_t from_ns, to_ns;    /* ns; events outside are dropped (a filter above asks for this) */
     struct runs runs;
     ttr_event out[BATCH];
-    struct renames renames; /* of inputs */
-    ttr_batch rest;         /* what is to be given next, behind a name */
-    ttr_status ending;      /* of the first input that failed */
+    struct renames renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;         /* rest of a batch that was split at a thread name */
+    ttr_status ending;      /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -95,7 +115,8 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
     return sum;
 }
 
-/* The first reader of the same trace as the i-th; itself where it has several inputs. */
+/* Sets *first to the index of the first reader of the same trace as the i-th reader.  A reader of
+ * several inputs is a group of its own.  Returns false if memory is exhausted. */
 static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
@@ -110,7 +131,8 @@ static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
     return known || pairmap_put(firsts, trace, 0, i);
 }
 
-/* Puts readers into their groups; begin: room for n numbers. */
+/* Writes the readers to `grouped`, group by group.  `begin` is scratch space for n numbers, all 0.
+ */
 static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
                           uint32_t *begin, size_t n)
 {
@@ -154,7 +176,7 @@ void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *con
         alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
 }
 
-/* The reader that has the report; *index becomes that within it. */
+/* Returns the reader of a report, and sets *index to the number of the report within it. */
 static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *index)
 {
     ttr_report report = {.size = sizeof report};
@@ -218,7 +240,7 @@ static bool reserve(const struct alloc *alloc, struct collected *held, size_t ne
                          sizeof *held->spare);
 }
 
-/* What is at one time comes as a merge gives it. */
+/* Returns the rank of a source in a merge, which orders events of equal time. */
 static size_t rank_of(const ttr *t, uint16_t source)
 {
     return source < t->sources_n ? t->sources[source].rank : source;
@@ -243,7 +265,8 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
     return TTR_OK;
 }
 
-/* Orders what is held and turns its pointers to where the bytes have come to rest. */
+/* Sorts the collected events, and sets their payload pointers now that the buffer no longer moves.
+ */
 static void order_held(struct collected *held)
 {
     order_keys(held->key, held->spare, held->n);
@@ -252,7 +275,7 @@ static void order_held(struct collected *held)
             packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
-/* Makes a run of the first n events that are held in order. */
+/* Writes the first n sorted events as a run. */
 static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 {
     const struct collected *held = &sorter->held;
@@ -276,14 +299,14 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
     return status;
 }
 
-/* Objects and gaps are asked for whatever their time. */
+/* Objects and gaps are kept at any time, since a filter passes them. */
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
            is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
-/* How many of the events that are held, in order, are earlier than all that are still to come. */
+/* Returns the number of sorted events that are earlier than the floor, by binary search. */
 static size_t count_ready(const struct collected *held, int64_t floor)
 {
     size_t low = 0, high = held->n;
@@ -297,8 +320,8 @@ static size_t count_ready(const struct collected *held, int64_t floor)
     return low;
 }
 
-/* Looks whether something of what waits in memory may go: half of it, or less where there is no
- * more room. */
+/* Checks whether enough collected events are final: half of them, or an eighth if memory is full.
+ */
 static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *held = &sorter->held;
@@ -312,8 +335,8 @@ static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
     sorter->doing = GIVES_HELD;
 }
 
-/* Merges the runs and what is held that may go with them, where all in them is earlier than what is
- * still to come. */
+/* Starts merging the runs, with the final part of the collected events, once the floor is above all
+ * runs. */
 static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
@@ -326,7 +349,7 @@ static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* What is to be done when one more event is held. */
+/* Decides after each collected event: continue, return final events, or spill. */
 static ttr_status settle(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
@@ -363,14 +386,14 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Whoever watches may end all inputs where they are. */
+/* Stops reading all inputs if the progress callback asks for it. */
 static void ask_for_end(struct sorter *sorter)
 {
     if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
         sorter->reading = sorter->in_n;
 }
 
-/* Reads all inputs to their ends, one after the other, or until something can be given. */
+/* Reads the inputs one by one, until all ended or events can be returned. */
 static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
@@ -397,7 +420,7 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
     return TTR_OK;
 }
 
-/* Collects until something can be given; at the end of all inputs that is the rest. */
+/* Collects until events can be returned; at the end of the inputs, these are all that remain. */
 static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_all(sorter, error);
@@ -417,7 +440,7 @@ static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
-/* Leaves what was given, and moves the rest to the front. */
+/* Removes the returned events and moves the others to the front. */
 static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held, *kept = &sorter->kept;
@@ -440,7 +463,7 @@ static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
     return held->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Goes on to sort behind what was given. */
+/* Starts collecting again after a part was returned. */
 static ttr_status begin_anew(struct sorter *sorter, ttr_error *error)
 {
     const ttr_status status = drop_given(sorter, error);
@@ -493,7 +516,7 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
     return sorter->ending;
 }
 
-/* Names hold from their place in the order on. */
+/* Splits batches at thread names, so that a name applies only to later events. */
 static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -516,7 +539,7 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
         reader_rank(sorter->in[i], next);
 }
 
-/* Whoever merges it with others applies names, then. */
+/* Passes the thread names to the merge above, which applies them. */
 static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
@@ -551,8 +574,8 @@ static struct notes *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
 }
 
-/* Many inputs take room of their own: with them runs are shorter, and so are the buffers that they
- * are merged with. */
+/* Reduces the limits for many inputs, whose own buffers need memory: runs and read buffers are
+ * smaller. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits own = *limits;
@@ -621,7 +644,7 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
 ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
                        ttr_error *error)
 {
-    /* What stays when others go is moved, for which there is to be room, too. */
+    /* Events that stay are moved to second buffers, so each may use half of the memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
                                      .run_bytes = limits->run_bytes / 2 + 1,
                                      .fan_in = limits->fan_in,

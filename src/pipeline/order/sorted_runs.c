@@ -1,11 +1,12 @@
-/* Runs on disk.  A record is what differs between the 128-byte view and that of the event before it
- * in its run, and the payload, both as words.h packs them; pointers inside the view are only told
- * from NULL.
+/* Runs on disk.  A record has the difference (XOR) of the 128-byte event to its predecessor in the
+ * run, and the payload.  Both are packed by words.h, which omits zero bytes.
  *
- *     [0..3] bytes behind this | view ^ the one before | payload
+ *     offset  0         4
+ *            | size    | packed event XOR predecessor | packed payload |
+ *              uint32 LE, bytes that follow
  *
- * Buffers are filled at the beginning of a batch only, because filling moves the bytes that the
- * batch before pointed to. */
+ * Pointers are stored as NULL or not NULL only.  Read buffers are filled only at the start of a
+ * batch, because filling moves the bytes to which events of the previous batch point. */
 #include "pipeline/order/sorted_runs.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@
 #define OUT_BYTES ((size_t)128 * 1024)
 #define OUT_MOST (8 * OUT_BYTES)
 #define GIVEN_BYTES \
-    ((size_t)64 * 1024) /* what payloads of one call may take, but for one that is larger */
+    ((size_t)64 * 1024) /* bytes of payloads returned per call, except for a single larger one */
 #define PREFIX ((size_t)4)
 #define NO_CURSOR UINT32_MAX
 #define COLLAPSE_ROOM 64u
@@ -55,7 +56,8 @@ static ttr_status flush(struct runs *runs, ttr_error *error)
         return fail_memory(error);
     ttr_status status = spill_append(&runs->spill, runs->out.bytes, runs->out.n, error);
     buffer_clear(&runs->out);
-    if (runs->out.capacity > OUT_MOST) /* one large event is no reason to keep its room */
+    /* a single large event must not enlarge the buffer for good */
+    if (runs->out.capacity > OUT_MOST)
         buffer_free(&runs->out);
     return status;
 }
@@ -70,7 +72,7 @@ ttr_status runs_begin(struct runs *runs, ttr_error *error)
     return TTR_OK;
 }
 
-/* What two views differ in, and back again; by words, of which there is no padding between. */
+/* XOR of two events, 8 bytes at a time; ttr_event has no padding.  Its own inverse. */
 static void differ(const ttr_event *a, const ttr_event *b, ttr_event *to)
 {
     uint64_t x[sizeof *a / 8], y[sizeof *a / 8];
@@ -99,29 +101,31 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     return out->n >= OUT_BYTES || out->failed ? flush(runs, error) : TTR_OK;
 }
 
-/* The size of the record at the head of a cursor by its own word; that of its first bytes where
- * these are not there. */
+/* Returns the size of the record at the head of a cursor, as stored in it; PREFIX if that is not in
+ * the buffer. */
 static size_t size_said(const struct run_cursor *cursor)
 {
     return cursor->n - cursor->head < PREFIX ? PREFIX
                                              : PREFIX + load_u32le(cursor->bytes + cursor->head);
 }
 
-/* The size of the record at the head of a cursor; 0 when it is not whole in the buffer. */
+/* Returns the size of the record at the head of a cursor; 0 if it is not completely in the buffer.
+ */
 static size_t head_size(const struct run_cursor *cursor)
 {
     const size_t have = cursor->n - cursor->head;
     return have >= PREFIX && have >= size_said(cursor) ? size_said(cursor) : 0;
 }
 
-/* How large the buffer must be for the record at its head, which is not whole in it. */
+/* Returns the buffer size needed for the record at the head, which is not completely in the buffer.
+ */
 static size_t size_wanted(const struct runs *runs, const struct run_cursor *cursor)
 {
     const size_t size = size_said(cursor);
     return size > runs->read_bytes ? size : runs->read_bytes;
 }
 
-/* Brings more of the run into the buffer, until its first record is whole. */
+/* Reads more of the run until the buffer has a complete record. */
 static ttr_status fill(struct runs *runs, struct run_cursor *cursor, ttr_error *error)
 {
     while (head_size(cursor) == 0 && cursor->at < cursor->end) {
@@ -156,7 +160,7 @@ static bool is_before(const struct runs *runs, uint32_t a, uint32_t b)
     return x->event.part != y->event.part ? x->event.part < y->event.part : a < b;
 }
 
-/* Lets the cursor at the top sink to where it belongs. */
+/* Restores the heap after the key of its top has increased. */
 static void sift_down(struct runs *runs)
 {
     uint32_t *heap = runs->heap, cursor = heap[0];
@@ -180,8 +184,8 @@ static void push(struct runs *runs, uint32_t cursor)
     runs->heap[at] = cursor;
 }
 
-/* Takes the view at the head of a cursor apart, where it is whole; what it differs from is that
- * before. */
+/* Decodes the event at the head of a cursor, if it is complete, from the difference to its
+ * predecessor. */
 static ttr_status take_view(struct run_cursor *cursor, ttr_error *error)
 {
     ttr_event different;
@@ -219,8 +223,7 @@ static ttr_status open_cursors(struct runs *runs, size_t first, ttr_error *error
     return TTR_OK;
 }
 
-/* Whether there is room for a payload among those given; the first of a call is given whatever its
- * size. */
+/* Returns true if the payload buffer has space.  It grows for the first payload of a call only. */
 static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_error *error)
 {
     if (size <= runs->given_room - runs->given_n)
@@ -237,7 +240,7 @@ static bool has_room(struct runs *runs, size_t size, ttr_status *status, ttr_err
     return true;
 }
 
-/* Gives the event at the head of a cursor, its payload among those given. */
+/* Returns the event at the head of a cursor, with its payload copied to the payload buffer. */
 static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_event *event,
                              ttr_error *error)
 {
@@ -253,7 +256,7 @@ static ttr_status take_event(struct runs *runs, struct run_cursor *cursor, ttr_e
     return take_view(cursor, error);
 }
 
-/* Fills the cursor that had no whole event any more. */
+/* Fills the cursor that ran out of complete events. */
 static ttr_status refill(struct runs *runs, ttr_error *error)
 {
     if (runs->dry == NO_CURSOR)
@@ -315,7 +318,7 @@ static ttr_status copy_merged(struct runs *runs, ttr_error *error)
     return flush(runs, error);
 }
 
-/* Makes one run of those from `first` on. */
+/* Merges the runs from `first` on into one. */
 static ttr_status collapse(struct runs *runs, size_t first, ttr_error *error)
 {
     uint64_t at = runs->spill.end;
@@ -338,8 +341,8 @@ ttr_status runs_end(struct runs *runs, ttr_error *error)
 {
     ttr_status status = flush(runs, error);
     runs->run[runs->n - 1].end = runs->spill.end;
-    /* Levels only fall along the list, so one look back tells whether the last fan_in runs are of
-     * one level. */
+    /* Levels never rise along the list, so the last fan_in runs have one level if the first of them
+     * has that of the last. */
     while (status == TTR_OK && runs->n >= runs->fan_in &&
            runs->run[runs->n - runs->fan_in].level == runs->run[runs->n - 1].level)
         status = collapse(runs, runs->n - runs->fan_in, error);
@@ -349,7 +352,7 @@ ttr_status runs_end(struct runs *runs, ttr_error *error)
 ttr_status runs_open(struct runs *runs, ttr_error *error)
 {
     while (runs->n > runs->fan_in) {
-        /* As few as needed, and the smallest: those at the end. */
+        /* Merge as few runs as necessary, the smallest ones, which are at the end. */
         size_t spare = runs->n - runs->fan_in + 1;
         ttr_status status =
             collapse(runs, runs->n - (spare < runs->fan_in ? spare : runs->fan_in), error);

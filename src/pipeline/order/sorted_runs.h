@@ -1,10 +1,14 @@
-/* Sorted runs of events in a temporary file, and their merge: the part of sorting that happens when
- * memory is not enough.
+/* Sorted runs of events in a temporary file, and their k-way merge: the disk part of sort.c.
  *
- * Events are ordered by (time, rank, run): the rank stands in ttr_event.part while they are here.
- * A run is written in order; whenever `fan_in` runs of one level are there they become one of the
- * next level, so that no merge ever needs more than fan_in buffers whatever the size of the whole.
- * Records are packed: as they are in memory they take many times the room of the trace. */
+ *   runs_init, { runs_begin, runs_add ..., runs_end } ..., runs_open, runs_next until n = 0,
+ * runs_free
+ *
+ * Events are ordered by (time, ttr_event.part, run); `part` has the rank of the input meanwhile.
+ * When `fan_in` runs of one level exist, they are merged to one run of the next level.  So a merge
+ * needs at most `fan_in` buffers for any size of input, and an event is rewritten once per level.
+ * Records are packed, since events in memory are many times larger than in the trace.
+ *
+ * Memory: fan_in * read_bytes, larger only for a record that is larger than read_bytes. */
 #ifndef TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 #define TRACETTA_PIPELINE_ORDER_SORTED_RUNS_H
 
@@ -17,16 +21,16 @@
 #include "base/spill.h"
 
 struct run {
-    uint64_t at, end; /* in the file */
+    uint64_t at, end; /* byte offsets in the file */
     unsigned level;
 };
 
-/* A run being read. */
+/* Read position in a run. */
 struct run_cursor {
-    uint64_t at, end; /* of the file, not in `bytes` yet */
+    uint64_t at, end; /* byte offsets in the file of the part that is not in `bytes` yet */
     uint8_t *bytes;
-    size_t capacity, n, head; /* head: where its first event stands */
-    ttr_event event;          /* that event, but for what it points to */
+    size_t capacity, n, head; /* offset of the first event in `bytes` */
+    ttr_event event;          /* that event, without payload */
     struct cursor packed;     /* in `bytes`: its payload */
     size_t size;              /* of its record; 0 = it is not whole in `bytes` */
 };
