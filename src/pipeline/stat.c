@@ -153,7 +153,7 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
 static bool count_span(void *own, const struct whole_span *span)
 {
     struct ttr_stat *stat = own;
-    const struct slim_event *event = span->event;
+    const struct event_ref *event = span->event;
     ttr_stat_row key = {.provider = event->provider,
                         .category = event->category,
                         .name = event->name,

@@ -31,22 +31,20 @@
 #include "pipeline/order/sort.h"
 
 #define BATCH 256u
-#define BATCH_OF_WINDOW                                                                        \
-/* events per batch of batch_merge, whose events the sort has just touched: few enough for the \
- * L1 cache */
-128u
+/* Events per batch of batch_merge, which the sort has just touched: few enough for the L1 cache. */
+#define WINDOW_BATCH 128u
 
 /* Number of events that all inputs buffer together.  Few inputs: 256 KiB, to stay in the L2 cache.
  * Hundreds: more, since switching inputs costs more than cache misses; at most 4 MiB. */
-#define EVENTS_LEAST 2048u
+#define EVENTS_MIN 2048u
 #define EVENTS_EACH 64u
-#define EVENTS_MOST 32768u
+#define EVENTS_MAX 32768u
 
 /* Events are aligned to cache lines. */
 #define LINE ((uintptr_t)64)
 
-    /* An input in copy mode. */
-    struct lane {
+/* An input in copy mode. */
+struct lane {
     ttr_batch batch;
     uint32_t at; /* index of the next event of the batch */
 };
@@ -62,9 +60,9 @@ struct row {
 struct merger {
     ttr_reader base;
     ttr_reader **in;
-    ttr_reader **told; /* `in`, ordered for reports (group_readers) */
-    struct lane *lane; /* copy mode, else NULL */
-    struct row *row;   /* select mode, else NULL */
+    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
+    struct lane *lane;      /* copy mode, else NULL */
+    struct row *row;        /* select mode, else NULL */
     size_t n;
     struct input_queue queue;
     size_t
@@ -72,7 +70,7 @@ struct merger {
          */
         dry;
     /* inputs are read one by one: `dry` is the current one, the members below are not used */
-    bool is_scattered;
+    bool is_one_by_one;
     bool is_ready;    /* the mode is selected */
     bool has_windows; /* batch_merge.h is used; the members above are not */
     struct batch_merge windows;
@@ -99,14 +97,14 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
-    group_free(alloc, merger->told, merger->in, merger->n);
+    group_free(alloc, merger->by_report, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
 
 /* Returns the number of events that all inputs can keep in a shared array; 0 if one cannot use it.
  */
-static size_t events_to_lend(const struct merger *merger)
+static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
     for (size_t i = 0; i < merger->n; i++) {
@@ -125,27 +123,27 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
         reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
 }
 
-static uint32_t events_at_hand(size_t n)
+static uint32_t buffered_events(size_t n)
 {
-    if (n >= EVENTS_MOST / EVENTS_EACH)
-        return EVENTS_MOST;
+    if (n >= EVENTS_MAX / EVENTS_EACH)
+        return EVENTS_MAX;
     uint32_t wanted = (uint32_t)n * EVENTS_EACH;
-    return wanted < EVENTS_LEAST ? EVENTS_LEAST : wanted;
+    return wanted < EVENTS_MIN ? EVENTS_MIN : wanted;
 }
 
 /* Selects the mode.  Called at the first batch, when the properties of the inputs are final. */
-static ttr_status get_ready(struct merger *merger, ttr_error *error)
+static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
 {
     const struct alloc *alloc = &merger->base.t->counted;
-    if (merger->n > EVENTS_LEAST / BATCH)
-        merger_crowd(&merger->base, events_at_hand(merger->n));
+    if (merger->n > EVENTS_MIN / BATCH)
+        merger_crowd(&merger->base, buffered_events(merger->n));
     merger->has_windows = batch_merge_can(merger->in, merger->n);
     merger->is_ready = merger->has_windows;
     if (merger->has_windows)
-        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, BATCH_OF_WINDOW)
+        return batch_merge_init(&merger->windows, alloc, merger->in, merger->n, WINDOW_BATCH)
                    ? TTR_OK
                    : fail_memory(error);
-    size_t lent = events_to_lend(merger);
+    size_t lent = count_shared_events(merger);
     merger->events = (lent ? lent : BATCH) + 1;
     merger->memory = alloc_zero(alloc, merger->events, sizeof *merger->out);
     if (lent)
@@ -175,7 +173,7 @@ static inline uint64_t rank_of(const struct merger *merger, size_t i)
 }
 
 /* True if the branch-free loop for two inputs applies. */
-static inline bool is_pair(const struct merger *merger)
+static inline bool is_two_inputs(const struct merger *merger)
 {
     return merger->n == 2 && merger->row && merger->base.apart;
 }
@@ -204,7 +202,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 }
 
 /* Reads the inputs without which the next event is unknown. */
-static ttr_status refill(struct merger *merger)
+static ttr_status read_dry_inputs(struct merger *merger)
 {
     bool has_more;
     while (!merger->is_filled) {
@@ -222,9 +220,9 @@ static ttr_status refill(struct merger *merger)
         return TTR_OK;
     if (read_lane(merger, merger->dry, &has_more) != TTR_OK)
         return TTR_AGAIN;
-    if (!is_pair(merger) && has_more)
+    if (!is_two_inputs(merger) && has_more)
         input_queue_move_top(&merger->queue, rank_of(merger, merger->dry));
-    else if (!is_pair(merger))
+    else if (!is_two_inputs(merger))
         input_queue_drop_top(&merger->queue);
     merger->dry = merger->n;
     return TTR_OK;
@@ -232,7 +230,7 @@ static ttr_status refill(struct merger *merger)
 
 /* Prefetches the next event of an input: hundreds of inputs exceed the near caches, and each is
  * visited for one event at a time. */
-static inline void prefetch(const ttr_event *next)
+static inline void prefetch_event(const ttr_event *next)
 {
     __builtin_prefetch(next->payload);
     __builtin_prefetch((const char *)next + 64);
@@ -256,14 +254,14 @@ static uint32_t copy_events(struct merger *merger)
             merger->dry = top;
             break;
         }
-        prefetch(ttr_batch_at(&lane->batch, lane->at));
+        prefetch_event(ttr_batch_at(&lane->batch, lane->at));
         input_queue_move_top(&merger->queue, rank_of_lane(lane));
     }
     return n;
 }
 
 /* Clears TTR_EVENT_RAW.  Returns false for a definition, which is omitted from a mixed merge. */
-static inline bool take_mixed(ttr_event *event)
+static inline bool strip_mixed(ttr_event *event)
 {
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     return event->kind != TTR_KIND_DEFINITION;
@@ -286,7 +284,7 @@ static uint32_t pick_events(struct merger *merger)
         uint64_t rank;
         do {
             pick[n] = at;
-            n += is_mixed ? take_mixed(&events[at]) : 1;
+            n += is_mixed ? strip_mixed(&events[at]) : 1;
             if (++at == end) {
                 merger->dry = top;
                 return n;
@@ -294,14 +292,14 @@ static uint32_t pick_events(struct merger *merger)
             rank = order_time(events[at].time);
         } while (rank < limit && n < BATCH);
         row->at = at;
-        prefetch(&events[at]);
+        prefetch_event(&events[at]);
         input_queue_move_top(queue, rank);
     }
     return n;
 }
 
 /* As pick_events, for two inputs whose turn is unpredictable: without a branch per event. */
-static uint32_t pick_of_pair(struct merger *merger)
+static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;
     struct row first = merger->row[0], second = merger->row[1];
@@ -328,10 +326,10 @@ static uint32_t pick_of_pair(struct merger *merger)
 /* Returns true if an input may have more events. */
 static bool has_more_events(const struct merger *merger)
 {
-    return is_pair(merger) ? merger->dry != merger->n : merger->queue.n > 0;
+    return is_two_inputs(merger) ? merger->dry != merger->n : merger->queue.n > 0;
 }
 
-static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = batch_merge_next(&merger->windows, batch);
     if (status != TTR_OK || batch->n > 0)
@@ -341,7 +339,7 @@ static ttr_status next_of_windows(struct merger *merger, ttr_batch *batch, ttr_e
 }
 
 /* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
-static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_error *error)
+static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     ttr_error own;
     for (; merger->dry < merger->n; merger->dry++) {
@@ -362,18 +360,18 @@ static ttr_status next_scattered(struct merger *merger, ttr_batch *batch, ttr_er
 static ttr_status next_ordered(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
     uint32_t n = 0;
-    ttr_status status = merger->is_ready ? TTR_OK : get_ready(merger, error);
+    ttr_status status = merger->is_ready ? TTR_OK : prepare_merge(merger, error);
     if (status != TTR_OK)
         return status;
     if (merger->has_windows)
-        return next_of_windows(merger, batch, error);
+        return next_from_windows(merger, batch, error);
     do {
-        status = refill(merger);
+        status = read_dry_inputs(merger);
         if (status != TTR_OK)
             return status;
-        n = is_pair(merger) ? pick_of_pair(merger)
-            : merger->row   ? pick_events(merger)
-                            : copy_events(merger);
+        n = is_two_inputs(merger) ? pick_from_two(merger)
+            : merger->row         ? pick_events(merger)
+                                  : copy_events(merger);
     } while (n == 0 && has_more_events(merger));
     *batch = (ttr_batch){.event = merger->out, .pick = merger->row ? merger->pick : NULL, .n = n};
     if (n > 0)
@@ -391,9 +389,9 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     if (merger->rest.n)
         *batch = merger->rest;
     else
-        status = merger->is_scattered ? next_scattered(merger, batch, error)
-                                      : next_ordered(merger, batch, error);
-    if (status == TTR_OK && !merger->is_scattered)
+        status = merger->is_one_by_one ? next_one_by_one(merger, batch, error)
+                                       : next_ordered(merger, batch, error);
+    if (status == TTR_OK && !merger->is_one_by_one)
         renames_cut(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
         renames_apply_all(&merger->renames);
@@ -411,16 +409,16 @@ static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n) /* each input has one report */
-        return index < merger->n && ttr_reader_report(merger->told[index], 0, report);
-    return report_of_readers(merger->told, merger->n, index, report);
+        return index < merger->n && ttr_reader_report(merger->by_report[index], 0, report);
+    return report_of_readers(merger->by_report, merger->n, index, report);
 }
 
 static struct input *merger_input(ttr_reader *base, size_t index)
 {
     const struct merger *merger = (struct merger *)base;
     if (base->reports == merger->n)
-        return index < merger->n ? reader_input(merger->told[index], 0) : NULL;
-    return input_of_readers(merger->told, merger->n, index);
+        return index < merger->n ? reader_input(merger->by_report[index], 0) : NULL;
+    return input_of_readers(merger->by_report, merger->n, index);
 }
 
 static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -433,10 +431,10 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 static bool merger_scatter(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    merger->is_scattered = base->apart != NULL;
-    for (size_t i = 0; i < merger->n && merger->is_scattered; i++)
+    merger->is_one_by_one = base->apart != NULL;
+    for (size_t i = 0; i < merger->n && merger->is_one_by_one; i++)
         (void)reader_scatter(merger->in[i]);
-    return merger->is_scattered;
+    return merger->is_one_by_one;
 }
 
 static uint32_t merger_kinds(ttr_reader *base)
@@ -455,7 +453,7 @@ static struct notes *merger_notes(ttr_reader *base)
 }
 
 /* Returns the format that separates the tables of all inputs, or NULL. */
-static const struct format *apart_of(ttr_reader *const *in, size_t n)
+static const struct format *common_separator(ttr_reader *const *in, size_t n)
 {
     const struct format *apart = n ? in[0]->apart : NULL;
     for (size_t i = 1; i < n; i++)
@@ -476,13 +474,13 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
                                           .input = merger_input,
                                           .notes = merger_notes};
     struct merger *merger = alloc_zero(&t->counted, 1, sizeof *merger);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    told = list ? group_readers(&t->counted, list, n) : NULL;
-    if (!merger || !told || !input_queue_init(&merger->queue, &t->counted, n)) {
+    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!merger || !by_report || !input_queue_init(&merger->queue, &t->counted, n)) {
         close_readers(in, n);
-        group_free(&t->counted, told, list, n);
+        group_free(&t->counted, by_report, list, n);
         if (merger)
             input_queue_free(&merger->queue);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
@@ -493,10 +491,10 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->base = (ttr_reader){
         .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     merger->in = list;
-    merger->told = told;
+    merger->by_report = by_report;
     merger->n = n;
     merger->ending = TTR_END;
-    merger->base.apart = apart_of(in, n);
+    merger->base.apart = common_separator(in, n);
     renames_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
         reader_renames(list[i], &merger->renames, (uint32_t)i);

@@ -13,7 +13,7 @@
 #include "model/context.h"
 #include "pipeline/read_loop.h"
 
-#define PIECES ((size_t)65536)
+#define BLOCKS_MAX ((size_t)65536)
 
 struct ttr_disorder {
     const struct alloc *alloc;
@@ -22,13 +22,13 @@ struct ttr_disorder {
     unsigned shift; /* a block has 1 << shift events */
     uint64_t events;
     /* an event is earlier than its predecessor, or of an earlier source at the same time */
-    bool is_there;
+    bool has_disorder;
     int64_t last; /* of the previous event, ns */
     uint16_t last_source;
 };
 
 /* Joins pairs of neighbouring blocks. */
-static void halve(ttr_disorder *disorder)
+static void join_blocks(ttr_disorder *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
         const int64_t own = disorder->floor[i];
@@ -39,39 +39,40 @@ static void halve(ttr_disorder *disorder)
     disorder->shift++;
 }
 
-static bool take(ttr_disorder *disorder, const ttr_event *event)
+static bool add_event(ttr_disorder *disorder, const ttr_event *event)
 {
-    if (disorder->events >> disorder->shift == PIECES)
-        halve(disorder);
-    const size_t piece = (size_t)(disorder->events >> disorder->shift);
-    if (piece == disorder->n) {
+    if (disorder->events >> disorder->shift == BLOCKS_MAX)
+        join_blocks(disorder);
+    const size_t block = (size_t)(disorder->events >> disorder->shift);
+    if (block == disorder->n) {
         if (!alloc_reserve(disorder->alloc, (void **)&disorder->floor, &disorder->capacity,
-                           piece + 1, sizeof *disorder->floor))
+                           block + 1, sizeof *disorder->floor))
             return false;
         disorder->floor[disorder->n++] = event->time;
     }
-    if (event->time < disorder->floor[piece])
-        disorder->floor[piece] = event->time;
-    const bool is_behind = event->time > disorder->last || (event->time == disorder->last &&
-                                                            event->source >= disorder->last_source);
-    disorder->is_there |= disorder->events > 0 && !is_behind;
+    if (event->time < disorder->floor[block])
+        disorder->floor[block] = event->time;
+    const bool is_ordered =
+        event->time > disorder->last ||
+        (event->time == disorder->last && event->source >= disorder->last_source);
+    disorder->has_disorder |= disorder->events > 0 && !is_ordered;
     disorder->last = event->time;
     disorder->last_source = event->source;
     disorder->events++;
     return true;
 }
 
-static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
 {
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
         is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
-                  take(own, ttr_batch_at(batch, i));
+                  add_event(own, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
 /* Makes each floor the minimum over its own and all later blocks. */
-static void settle(ttr_disorder *disorder)
+static void make_suffix_minima(ttr_disorder *disorder)
 {
     for (size_t i = disorder->n; i-- > 1;)
         if (disorder->floor[i] < disorder->floor[i - 1])
@@ -83,7 +84,7 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
 {
     ttr_disorder *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
     const struct walk walk = {
-        .take = take_batch, .own = disorder, .progress = progress, .progress_own = own};
+        .take = add_batch, .own = disorder, .progress = progress, .progress_own = own};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);
@@ -97,13 +98,13 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
             *error = failed;
         return NULL;
     }
-    settle(disorder);
+    make_suffix_minima(disorder);
     return disorder;
 }
 
 bool ttr_disorder_is_there(const ttr_disorder *disorder)
 {
-    return disorder->is_there;
+    return disorder->has_disorder;
 }
 
 void ttr_disorder_free(ttr_disorder *disorder)

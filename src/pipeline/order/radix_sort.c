@@ -61,7 +61,7 @@ struct pair {
 };
 
 /* Sorts by the low `end` bits, pass by pass.  Returns the array that has the result. */
-static struct order_key *passes(struct digit *digit, unsigned end, struct pair at, size_t n)
+static struct order_key *run_passes(struct digit *digit, unsigned end, struct pair at, size_t n)
 {
     for (digit->shift = 0; digit->shift < end; digit->shift += digit->bits) {
         pass(digit, at.from, at.to, n);
@@ -93,9 +93,10 @@ void order_keys(struct order_key *keys, struct order_key *spare, size_t n)
         return;
     }
     struct digit digit = {.least = least, .bits = n >= 4096 ? DIGIT_BITS_MAX : 8, .is_minor = true};
-    struct order_key *now = passes(&digit, bits_in(minor_bits), (struct pair){keys, spare}, n);
+    struct order_key *now = run_passes(&digit, bits_in(minor_bits), (struct pair){keys, spare}, n);
     digit.is_minor = false;
-    now = passes(&digit, bits_in(most - least), (struct pair){now, now == keys ? spare : keys}, n);
+    now = run_passes(&digit, bits_in(most - least), (struct pair){now, now == keys ? spare : keys},
+                     n);
     if (now != keys)
         memcpy(keys, now, n * sizeof *keys);
 }

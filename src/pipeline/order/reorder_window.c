@@ -38,7 +38,7 @@ static bool grow(struct reorder *window)
                          sizeof *window->key);
 }
 
-static int64_t end_of(const struct slim_event *event)
+static int64_t end_of(const struct event_ref *event)
 {
     if (event->kind != TTR_KIND_SPAN)
         return event->time;
@@ -46,7 +46,7 @@ static int64_t end_of(const struct slim_event *event)
     return event->duration < room ? event->time + (int64_t)event->duration : INT64_MAX;
 }
 
-bool reorder_add(struct reorder *window, const struct slim_event *event)
+bool reorder_add(struct reorder *window, const struct event_ref *event)
 {
     if (window->n == window->key_room && !grow(window))
         return false;
@@ -58,7 +58,7 @@ bool reorder_add(struct reorder *window, const struct slim_event *event)
 }
 
 /* Merges the sorted front and the sorted back of the keys; on ties the front comes first. */
-static void merge(struct reorder *window)
+static void merge_front_and_back(struct reorder *window)
 {
     const struct order_key *front = window->key, *front_end = front + window->sorted;
     const struct order_key *back = front_end, *back_end = window->key + window->n;
@@ -78,7 +78,7 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
     struct order_key *spans = window->merged;
     size_t n = 0;
     for (size_t i = begin; i < end; i++) {
-        const struct slim_event *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_at(window, i);
         if (event->kind == TTR_KIND_SPAN)
             spans[n++] =
                 (struct order_key){.rank = ~order_time(event->time), .index = window->key[i].index};
@@ -91,11 +91,11 @@ static void order_ties(struct reorder *window, size_t begin, size_t end)
 
 /* Returns true if the spans among keys [begin, end), which have equal ends, are not in this order.
  */
-static bool is_mixed(const struct reorder *window, size_t begin, size_t end)
+static bool is_tie_unordered(const struct reorder *window, size_t begin, size_t end)
 {
     int64_t last = INT64_MAX;
     for (size_t i = begin; i < end; i++) {
-        const struct slim_event *event = reorder_at(window, i);
+        const struct event_ref *event = reorder_at(window, i);
         if (event->kind != TTR_KIND_SPAN)
             continue;
         if (event->time > last)
@@ -111,7 +111,7 @@ static void settle_ties(struct reorder *window, size_t n)
     for (size_t begin = 0, end; begin < n; begin = end) {
         for (end = begin + 1; end < n && window->key[end].rank == window->key[begin].rank;)
             end++;
-        if (end - begin > 1 && is_mixed(window, begin, end))
+        if (end - begin > 1 && is_tie_unordered(window, begin, end))
             order_ties(window, begin, end);
     }
 }
@@ -123,7 +123,7 @@ size_t reorder_ready(struct reorder *window, bool is_at_end)
     order_keys(window->key + window->sorted, window->spare, window->n - window->sorted);
     if (window->sorted && window->sorted < window->n &&
         window->key[window->sorted].rank < window->key[window->sorted - 1].rank)
-        merge(window);
+        merge_front_and_back(window);
     window->sorted = window->n;
     size_t n = is_at_end ? window->n : window->n / 2;
     /* A tie at the border is kept for the next call, unless almost nothing could be returned then.

@@ -17,7 +17,7 @@
 #define REORDER_ROOM 65536u
 
 /* The part of an event that pairing needs. */
-struct slim_event {
+struct event_ref {
     int64_t time;
     uint64_t duration, link, offset;
     ttr_id name, category, provider, thread, track;
@@ -29,7 +29,7 @@ struct slim_event {
 
 struct reorder {
     const struct alloc *alloc;
-    struct slim_event *event;
+    struct event_ref *event;
     /* [0, sorted) are sorted, the rest is in order of arrival; the rank is the end of the span, ns
      */
     struct order_key *key;
@@ -43,7 +43,7 @@ void reorder_init(struct reorder *window, const struct alloc *alloc);
 void reorder_free(struct reorder *window);
 
 /* Adds an event; the window must not be full.  Returns false if memory is exhausted. */
-TTR_MUST bool reorder_add(struct reorder *window, const struct slim_event *event);
+TTR_MUST bool reorder_add(struct reorder *window, const struct event_ref *event);
 
 static inline bool reorder_is_full(const struct reorder *window)
 {
@@ -55,7 +55,7 @@ static inline bool reorder_is_full(const struct reorder *window)
 size_t reorder_ready(struct reorder *window, bool is_at_end);
 
 /* Returns the i-th event in order, i < the result of reorder_ready. */
-static inline const struct slim_event *reorder_at(const struct reorder *window, size_t i)
+static inline const struct event_ref *reorder_at(const struct reorder *window, size_t i)
 {
     return &window->event[window->key[i].index];
 }

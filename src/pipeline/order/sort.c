@@ -1,10 +1,10 @@
 /* External merge sort of events in bounded memory.
  *
- * Order of calls
- *   collect   copy events with their fields into memory until the budget (struct sort_limits) is
- * full spill     sort them (radix sort of small keys) and append them to a temporary file as a run
- *   merge     at the end of the input, merge all runs (sorted_runs.h); an input that fits into
- * memory is sorted there and no file is made
+ * Phases
+ *   collect  copy events with their fields into memory, up to a budget (struct sort_limits)
+ *   spill    sort them (radix sort of small keys) and append them to a temporary file as a run
+ *   merge    at the end of the input, merge all runs (sorted_runs.h)
+ * An input that fits into memory is sorted there; no file is made.
  *
  * With an index of the order (order_index.h) the input need not be read to its end.  The index has
  * the minimum time of all later events, the floor.  Collected events below the floor are final and
@@ -12,14 +12,15 @@
  * floor exceeds the last time of all runs, the runs are merged and returned, and collecting starts
  * again.
  *
- *   collecting ── all input read, or enough events below the floor ──> returning memory ──┐
- *       │  ^                                                                              │
- *       │  └──────────────────────────── all returned ───────────────────────────────────<┤
- *       └─ budget full: spill; floor above all runs ──────────────────> returning runs ───┘
+ *                  all input read, or enough events below the floor
+ *     collecting --------------------------------------------------> returning memory
+ *      |  ^   ^                                                           |
+ *      |  |   +----------------------- all returned ----------------------+
+ *      |  +------------------------------------------------------+
+ *      +--- budget full: spill; floor above all runs ---> returning runs
  *
  * Invariants
- *   - Events are ordered by (time, rank of the input, position).  The rank is stored in
- * ttr_event.part.
+ *   - Events are ordered by (time, rank of the input, position); ttr_event.part has the rank.
  *   - Equal keys keep the order of the input: the radix sort is stable, and runs are numbered.
  *   - Every time of the runs is at most spilled_until; no later event is below returned_until.
  *
@@ -44,10 +45,11 @@
 #include "pipeline/order/sorted_runs.h"
 
 #define BATCH 256u
-#define MANY_INPUTS 1024u /* with this many reports, limits are divided by MANY_SHARE */
+#define MANY_INPUTS_MIN 1024u /* with this many reports, limits are divided by MANY_SHARE */
 #define MANY_SHARE 4u
-#define LOOK_FIRST ((size_t)1024) /* collected events before the first check for final ones */
-#define LEAST_SHARE 8u /* fraction of the collected events that must be final if memory is full */
+#define FIRST_CHECK ((size_t)1024) /* collected events before the first check for final ones */
+#define READY_SHARE_MIN \
+    8u /* fraction of the collected events that must be final if memory is full */
 
 /* About 4,096 events: Ctrl-C takes effect within milliseconds. */
 #define BATCHES_PER_PROGRESS 16u
@@ -67,27 +69,27 @@ struct collected {
 };
 
 /* The state of a sorter. */
-enum doing { COLLECTS, GIVES_HELD, GIVES_RUNS };
+enum state { COLLECTING, RETURNING_HELD, RETURNING_RUNS };
 
 struct sorter {
     ttr_reader base;
     struct sort_limits limits;
     ttr_reader **in;
-    ttr_reader **told;    /* `in`, ordered for reports (group_readers) */
-    size_t in_n, reading; /* index of the reader being read */
-    ttr_batch batch;      /* borrowed from that reader */
+    ttr_reader **by_report; /* `in`, ordered for reports (group_readers) */
+    size_t in_n, reading;   /* index of the reader being read */
+    ttr_batch batch;        /* borrowed from that reader */
     uint32_t batch_at;
     uint64_t batches;
-    enum doing doing;
+    enum state state;
     bool is_collected, is_spilled; /* all inputs are read to their ends; runs exist */
     struct collected held;
     /* indices into the sorted events: next to return, end of those that are final */
-    size_t given, ready;
+    size_t returned, ready;
     const ttr_disorder *known; /* NULL = no index */
-    uint64_t taken;            /* events read so far, without definitions */
-    size_t look_at;            /* number of collected events at which to check for final ones */
+    uint64_t events_read;      /* events read so far, without definitions */
+    size_t check_at;           /* number of collected events at which to check for final ones */
     int64_t spilled_until;     /* ns; maximum time in the runs */
-    int64_t given_until;       /* ns; by the index, no unread event is earlier */
+    int64_t returned_until;    /* ns; by the index, no unread event is earlier */
     struct collected kept;     /* buffers for the events that stay when others are returned */
     int64_t from_ns, to_ns;    /* ns; events outside are dropped (a filter above asks for this) */
     struct runs runs;
@@ -117,7 +119,7 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
 
 /* Sets *first to the index of the first reader of the same trace as the i-th reader.  A reader of
  * several inputs is a group of its own.  Returns false if memory is exhausted. */
-static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
+static bool find_group(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
     *first = i;
@@ -133,18 +135,18 @@ static bool find_first(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
 
 /* Writes the readers to `grouped`, group by group.  `begin` is scratch space for n numbers, all 0.
  */
-static void put_in_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
-                          uint32_t *begin, size_t n)
+static void write_groups(ttr_reader **grouped, ttr_reader *const *in, const uint32_t *first,
+                         uint32_t *start, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        begin[first[i]]++;
+        start[first[i]]++;
     for (size_t i = 0, at = 0; i < n; i++) {
-        const uint32_t members = begin[i];
-        begin[i] = (uint32_t)at;
+        const uint32_t members = start[i];
+        start[i] = (uint32_t)at;
         at += members;
     }
     for (size_t i = 0; i < n; i++)
-        grouped[begin[first[i]]++] = in[i];
+        grouped[start[first[i]]++] = in[i];
 }
 
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
@@ -152,21 +154,21 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
     struct pairmap firsts;
     bool is_grouped = true, is_fine = true;
     uint32_t *first = alloc_zero(alloc, n, sizeof *first),
-             *begin = alloc_zero(alloc, n, sizeof *begin);
+             *start = alloc_zero(alloc, n, sizeof *start);
     ttr_reader **grouped = NULL;
     pairmap_init(&firsts, alloc);
-    is_fine = first && begin;
+    is_fine = first && start;
     for (size_t i = 0; i < n && is_fine; i++) {
-        is_fine = find_first(&firsts, in[i], (uint32_t)i, &first[i]);
+        is_fine = find_group(&firsts, in[i], (uint32_t)i, &first[i]);
         is_grouped = is_grouped && is_fine && (first[i] == i || first[i] == first[i - 1]);
     }
     if (is_fine)
         grouped = is_grouped ? in : alloc_zero(alloc, n, sizeof(ttr_reader *));
     if (grouped && !is_grouped)
-        put_in_groups(grouped, in, first, begin, n);
+        write_groups(grouped, in, first, start, n);
     pairmap_free(&firsts);
     alloc_free(alloc, first, n, sizeof *first);
-    alloc_free(alloc, begin, n, sizeof *begin);
+    alloc_free(alloc, start, n, sizeof *start);
     return grouped;
 }
 
@@ -204,7 +206,7 @@ struct input *input_of_readers(ttr_reader *const *in, size_t n, size_t index)
     return reader ? reader_input(reader, index) : NULL;
 }
 
-static void release(const struct alloc *alloc, struct collected *held)
+static void free_collected(const struct alloc *alloc, struct collected *held)
 {
     alloc_free(alloc, held->event, held->event_room, sizeof *held->event);
     alloc_free(alloc, held->payload_at, held->at_room, sizeof *held->payload_at);
@@ -220,16 +222,16 @@ static void sorter_close(ttr_reader *base)
     struct sorter *sorter = (struct sorter *)base;
     const struct alloc *alloc = &base->t->counted;
     close_readers(sorter->in, sorter->in_n);
-    release(alloc, &sorter->held);
-    release(alloc, &sorter->kept);
+    free_collected(alloc, &sorter->held);
+    free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
     renames_free(&sorter->renames);
-    group_free(alloc, sorter->told, sorter->in, sorter->in_n);
+    group_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
 
-static bool reserve(const struct alloc *alloc, struct collected *held, size_t need)
+static bool reserve_collected(const struct alloc *alloc, struct collected *held, size_t need)
 {
     return alloc_reserve(alloc, (void **)&held->event, &held->event_room, need,
                          sizeof *held->event) &&
@@ -241,25 +243,25 @@ static bool reserve(const struct alloc *alloc, struct collected *held, size_t ne
 }
 
 /* Returns the rank of a source in a merge, which orders events of equal time. */
-static size_t rank_of(const ttr *t, uint16_t source)
+static size_t rank_of_source(const ttr *t, uint16_t source)
 {
     return source < t->sources_n ? t->sources[source].rank : source;
 }
 
-static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_error *error)
+static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, ttr_error *error)
 {
     struct collected *held = &sorter->held;
-    if (sorter->known && event->time < sorter->given_until)
+    if (sorter->known && event->time < sorter->returned_until)
         return fail(error, TTR_E_IO, event->offset,
                     "the input is not what it was when it was looked how it is ordered");
-    if (!reserve(&sorter->base.t->counted, held, held->n + 1))
+    if (!reserve_collected(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
     held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
-    copy->part =
-        (uint32_t)(sorter->in_n > 1 ? sorter->reading : rank_of(sorter->base.t, event->source));
+    copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading
+                                             : rank_of_source(sorter->base.t, event->source));
     held->key[held->n] = (struct order_key){order_time(event->time), copy->part, (uint32_t)held->n};
     held->n++;
     return TTR_OK;
@@ -267,7 +269,7 @@ static ttr_status collect(struct sorter *sorter, const ttr_event *event, ttr_err
 
 /* Sorts the collected events, and sets their payload pointers now that the buffer no longer moves.
  */
-static void order_held(struct collected *held)
+static void sort_held(struct collected *held)
 {
     order_keys(held->key, held->spare, held->n);
     for (size_t i = 0; i < held->n; i++)
@@ -288,7 +290,7 @@ static ttr_status add_run(struct sorter *sorter, size_t n, ttr_error *error)
 static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held;
-    order_held(held);
+    sort_held(held);
     ttr_status status = add_run(sorter, held->n, error);
     const int64_t last = held->event[held->key[held->n - 1].index].time;
     sorter->spilled_until =
@@ -322,47 +324,47 @@ static size_t count_ready(const struct collected *held, int64_t floor)
 
 /* Checks whether enough collected events are final: half of them, or an eighth if memory is full.
  */
-static void look_at_held(struct sorter *sorter, int64_t floor, bool is_full)
+static void check_held(struct sorter *sorter, int64_t floor, bool is_full)
 {
     struct collected *held = &sorter->held;
-    order_held(held);
+    sort_held(held);
     const size_t ready = count_ready(held, floor);
-    sorter->look_at = 2 * held->n;
-    if (ready < (is_full ? held->n / LEAST_SHARE + 1 : held->n / 2 + 1))
+    sorter->check_at = 2 * held->n;
+    if (ready < (is_full ? held->n / READY_SHARE_MIN + 1 : held->n / 2 + 1))
         return;
     sorter->ready = ready;
-    sorter->given_until = floor;
-    sorter->doing = GIVES_HELD;
+    sorter->returned_until = floor;
+    sorter->state = RETURNING_HELD;
 }
 
 /* Starts merging the runs, with the final part of the collected events, once the floor is above all
  * runs. */
-static ttr_status look_at_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
+static ttr_status check_runs(struct sorter *sorter, int64_t floor, ttr_error *error)
 {
     if (floor <= sorter->spilled_until)
         return TTR_OK;
-    order_held(&sorter->held);
-    sorter->given = count_ready(&sorter->held, floor);
-    sorter->given_until = floor;
-    sorter->doing = GIVES_RUNS;
-    ttr_status status = sorter->given ? add_run(sorter, sorter->given, error) : TTR_OK;
+    sort_held(&sorter->held);
+    sorter->returned = count_ready(&sorter->held, floor);
+    sorter->returned_until = floor;
+    sorter->state = RETURNING_RUNS;
+    ttr_status status = sorter->returned ? add_run(sorter, sorter->returned, error) : TTR_OK;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
 /* Decides after each collected event: continue, return final events, or spill. */
-static ttr_status settle(struct sorter *sorter, ttr_error *error)
+static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
 {
     const struct sort_limits *limits = &sorter->limits;
     const struct collected *held = &sorter->held;
     const bool is_full = held->n >= limits->run_events || held->bytes.n >= limits->run_bytes;
-    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->look_at))) {
-        const int64_t floor = disorder_floor(sorter->known, sorter->taken);
+    if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->check_at))) {
+        const int64_t floor = disorder_floor(sorter->known, sorter->events_read);
         ttr_status status = TTR_OK;
         if (sorter->is_spilled)
-            status = look_at_runs(sorter, floor, error);
+            status = check_runs(sorter, floor, error);
         else
-            look_at_held(sorter, floor, is_full);
-        if (status != TTR_OK || sorter->doing != COLLECTS)
+            check_held(sorter, floor, is_full);
+        if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
     }
     return is_full ? spill_held(sorter, error) : TTR_OK;
@@ -370,16 +372,16 @@ static ttr_status settle(struct sorter *sorter, ttr_error *error)
 
 static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 {
-    while (sorter->batch_at < sorter->batch.n && sorter->doing == COLLECTS) {
+    while (sorter->batch_at < sorter->batch.n && sorter->state == COLLECTING) {
         const ttr_event *event = ttr_batch_at(&sorter->batch, sorter->batch_at++);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        sorter->taken++;
+        sorter->events_read++;
         if (!is_kept(sorter, event))
             continue;
-        ttr_status status = collect(sorter, event, error);
+        ttr_status status = collect_event(sorter, event, error);
         if (status == TTR_OK)
-            status = settle(sorter, error);
+            status = decide_next_state(sorter, error);
         if (status != TTR_OK)
             return status;
     }
@@ -387,7 +389,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 }
 
 /* Stops reading all inputs if the progress callback asks for it. */
-static void ask_for_end(struct sorter *sorter)
+static void poll_progress(struct sorter *sorter)
 {
     if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
         sorter->reading = sorter->in_n;
@@ -398,9 +400,9 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 {
     while (sorter->reading < sorter->in_n) {
         ttr_status status = collect_batch(sorter, error);
-        if (status != TTR_OK || sorter->doing != COLLECTS)
+        if (status != TTR_OK || sorter->state != COLLECTING)
             return status;
-        ask_for_end(sorter);
+        poll_progress(sorter);
         if (sorter->reading == sorter->in_n)
             break;
         ttr_error own = {0};
@@ -424,31 +426,31 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
 static ttr_status collect_more(struct sorter *sorter, ttr_error *error)
 {
     ttr_status status = collect_all(sorter, error);
-    if (status != TTR_OK || sorter->doing != COLLECTS)
+    if (status != TTR_OK || sorter->state != COLLECTING)
         return status;
     sorter->is_collected = true;
     if (!sorter->is_spilled) {
-        order_held(&sorter->held);
+        sort_held(&sorter->held);
         sorter->ready = sorter->held.n;
-        sorter->doing = GIVES_HELD;
+        sorter->state = RETURNING_HELD;
         return TTR_OK;
     }
     if (sorter->held.n)
         status = spill_held(sorter, error);
-    release(&sorter->base.t->counted, &sorter->held);
-    sorter->doing = GIVES_RUNS;
+    free_collected(&sorter->base.t->counted, &sorter->held);
+    sorter->state = RETURNING_RUNS;
     return status == TTR_OK ? runs_open(&sorter->runs, error) : status;
 }
 
 /* Removes the returned events and moves the others to the front. */
-static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
+static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
 {
     struct collected *held = &sorter->held, *kept = &sorter->kept;
-    if (!reserve(&sorter->base.t->counted, kept, held->n - sorter->given))
+    if (!reserve_collected(&sorter->base.t->counted, kept, held->n - sorter->returned))
         return fail_memory(error);
     buffer_clear(&kept->bytes);
     kept->n = 0;
-    for (size_t i = sorter->given; i < held->n; i++) {
+    for (size_t i = sorter->returned; i < held->n; i++) {
         const ttr_event *event = &held->event[held->key[i].index];
         kept->key[kept->n] =
             (struct order_key){held->key[i].rank, held->key[i].minor, (uint32_t)kept->n};
@@ -464,18 +466,18 @@ static ttr_status drop_given(struct sorter *sorter, ttr_error *error)
 }
 
 /* Starts collecting again after a part was returned. */
-static ttr_status begin_anew(struct sorter *sorter, ttr_error *error)
+static ttr_status restart_collecting(struct sorter *sorter, ttr_error *error)
 {
-    const ttr_status status = drop_given(sorter, error);
-    if (sorter->doing == GIVES_RUNS) {
+    const ttr_status status = drop_returned(sorter, error);
+    if (sorter->state == RETURNING_RUNS) {
         runs_free(&sorter->runs);
         runs_init(&sorter->runs, &sorter->base.t->counted, sorter->limits.fan_in,
                   sorter->limits.read_bytes);
         sorter->is_spilled = false;
     }
-    sorter->given = sorter->ready = 0;
-    sorter->look_at = 2 * sorter->held.n > LOOK_FIRST ? 2 * sorter->held.n : LOOK_FIRST;
-    sorter->doing = COLLECTS;
+    sorter->returned = sorter->ready = 0;
+    sorter->check_at = 2 * sorter->held.n > FIRST_CHECK ? 2 * sorter->held.n : FIRST_CHECK;
+    sorter->state = COLLECTING;
     return status;
 }
 
@@ -483,8 +485,8 @@ static uint32_t give_held(struct sorter *sorter)
 {
     const struct collected *held = &sorter->held;
     uint32_t n = 0;
-    while (n < BATCH && sorter->given < sorter->ready)
-        sorter->out[n++] = held->event[held->key[sorter->given++].index];
+    while (n < BATCH && sorter->returned < sorter->ready)
+        sorter->out[n++] = held->event[held->key[sorter->returned++].index];
     return n;
 }
 
@@ -493,14 +495,14 @@ static ttr_status next_ordered(struct sorter *sorter, ttr_batch *batch, ttr_erro
     ttr_status status = TTR_OK;
     uint32_t n = 0;
     while (status == TTR_OK && n == 0) {
-        if (sorter->doing == GIVES_HELD)
+        if (sorter->state == RETURNING_HELD)
             n = give_held(sorter);
-        else if (sorter->doing == GIVES_RUNS)
+        else if (sorter->state == RETURNING_RUNS)
             status = runs_next(&sorter->runs, sorter->out, BATCH, &n, error);
-        if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->doing != COLLECTS))
+        if (status != TTR_OK || n > 0 || (sorter->is_collected && sorter->state != COLLECTING))
             break;
-        if (sorter->doing != COLLECTS)
-            status = begin_anew(sorter, error);
+        if (sorter->state != COLLECTING)
+            status = restart_collecting(sorter, error);
         if (status == TTR_OK)
             status = collect_more(sorter, error);
     }
@@ -550,13 +552,13 @@ static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t l
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return report_of_readers(sorter->told, sorter->in_n, index, report);
+    return report_of_readers(sorter->by_report, sorter->in_n, index, report);
 }
 
 static struct input *sorter_input(ttr_reader *base, size_t index)
 {
     const struct sorter *sorter = (struct sorter *)base;
-    return input_of_readers(sorter->told, sorter->in_n, index);
+    return input_of_readers(sorter->by_report, sorter->in_n, index);
 }
 
 static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
@@ -579,7 +581,7 @@ static struct notes *sorter_notes(ttr_reader *base)
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits own = *limits;
-    if (inputs < MANY_INPUTS)
+    if (inputs < MANY_INPUTS_MIN)
         return own;
     own.run_events = own.run_events / MANY_SHARE + 1;
     own.run_bytes = own.run_bytes / MANY_SHARE + 1;
@@ -599,13 +601,13 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
                                           .input = sorter_input,
                                           .notes = sorter_notes};
     struct sorter *sorter = alloc_zero(&t->counted, 1, sizeof *sorter);
-    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **told = NULL;
+    ttr_reader **list = alloc_zero(&t->counted, n, sizeof(ttr_reader *)), **by_report = NULL;
     for (size_t i = 0; list && i < n; i++)
         list[i] = in[i];
-    told = list ? group_readers(&t->counted, list, n) : NULL;
-    if (!sorter || !told) {
+    by_report = list ? group_readers(&t->counted, list, n) : NULL;
+    if (!sorter || !by_report) {
         close_readers(in, n);
-        group_free(&t->counted, told, list, n);
+        group_free(&t->counted, by_report, list, n);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, sorter, 1, sizeof *sorter);
         (void)fail_memory(error);
@@ -615,7 +617,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
         .t = t, .ops = &ops, .order = TTR_ORDER_TIME, .reports = reports_of_readers(list, n)};
     sorter->limits = limits_for(limits, sorter->base.reports);
     sorter->in = list;
-    sorter->told = told;
+    sorter->by_report = by_report;
     sorter->in_n = n;
     sorter->from_ns = INT64_MIN;
     sorter->to_ns = INT64_MAX;
@@ -628,8 +630,8 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
-    sorter->look_at = LOOK_FIRST;
-    sorter->given_until = INT64_MIN;
+    sorter->check_at = FIRST_CHECK;
+    sorter->returned_until = INT64_MIN;
     return &sorter->base;
 }
 

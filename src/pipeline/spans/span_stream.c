@@ -7,7 +7,7 @@
 #define AHEAD 8u
 
 struct open_begin {
-    struct slim_event event;
+    struct event_ref event;
     uint64_t ended; /* spans by then */
 };
 
@@ -26,7 +26,7 @@ void span_stream_free(struct span_stream *stream)
     reorder_free(&stream->window);
 }
 
-static struct open_id id_of(const struct span_stream *stream, const struct slim_event *event)
+static struct open_id id_of(const struct span_stream *stream, const struct event_ref *event)
 {
     return open_id_of(stream->t, &(struct open_party){.kind = event->kind,
                                                       .thread = event->thread,
@@ -36,7 +36,7 @@ static struct open_id id_of(const struct span_stream *stream, const struct slim_
                                                       .link = event->link});
 }
 
-static bool give_span(struct span_stream *stream, const struct slim_event *event, int64_t end)
+static bool give_span(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
     struct whole_span span = {.event = event,
                               .end = end,
@@ -67,7 +67,7 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_sp
     return stream->sink(stream->own, span);
 }
 
-static bool take_begin(struct span_stream *stream, const struct slim_event *event)
+static bool take_begin(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = id_of(stream, event);
     uint32_t slot;
@@ -82,7 +82,7 @@ static bool take_begin(struct span_stream *stream, const struct slim_event *even
     return true;
 }
 
-static bool take_end(struct span_stream *stream, const struct slim_event *event)
+static bool take_end(struct span_stream *stream, const struct event_ref *event)
 {
     struct open_id id = id_of(stream, event);
     uint32_t slot = open_pop(&stream->open, &id);
@@ -96,7 +96,7 @@ static bool take_end(struct span_stream *stream, const struct slim_event *event)
     return give_pair(stream, slot, &span);
 }
 
-static bool take(struct span_stream *stream, const struct slim_event *event, int64_t end)
+static bool take(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
     switch (event->kind) {
     case TTR_KIND_BEGIN:
@@ -126,19 +126,19 @@ static bool drain(struct span_stream *stream, bool is_at_end)
 
 bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_t activity)
 {
-    struct slim_event slim = {.time = event->time,
-                              .duration = event->duration,
-                              .link = event->link,
-                              .offset = event->offset,
-                              .name = event->name,
-                              .category = event->category,
-                              .provider = event->provider,
-                              .thread = event->thread,
-                              .track = event->track,
-                              .bytes = event->payload_size,
-                              .source = event->source,
-                              .kind = event->kind,
-                              .flags = event->flags};
+    struct event_ref slim = {.time = event->time,
+                             .duration = event->duration,
+                             .link = event->link,
+                             .offset = event->offset,
+                             .name = event->name,
+                             .category = event->category,
+                             .provider = event->provider,
+                             .thread = event->thread,
+                             .track = event->track,
+                             .bytes = event->payload_size,
+                             .source = event->source,
+                             .kind = event->kind,
+                             .flags = event->flags};
     if (activity_is(event)) {
         slim.name = activity_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;

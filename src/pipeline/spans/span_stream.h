@@ -6,13 +6,13 @@
 #include "pipeline/spans/open_spans.h"
 #include "pipeline/order/reorder_window.h"
 
-/* What slim_event.activity says: nothing, an activity that belongs to its thread, one that has an
+/* What event_ref.activity says: nothing, an activity that belongs to its thread, one that has an
  * id, and from SPAN_ACTIVITY on whatever the sink gave to span_stream_add. */
 enum { SPAN_PLAIN, SPAN_OF_THREAD, SPAN_ACTIVITY };
 
 /* A whole span.  Spans come in the order of their ends, as far as the window reaches. */
 struct whole_span {
-    const struct slim_event *event; /* the span's record, or its begin */
+    const struct event_ref *event; /* the span's record, or its begin */
     int64_t end;
     uint64_t bytes;    /* of all its records */
     uint64_t from, at; /* see nesting.h */

@@ -70,7 +70,7 @@ static void claim(struct ttr_tree *tree, uint32_t at)
 static bool add_span(void *own, const struct whole_span *span)
 {
     struct ttr_tree *tree = own;
-    const struct slim_event *event = span->event;
+    const struct event_ref *event = span->event;
     uint32_t lane = TTR_TREE_NONE;
     bool is_activity = span->is_async && event->activity > SPAN_ACTIVITY;
     if (span->is_async && !is_activity)
