@@ -1,4 +1,4 @@
-/* From a reader to a writer. */
+/* ttr_copy: passes all batches of a reader to a writer. */
 #include "pipeline/read_loop.h"
 
 static ttr_status write_batch(void *own, const ttr_batch *batch, ttr_error *error)

@@ -14,19 +14,19 @@
 #include "pipeline/field_injector.h"
 #include "pipeline/module_map.h"
 
-/* So many answers are kept. */
+/* answers cached before the cache is cleared */
 #define ANSWERS_MAX 131072u
 
-#define FIELDS 4u /* debug_info, and bin, func, src in it */
+#define FIELDS 4u /* debug_info, and its members bin, func, src */
 
-/* What an event tells of its process. */
+/* What an event records about its process. */
 enum told {
-    TOLD_UNKNOWN = 0, /* nobody has looked at the name yet */
+    TOLD_UNKNOWN = 0, /* the event's name is not classified yet */
     TOLD_NOTHING,
     TOLD_BEGIN,
     TOLD_LOAD,
     TOLD_MORE,
-    TOLD_LATE, /* the same of a library that came later */
+    TOLD_LATE, /* TOLD_BEGIN of a library that was loaded later */
     TOLD_UNLOAD,
     TOLD_CLOSE
 };
@@ -38,18 +38,18 @@ struct debug_info {
     ttr_debug_options options;
     struct loads loads;
     uint8_t *told;    /* enum told by id of the event's name */
-    uint8_t *verdict; /* whether events of a schema have the context, by its id */
+    uint8_t *verdict; /* by schema id: whether its events have the context */
     size_t told_n, verdicts_n;
     struct pairmap answer_of; /* index of the answer */
     const ttr_field **answer; /* FIELDS fields each */
     size_t answers_n, answers_room;
-    struct arena arena; /* of the answers */
+    struct arena arena; /* memory of the answers */
     ttr_field unknown[FIELDS];
     ttr_id names[FIELDS];
     uint8_t build_id[64]; /* of the event being read */
 };
 
-/* What the common context says. */
+/* The values in the common context. */
 struct where {
     uint64_t ip;
     int64_t vpid;
@@ -58,7 +58,7 @@ struct where {
 
 /* --- Tables by id --- */
 
-/* The entry of an id in a growing table of bytes; NULL when memory is out. */
+/* Returns the entry of an id in a growing table of bytes; NULL if memory is exhausted. */
 static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, ttr_id id)
 {
     size_t before = *n;
@@ -90,7 +90,7 @@ static uint8_t told_by(ttr_text name)
     return TOLD_NOTHING;
 }
 
-/* --- What events say --- */
+/* --- Reading events --- */
 
 static bool is_named(const ttr_field *field, const char *name)
 {
@@ -98,15 +98,14 @@ static bool is_named(const ttr_field *field, const char *name)
     return field->name.n == n && memcmp(field->name.p, name, n) == 0;
 }
 
-/* A plain number that is always there, as the tracer writes them. */
+/* Returns true for an integer outside of optionals and variants, as LTTng writes it. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
     return field->value.type == type && field->value.hint != TTR_HINT_ENUM &&
            field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
 }
 
-/* Reads the common context up to its end; `field` is what comes behind it, where the result is
- * true. */
+/* Reads the common context.  Returns true if a field follows it, which is then in *field. */
 static bool read_context(ttr_fields *fields, struct where *where, ttr_field *field)
 {
     *where = (struct where){0};
@@ -129,15 +128,15 @@ static bool read_context(ttr_fields *fields, struct where *where, ttr_field *fie
     return false;
 }
 
-/* What the payload of an event about a binary may hold. */
+/* The payload of an event about a binary. */
 struct about {
     uint64_t base, size;
     ttr_binary binary;
-    size_t id_left; /* elements of the build id still to come */
+    size_t id_left; /* remaining elements of the build id */
     bool has_base, has_size, has_path;
 };
 
-/* An element of the build id, which LTTng stores as numbers. */
+/* Reads an element of the build id, which LTTng stores as an array of integers. */
 static void take_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     about->id_left--;
@@ -186,7 +185,7 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
     }
 }
 
-/* Takes to heart what an event tells; false when memory is out. */
+/* Applies an event to the module map.  Returns false if memory is exhausted. */
 static bool take_told(struct debug_info *info, enum told told, const struct about *about,
                       struct load_place *where)
 {
@@ -198,7 +197,7 @@ static bool take_told(struct debug_info *info, enum told told, const struct abou
     if (!about->has_base)
         return true;
     switch (told) {
-    case TOLD_LOAD: /* what has no size is the kernel's (vdso) */
+    case TOLD_LOAD: /* without a size: provided by the kernel (vdso) */
         return !about->has_path || about->size == 0 ||
                loads_add(&info->loads, where, about->size, &about->binary);
     case TOLD_MORE:
@@ -214,7 +213,7 @@ static bool take_told(struct debug_info *info, enum told told, const struct abou
     }
 }
 
-/* Reads on behind the context, `field` being the first there, and takes it to heart. */
+/* Reads the payload, which starts at `field`, and applies it to the module map. */
 static bool learn(struct debug_info *info, enum told told, struct load_place *where,
                   ttr_fields *fields, ttr_field *field)
 {
@@ -223,7 +222,7 @@ static bool learn(struct debug_info *info, enum told told, struct load_place *wh
                                      .build_id = {"", 0},
                                      .debug_link = {"", 0}}};
     about.binary.build_id.p = (const char *)info->build_id;
-    about.binary.is_pic = true; /* libraries do not say so */
+    about.binary.is_pic = true; /* events about libraries have no such field */
     if (field) {
         do
             take_field(info, &about, field);
@@ -234,7 +233,7 @@ static bool learn(struct debug_info *info, enum told told, struct load_place *wh
 
 /* --- Answers --- */
 
-/* Three texts as fields in a struct. */
+/* Makes a struct of three texts. */
 static void set_fields(const struct debug_info *info, ttr_field *field,
                        const ttr_text texts[FIELDS - 1])
 {
@@ -251,7 +250,7 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
     }
 }
 
-/* Asks the caller what is at an address of a load; NULL when memory is out. */
+/* Asks the symbolizer for an address of a binary; NULL if memory is exhausted. */
 static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
 {
     ttr_place place = {
@@ -289,7 +288,7 @@ static const ttr_field *answer(struct debug_info *info, const struct load_place 
     return field;
 }
 
-/* --- The stage --- */
+/* --- Stage --- */
 
 static uint64_t trace_of(const ttr *t, const ttr_event *event)
 {
@@ -329,8 +328,8 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
     return *added ? FIELDS : ANNOTATE_FAILED;
 }
 
-/* Between batches answers may go, so that a trace of any number of addresses needs bounded memory.
- */
+/* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
+ * of addresses. */
 static void refresh(void *own)
 {
     struct debug_info *info = own;

@@ -14,19 +14,19 @@
 #include "model/context.h"
 #include "model/reader.h"
 
-#define INNER_STATE 72u /* words of ttr_fields.state that the walk beneath has */
+#define INNER_STATE 72u /* words of ttr_fields.state for the iterator of the wrapped schema */
 
-/* What was added to one event. */
+/* Fields added to an event. */
 struct added {
     const ttr_field *field;
     uint32_t n;
-    uint32_t stack; /* ttr_event.stack of the event beneath */
+    uint32_t stack; /* stack index of the wrapped event */
 };
 
-/* The schema of events of another one to which something was added. */
+/* A schema that adds fields to events of another schema. */
 struct outer_schema {
     const struct annotator *annotator;
-    const struct field_ops *ops; /* of the schema beneath; may be NULL */
+    const struct field_ops *ops; /* of the wrapped schema; may be NULL */
     const void *own;
 };
 
@@ -34,22 +34,22 @@ struct annotator {
     ttr_reader base;
     ttr_reader *in;
     struct annotate_how how;
-    ttr_event *event; /* of the batch */
+    ttr_event *event; /* the output batch */
     struct added *added;
     size_t event_room, added_room;
     uint32_t added_n;
-    ttr_id *over; /* schema by that beneath, 0 = none yet */
+    ttr_id *over; /* schema by wrapped schema; 0 = none yet */
     size_t over_n;
-    struct outer_schema **outer; /* made, to be freed */
+    struct outer_schema **outer; /* all schemas created here, to free them */
     size_t outer_n, outer_room;
 };
 
-/* The walk's own part of ttr_fields.state. */
+/* State of this iterator, in ttr_fields.state. */
 struct outer_walk {
     const struct outer_schema *schema;
-    struct added left;         /* still to be given */
-    ttr_field held;            /* of the walk beneath, to be given behind what was added */
-    bool is_reached, has_held; /* is_reached: what was added is being given */
+    struct added left;         /* added fields not yet returned */
+    ttr_field held;            /* field of the wrapped iterator, to return after the added ones */
+    bool is_reached, has_held; /* is_reached: the added fields are being returned */
     bool gave_added;
 };
 
@@ -57,7 +57,7 @@ _Static_assert(INNER_STATE * sizeof(uint64_t) + sizeof(struct outer_walk) <=
                    sizeof(((ttr_fields *)0)->state),
                "both walks fit");
 
-/* --- The walk --- */
+/* --- Field iterator --- */
 
 static struct outer_walk *outer_of(ttr_fields *fields)
 {
@@ -87,7 +87,7 @@ static void outer_begin_group(ttr_fields *fields, ttr_group group)
         schema->ops->begin_group(fields, group);
 }
 
-/* The place of a group in an event. */
+/* Position of a group in an event. */
 static unsigned rank_of(uint8_t group)
 {
     static const uint8_t ranks[] = {[TTR_GROUP_PACKET] = 0,
@@ -98,8 +98,8 @@ static unsigned rank_of(uint8_t group)
     return group < sizeof ranks ? ranks[group] : 4;
 }
 
-/* Gives the next of what was added; the place for it is where the walk beneath comes to a later
- * group, or ends. */
+/* Returns the next added field, if its position is reached: the wrapped iterator is at a later
+ * group, or at its end. */
 static bool next_added(ttr_fields *fields, struct outer_walk *walk, ttr_field *field)
 {
     if (!walk->is_reached) {
@@ -187,7 +187,7 @@ static const struct field_ops outer_ops = {.begin = outer_begin,
                                            .type = outer_type,
                                            .goes_on = outer_goes_on};
 
-/* --- The reader --- */
+/* --- Reader --- */
 
 static void annotator_close(ttr_reader *base)
 {
@@ -207,7 +207,7 @@ static void annotator_close(ttr_reader *base)
     alloc_free(alloc, annotator, 1, sizeof *annotator);
 }
 
-/* Makes the schema that stands on another one; 0 when memory is out. */
+/* Returns a schema that wraps another one; 0 if memory is exhausted. */
 static ttr_id make_schema(struct annotator *annotator, ttr_id beneath)
 {
     ttr *t = annotator->base.t;
@@ -245,7 +245,7 @@ static ttr_id schema_over(struct annotator *annotator, ttr_id beneath)
     return annotator->over[beneath];
 }
 
-/* Adds what there is to add to an event of the batch; false when memory is out. */
+/* Adds the fields to an event of the batch.  Returns false if memory is exhausted. */
 static bool annotate(struct annotator *annotator, ttr_event *event)
 {
     struct added added = {.stack = event->stack};
@@ -253,7 +253,7 @@ static bool annotate(struct annotator *annotator, ttr_event *event)
     size_t n = annotator->how.add(annotator->how.own, event, &added.field);
     if (n == 0)
         return true;
-    if (n > UINT32_MAX) /* ANNOTATE_FAILED among them */
+    if (n > UINT32_MAX) /* also ANNOTATE_FAILED */
         return false;
     added.n = (uint32_t)n;
     ttr_id schema = schema_over(annotator, event->schema);
@@ -324,7 +324,8 @@ static struct notes *annotator_notes(ttr_reader *base)
     return reader_notes(((struct annotator *)base)->in);
 }
 
-/* Ranges are not passed on: what is outside of them may tell what to add to the events inside. */
+/* Time ranges of a filter are not passed to `in`: events outside may determine fields of events
+ * inside. */
 ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error)
 {
     static const struct reader_ops ops = {.next = annotator_next,

@@ -1,4 +1,4 @@
-/* Glob patterns over any bytes: "net*", "[ab]?", "[!0-9]", "\*". */
+/* Glob patterns for byte strings: "net*", "[ab]?", "[!0-9]", "\*". */
 #ifndef TRACETTA_PIPELINE_GLOB_H
 #define TRACETTA_PIPELINE_GLOB_H
 

@@ -1,12 +1,11 @@
-/* Which binaries lie where.  A process has its loads in order of their addresses; where they
- * overlap (a trace may tell sizes that are too large), an address belongs to the one that begins
- * next below it. */
+/* Modules per process, sorted by address.  If modules overlap (a trace may record sizes that are
+ * too large), an address belongs to the one with the highest start at or below it. */
 #include "pipeline/module_map.h"
 
 #include <string.h>
 
 struct loads_process {
-    struct load *load; /* by base */
+    struct load *load; /* sorted by base */
     size_t n, room;
 };
 
@@ -36,10 +35,10 @@ static void add_key_text(struct buffer *key, ttr_text text)
 {
     if (text.n)
         buffer_add(key, text.p, text.n);
-    buffer_add_byte(key, 0); /* paths are for the C library */
+    buffer_add_byte(key, 0); /* zero byte, since paths are passed to the C library */
 }
 
-/* Gives the id of all that is told of a binary; 0 when memory is out. */
+/* Returns the id of a complete description of a binary; 0 if memory is exhausted. */
 static uint32_t intern_binary(struct loads *loads, const ttr_binary *binary)
 {
     struct buffer *key = &loads->key;
@@ -70,7 +69,7 @@ static uint32_t intern_binary(struct loads *loads, const ttr_binary *binary)
     return id;
 }
 
-/* --- Loads --- */
+/* --- Modules --- */
 
 static struct loads_process *find_process(const struct loads *loads, const struct load_place *where)
 {
@@ -88,7 +87,7 @@ static struct loads_process *add_process(struct loads *loads, const struct load_
     return &loads->process[loads->processes_n++];
 }
 
-/* How many loads of a process begin at or below an address. */
+/* Returns the number of modules of a process that start at or below an address. */
 static size_t count_up_to(const struct loads_process *process, uint64_t address)
 {
     size_t low = 0, high = process->n;
@@ -102,7 +101,7 @@ static size_t count_up_to(const struct loads_process *process, uint64_t address)
     return low;
 }
 
-/* The load that begins at a place; NULL = none. */
+/* Returns the module that starts at an address; NULL = none. */
 static struct load *load_at(const struct loads *loads, const struct load_place *where)
 {
     struct loads_process *process = find_process(loads, where);
@@ -118,7 +117,7 @@ static void set_reaches(struct loads_process *process, size_t from)
     }
 }
 
-/* Takes out what was closed and lies where something new is now. */
+/* Removes closed modules that overlap a new one. */
 static void drop_closed(struct loads_process *process, uint64_t base, uint64_t end)
 {
     size_t kept = 0;

@@ -14,58 +14,59 @@
 
 #define LOADS_MAX 8192u
 
-/* A place in a process of a trace. */
+/* An address in a process of a trace. */
 struct load_place {
     uint64_t trace, pid, base;
 };
 
-/* A binary that was loaded at an address. */
+/* A binary loaded at an address. */
 struct load {
     uint64_t base, end;
-    uint64_t reach;  /* the greatest end of this and those below */
+    uint64_t reach;  /* highest end of this and all lower modules */
     uint32_t binary; /* see loads_binary */
-    uint32_t serial; /* no two loads have the same */
-    bool is_closed; /* a dlclose was seen, which may have been the last: it is there until something
-                       else is */
+    uint32_t serial; /* unique among all modules */
+    /* a dlclose was recorded, perhaps not the last one: valid until another module overlaps */
+    bool is_closed;
 };
 
 struct loads {
     const struct alloc *alloc;
-    struct pairmap process_of; /* (trace, pid) to index */
+    struct pairmap process_of; /* key: (trace, pid); value: index */
     struct loads_process *process;
     size_t processes_n, processes_room;
-    struct intern known; /* all that is told of a binary, in one string */
-    ttr_binary *binary;  /* by id in `known`, [0] is none */
+    struct intern known; /* complete descriptions of binaries, as strings */
+    ttr_binary *binary;  /* by id in `known`; [0] is unused */
     size_t binaries_n, binaries_room;
     struct buffer key;
     uint32_t serial;
 };
 
-/* False when memory is out; free it all the same. */
+/* Initializes an empty table.  Returns false if memory is exhausted; call loads_free in either
+ * case. */
 TTR_MUST bool loads_init(struct loads *loads, const struct alloc *alloc);
 void loads_free(struct loads *loads);
 
-/* Nothing is loaded in that process: what is comes now. */
+/* Removes all modules of a process: a list of them follows in the trace. */
 void loads_begin(struct loads *loads, const struct load_place *where);
 
-/* A binary of so many bytes is loaded.  One that is said to be there already stays as it is.  False
- * when memory is out. */
+/* Adds a module of `size` bytes; no effect if the same one is already there.  Returns false if
+ * memory is exhausted. */
 TTR_MUST bool loads_add(struct loads *loads, const struct load_place *where, uint64_t size,
                         const ttr_binary *binary);
 
-/* More is told of the binary loaded there: its build id or its debug link, where they are in
- * `more`.  False when memory is out. */
+/* Adds the build id or the debug link in `more` to the binary at an address.  Returns false if
+ * memory is exhausted. */
 TTR_MUST bool loads_tell(struct loads *loads, const struct load_place *where,
                          const ttr_binary *more);
 
-/* It is gone, or may be gone. */
+/* loads_remove: the module is unloaded.  loads_close: it may be unloaded. */
 void loads_remove(struct loads *loads, const struct load_place *where);
 void loads_close(struct loads *loads, const struct load_place *where);
 
-/* What lies at an address (`base`) by now; NULL = nothing known. */
+/* Returns the module that contains the address `base`; NULL if none is known. */
 const struct load *loads_find(const struct loads *loads, const struct load_place *where);
 
-/* What is known of a binary. */
+/* Returns the description of a binary. */
 static inline const ttr_binary *loads_binary(const struct loads *loads, uint32_t binary)
 {
     return &loads->binary[binary];

@@ -1,9 +1,9 @@
-/* See read_loop.h. */
+/* The loop of read_loop.h. */
 #include "pipeline/read_loop.h"
 
 #include "base/status.h"
 
-/* About 16,000 events: often enough for a progress bar, too seldom to be felt. */
+/* About 16,000 events: smooth for a progress bar, at negligible cost. */
 #define BATCHES_PER_PROGRESS 64u
 
 ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error)

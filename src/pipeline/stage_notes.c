@@ -1,4 +1,4 @@
-/* See stage_notes.h.  Codes are few, so the joined list is made anew for each report. */
+/* Diagnostics of a stage.  There are few codes, so each report rebuilds the joined array. */
 #include "pipeline/stage_notes.h"
 
 #include <string.h>

@@ -14,11 +14,11 @@
 #include "pipeline/spans/span_stream.h"
 #include "pipeline/read_loop.h"
 
-/* 131,072 unclaimed spans of all lanes: 4 MiB. */
+/* unclaimed spans of all lanes together: 4 MiB */
 #define NEST_ITEMS_MAX ((size_t)128 * 1024)
 
-/* Durations on their way to a histogram.  Histograms are large and hit at random: the wait for
- * memory is most of the cost of counting a span unless it is asked for beforehand. */
+/* Durations to be added to a histogram.  Histograms are large and accessed at random, so they are
+ * prefetched: cache misses would be most of the cost of a span. */
 #define PENDING 32u
 
 struct pending {
@@ -30,16 +30,16 @@ struct ttr_stat {
     ttr *t;
     const struct alloc *alloc;
     ttr_stat_row *row;
-    struct histogram **durations; /* beside the rows; NULL without spans */
+    struct histogram **durations; /* by row; NULL without spans */
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
-    struct pairmap by_key; /* (provider and name, kind) to row */
+    struct pairmap by_key; /* key: (provider and name, kind); value: row */
     uint32_t *latest;      /* by name: the row found last, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
-    int64_t begin_ns, end_ns; /* of the whole trace */
+    int64_t begin_ns, end_ns; /* ns; of the complete trace */
 };
 
 static bool grow(struct ttr_stat *stat, ttr_id name)
@@ -78,7 +78,7 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
     return true;
 }
 
-/* Finds the row of a key, which is usually the one found last for its name. */
+/* Finds the row of a key, usually the last one found for its name. */
 static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at)
 {
     if (!grow(stat, key->name))
@@ -259,7 +259,7 @@ static void sift_down(const struct ttr_stat *stat, size_t at, size_t n)
     heap[at] = row;
 }
 
-/* Heapsort: no memory, and no bad case for a file to aim at. */
+/* Heapsort: needs no memory, and no input makes it quadratic. */
 static void sort_rows(struct ttr_stat *stat)
 {
     for (size_t i = stat->rows_n / 2; i-- > 0;)
@@ -288,12 +288,12 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     pairmap_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
-    if (!(reader_kinds(in) & SPAN_KINDS)) /* then it does not matter which comes first, and order is
-                                             half the cost of hundreds of inputs */
+    /* Without spans the order is irrelevant, and ordering is half of the cost of hundreds of
+     * inputs. */
+    if (!(reader_kinds(in) & SPAN_KINDS))
         (void)reader_scatter(in);
     ttr_status status = walk_events(in, &walk, error);
-    /* Reading that fails half-way leaves what came before worth telling; without memory there is
-     * nothing to tell it with. */
+    /* After a failed read the rows so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);
     if (status == TTR_E_NOMEM) {

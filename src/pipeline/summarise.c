@@ -1,5 +1,5 @@
-/* Counting in one pass: kinds, range of time, and how many threads, names, ... have events.  Memory
- * grows with those only. */
+/* ttr_summarize: counts kinds, the time range, and threads, names and providers that have events,
+ * in one pass. Memory grows with the number of those only. */
 #include <string.h>
 
 #include <tracetta/analyse.h>
@@ -9,14 +9,14 @@
 #include "model/reader.h"
 #include "pipeline/read_loop.h"
 
-/* Which ids have been seen. */
+/* A set of ids. */
 struct seen {
     bool *is_seen;
     size_t n;
     uint32_t count;
 };
 
-/* The event before, in its source. */
+/* The previous event of a source. */
 struct before {
     int64_t time;
     bool is_there;
@@ -27,7 +27,7 @@ struct summing {
     const struct alloc *alloc;
     ttr_summary *summary;
     struct seen threads, processes, names, providers;
-    struct before *before; /* by source where these come one after another, else one for all */
+    struct before *before; /* by source if sources are read one by one, else one for all */
     size_t before_n;
     bool is_scattered, is_out_of_memory;
 };

@@ -1,7 +1,9 @@
-/* Begin and end become one span, given where the end stood: the attributes of the begin, the fields
- * of both (the begin's first). Begins wait in slots whose memory is used again, so what is held
- * grows with the spans that are open and not with the trace. What cannot be paired passes as it is
- * and is noted. */
+/* Joins begin and end events to spans (ttr_pair_spans).
+ *
+ * A span is returned at the position of its end.  It has the attributes of the begin, and the
+ * fields of both, those of the begin first.  Begins wait in slots that are reused, so memory grows
+ * with the number of open spans, not with the trace.  Events that cannot be paired pass unchanged
+ * and are counted in a diagnostic. */
 #include "pipeline/spans/pair.h"
 
 #include "base/status.h"
@@ -13,10 +15,10 @@
 
 #define BATCH 256u
 
-/* 65,536 open spans with some fields are about 20 MiB. */
+/* 65,536 open spans with some fields need about 20 MiB. */
 #define OPEN_MAX 65536u
 
-/* A begin that waits; `fields` is what packed_copy made of it. */
+/* A waiting begin; packed_copy made `fields`. */
 struct waiting {
     ttr_event begin;
     struct buffer fields;
@@ -26,19 +28,19 @@ struct pairer {
     ttr_reader base;
     ttr_reader *in;
     ttr_batch batch;
-    uint32_t at; /* in the batch */
+    uint32_t at; /* index in the batch */
     struct open_spans open;
-    struct waiting *slot; /* beside open.slot */
+    struct waiting *slot; /* by the slots of `open` */
     size_t slots_n;
     struct remarks remarks;
     int64_t last_time;
     bool is_at_end;
-    ttr_status ending; /* why: TTR_END, or the failure to tell when all is given */
+    ttr_status ending; /* TTR_END, or the failure to return after all remaining spans */
     ttr_error ending_error;
-    size_t left_at; /* of open.left */
+    size_t left_at; /* index in open.left */
     ttr_event out[BATCH];
-    size_t payload_at[BATCH]; /* plus 1, of events whose payload is in `fields`; 0 = borrowed from
-                                 the input */
+    /* offset in `fields` plus 1; 0 = payload is borrowed from the input */
+    size_t payload_at[BATCH];
     uint32_t n;
     struct buffer fields;
 };
@@ -58,7 +60,7 @@ static void pairer_close(ttr_reader *base)
     alloc_free(alloc, pairer, 1, sizeof *pairer);
 }
 
-/* The next place of the output batch. */
+/* Appends an event to the output batch. */
 static ttr_event *give(struct pairer *pairer, const ttr_event *event)
 {
     pairer->payload_at[pairer->n] = 0;
@@ -83,7 +85,7 @@ static bool keep_begin(struct pairer *pairer, uint32_t slot, const ttr_event *ev
     return !waiting->fields.failed;
 }
 
-/* Begins a span in the output: the begin with its fields. */
+/* Appends a span: the begin with its fields, and its end. */
 static ttr_event *give_span(struct pairer *pairer, const struct waiting *waiting, int64_t end)
 {
     ttr_event *span = give(pairer, &waiting->begin);
@@ -181,7 +183,7 @@ static bool take(struct pairer *pairer, const ttr_event *event)
     }
 }
 
-/* What is still open at the end, innermost first. */
+/* Appends the spans that are still open at the end of the input, innermost first. */
 static void give_left(struct pairer *pairer)
 {
     for (; pairer->n < BATCH && pairer->left_at < pairer->open.left_n; pairer->left_at++) {
@@ -190,8 +192,8 @@ static void give_left(struct pairer *pairer)
     }
 }
 
-/* Fills the output from one batch of the input, or from what is left at its end, be that a failure.
- */
+/* Fills the output from one batch of the input, or from the open spans after the input has ended or
+ * failed. */
 static ttr_status fill(struct pairer *pairer, ttr_error *error)
 {
     if (pairer->at == pairer->batch.n && !pairer->is_at_end) {
@@ -213,7 +215,7 @@ static ttr_status fill(struct pairer *pairer, ttr_error *error)
     return pairer->fields.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* The output's buffer no longer moves: payloads can be pointed to. */
+/* Sets the payload pointers, since the buffer no longer moves. */
 static void settle(struct pairer *pairer)
 {
     for (uint32_t i = 0; i < pairer->n; i++)

@@ -1,4 +1,5 @@
-/* See span_stream.h.  Begins that wait are kept without their fields: 80 bytes each. */
+/* Complete spans from a stream of events.  Waiting begins are stored without fields, 80 bytes each.
+ */
 #include "pipeline/spans/span_stream.h"
 
 #include "model/activity.h"
@@ -8,7 +9,7 @@
 
 struct open_begin {
     struct event_ref event;
-    uint64_t ended; /* spans by then */
+    uint64_t ended; /* value of span_stream.ended at the begin */
 };
 
 void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
@@ -114,7 +115,7 @@ static bool drain(struct span_stream *stream, bool is_at_end)
     size_t n = reorder_ready(&stream->window, is_at_end);
     for (size_t i = 0; i < n; i++) {
         int64_t end = (int64_t)(stream->window.key[i].rank ^ (uint64_t)1 << 63);
-        /* Events stand in the order they came, not in this one. */
+        /* Events are stored in order of arrival, so accesses in this order miss the cache. */
         __builtin_prefetch(reorder_at(&stream->window, i + AHEAD < n ? i + AHEAD : i));
         stream->last_time = end > stream->last_time ? end : stream->last_time;
         if (!take(stream, reorder_at(&stream->window, i), end))
