@@ -68,7 +68,7 @@ typedef struct ttr_stat_row {
     uint64_t unfinished; /* begins without an end */
 } ttr_stat_row;
 
-/* Computes a row per provider, category and name, sorted by total time, then count, then name.
+/* Computes a row per provider, name and kind, sorted by total time, then count, then name.
  * Quantiles are exact to 1 %.  If `progress` stops it (error->status TTR_AGAIN) or reading fails
  * (`error`), the rows so far are returned; of a trace without spans these may cover only its first
  * streams.  Returns NULL only if memory is exhausted. */

@@ -1,11 +1,11 @@
-/* Where in its program an event was: the field "debug_info" behind the common context of events
- * whose common context has "ip" and "vpid".
+/* ttr_debug_info: adds the field "debug_info" to the common context of events that have the
+ * contexts "ip" and "vpid".
  *
- * What lies where is told by LTTng-UST's own events: lttng_ust_statedump (what is loaded when
- * tracing begins), lttng_ust_lib and lttng_ust_dl (what comes and goes).  Each is taken to heart
- * before its own field is looked up, as babeltrace2 does.  What an address is called is the
- * caller's business; the answers are kept, by binary and address. Left out: addresses of kernels,
- * and stacks (a field "ips"). */
+ * The loaded modules (module_map.h) are learned from events of LTTng-UST: lttng_ust_statedump
+ * (loaded when tracing starts), lttng_ust_lib and lttng_ust_dl (loaded and unloaded later).  Such
+ * an event is applied before its own address is looked up, as in babeltrace2.  The caller's
+ * symbolizer finds functions and lines; answers are cached by binary and address.  Left out: kernel
+ * addresses, and stacks (context "ips"). */
 #include <string.h>
 
 #include "base/status.h"

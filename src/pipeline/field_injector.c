@@ -1,11 +1,11 @@
-/* Adding fields to events: views with a schema of their own, whose walk gives the fields of the one
- * beneath and what was added among them.
+/* Adding fields: copies of the events with a schema that wraps the original one.  Its field
+ * iterator returns the fields of the wrapped iterator, and inserts the added fields after the last
+ * field of their group.
  *
- * What was added to an event is kept in a table of its batch, to which ttr_event.stack points.  It
- * comes behind the last field of its group, so the walk looks one field ahead there.  Who keeps
- * events longer (sorting) copies their fields, these among them.  What was stored as a record is
- * not that any more: events are not raw, and definitions are left out, so that no writer copies the
- * bytes. */
+ * ttr_event.stack is the index of an event's added fields in a table of the batch.  The iterator
+ * reads one field ahead to find the end of the group.  Stages that keep events longer (sorting)
+ * copy all fields, the added ones too.  Events lose TTR_EVENT_RAW and definitions are omitted, so
+ * that no writer copies the original record. */
 #include "pipeline/field_injector.h"
 
 #include <string.h>

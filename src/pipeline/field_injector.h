@@ -1,8 +1,8 @@
-/* Adding fields to events, as if their trace had them.
+/* A stage that adds fields to events, as if the trace had them.
  *
- * Ownership: the stage owns what it wraps; `own` is closed with it.  Added fields and their texts
- * are borrowed by the events of a batch until the next read.  At most one such stage may stand in a
- * chain of readers. */
+ * The stage owns the reader that it wraps, and `own`.  Added fields and their texts are borrowed by
+ * the events of a batch until the next read.  A chain of readers may have at most one such stage.
+ */
 #ifndef TRACETTA_PIPELINE_FIELD_INJECTOR_H
 #define TRACETTA_PIPELINE_FIELD_INJECTOR_H
 

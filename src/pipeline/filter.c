@@ -1,9 +1,9 @@
-/* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
+/* Filtering by selection: a batch is passed on with the indices of the matching events; nothing is
+ * copied.
  *
- * Patterns are matched once per text, not per event: a table of verdicts per condition grows with
- * the texts.  What always passes, inverted or not: definitions, and with conditions of time,
- * thread, process and CPU only also objects and gaps, which say something about the trace and not
- * at a time. */
+ * Patterns are matched once per string, not per event: each condition caches its results by string
+ * id. Definitions always pass, inverted or not.  Objects and gaps pass if only time, thread,
+ * process and CPU are filtered, since they describe the trace rather than a point in time. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
-/* Which binaries lie where in which process, as a trace tells it event by event.
+/* The modules (binaries at an address) of each process, kept up to date event by event.
  *
- * Ownership: binaries live as long as the table; a load until the next change.  Memory grows with
- * the number of different binaries and of processes, and with what is loaded at the same time, of
- * which a process has at most LOADS_MAX. */
+ * Descriptions of binaries are valid as long as the table, modules until the next change.  Memory
+ * grows with the number of different binaries, of processes, and of modules loaded at the same
+ * time, at most LOADS_MAX per process. */
 #ifndef TRACETTA_PIPELINE_MODULE_MAP_H
 #define TRACETTA_PIPELINE_MODULE_MAP_H
 

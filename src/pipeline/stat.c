@@ -1,7 +1,8 @@
-/* Statistics per (provider, name, kind).  Everything is counted as it comes, but for what forms
- * spans: that goes through the span stream and is counted when the span is whole.  Self time comes
- * from nesting (nesting.h), quantiles from a histogram per row with spans.  Memory grows with the
- * rows, not with the events. */
+/* Statistics per (provider, name, kind).
+ *
+ * Events are counted as they arrive.  Those that form spans pass through the span stream first and
+ * are counted when the span is complete.  Self time is computed by nesting (nesting.h), quantiles
+ * from a histogram per row.  Memory grows with the number of rows, not of events. */
 #include <string.h>
 
 #include <tracetta/analyse.h>

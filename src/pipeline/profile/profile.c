@@ -1,9 +1,9 @@
-/* Profiles: samples become a tree of addresses while reading, names come at the end
+/* Profiles from stack samples: a tree of addresses while reading; names are resolved at the end
  * (profile_names.c).
  *
- * Most samples show a stack that was seen before: one look at the hash of all its addresses finds
- * its node.  (Two stacks with one hash would be one; with a million distinct ones the chance of any
- * such pair is below 10^-7.) */
+ * Most samples have a stack that was seen before: its node is found by a 64-bit hash of all
+ * addresses. Stacks with equal hashes are not distinguished.  With a million distinct stacks the
+ * probability of a collision is below 10^-7. */
 #include "pipeline/profile/profile.h"
 
 #include <string.h>

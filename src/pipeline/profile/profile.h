@@ -1,10 +1,15 @@
-/* How a profile is made: what is met while reading, and what becomes of it when names are known.
+/* Construction of a profile.
  *
- *   profile.c        samples; reading, and what the public functions give
- *   profile_tree.c   the tree of what is met: places (addresses, names) called by each other;
- *                    when which node was seen, in a few bytes per change
- *   profile_spans.c  a span forest as such a tree
- *   profile_names.c   at the end: addresses become names, and places of one name one frame */
+ *     profile.c        reads samples; public functions
+ *     profile_tree.c   tree of places (addresses, names) under their callers; timelines
+ *     profile_spans.c  converts a span forest to such a tree
+ *     profile_names.c  at the end: resolves addresses to names, joins places of one name to a frame
+ *
+ * Order: profile_lane, profile_place and profile_call per frame of each sample, then
+ * profile_finish. Until then frames are addresses, because traces record symbols at their end.
+ *
+ * Invariants: a parent has a lower number than its children; a place exists once per caller and
+ * lane. Cost: one hash lookup for a stack that was seen before, one per frame for a new one. */
 #ifndef TRACETTA_PIPELINE_PROFILE_PROFILE_H
 #define TRACETTA_PIPELINE_PROFILE_PROFILE_H
 
