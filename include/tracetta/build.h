@@ -24,6 +24,7 @@ typedef struct ttr_builder ttr_builder;
 /* Returns NULL if memory is exhausted. */
 TTR_API ttr_builder *ttr_builder_new(ttr *t);
 
+/* Frees a builder. */
 TTR_API void ttr_builder_free(ttr_builder *builder);
 
 /* Starts an event at a time in ns.  Drops an event that was started but not ended. */

@@ -232,6 +232,7 @@ typedef struct ttr_composer ttr_composer;
 /* Returns NULL if memory is exhausted. */
 TTR_API ttr_composer *ttr_composer_new(void);
 
+/* Frees a composer. */
 TTR_API void ttr_composer_free(ttr_composer *composer);
 
 /* Starts an event and drops an unfinished one.  `name` may contain attributes:

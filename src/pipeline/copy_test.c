@@ -1,4 +1,4 @@
-/* Copying passes every event on, and failures of both sides. */
+/* ttr_copy passes every event on, and returns failures of the reader and the writer. */
 #include "support/support.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Which binary an address belongs to when, where the answer stands in the event, and how often it
- * is asked for. */
+/* Which binary an address belongs to at which time, the position of the added field, and the number
+ * of calls of the symbolizer. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #define EVENTS 64
 #define LINE 400
 
-/* Events of a made trace, and what came of them: one line each. */
+/* Events of a synthetic trace, and the result: one line per event. */
 struct scene {
     ttr *t;
     ttr_builder *builder;
@@ -58,7 +58,7 @@ static void start(struct scene *scene, const char *name)
     ttr_event_begin(scene->builder, TTR_KIND_INSTANT, (int64_t)scene->n, NULL, name);
 }
 
-/* Ends the event, and keeps it. */
+/* Ends the event and keeps it in the scene. */
 static void keep(struct scene *scene)
 {
     ttr_batch batch;
@@ -126,7 +126,7 @@ static void tell_link(struct scene *scene, int pid, uint64_t base)
     keep(scene);
 }
 
-/* Says all it was told of the binary. */
+/* Returns all that is known of the binary as text. */
 static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
 {
     static char text[3][100];
@@ -145,7 +145,7 @@ static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_pl
                                                  binary->debug_link_crc)};
 }
 
-/* "name: field=value field={ ... }" */
+/* Writes "name: field=value field={ ... }". */
 static void describe(const ttr *t, const ttr_event *event, char *line)
 {
     ttr_fields fields;
@@ -164,7 +164,7 @@ static void describe(const ttr *t, const ttr_event *event, char *line)
     }
 }
 
-/* Reads the scene through the stage, sorted behind it where that is wanted. */
+/* Reads the scene through the stage, and sorts its output if is_sorted. */
 static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted)
 {
     const ttr_debug_options options = {.size = sizeof options,
@@ -188,7 +188,7 @@ static ttr_status run(struct scene *scene, bool like_babeltrace2, bool is_sorted
     return status;
 }
 
-/* The line of the i-th event of the program itself. */
+/* Returns the line of the i-th event of the program itself. */
 static const char *here(const struct scene *scene, size_t i)
 {
     for (size_t k = 0; k < scene->n; k++)
@@ -232,7 +232,7 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     start(&scene, "p:none");
     ttr_put_uint(scene.builder, "n", 1);
     keep(&scene);
-    start(&scene, "p:payload"); /* an ip that is no context */
+    start(&scene, "p:payload"); /* ip is in the payload, not in the context */
     ttr_put_uint(scene.builder, "ip", 0x7001);
     keep(&scene);
     start(&scene, "p:half");
@@ -240,7 +240,7 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
     keep(&scene);
-    start(&scene, "p:wide"); /* no pid has 64 bits */
+    start(&scene, "p:wide"); /* a pid of 64 bits is invalid */
     ttr_put_field(scene.builder, &(ttr_field){.name = {"ip", 2},
                                               .group = TTR_GROUP_COMMON,
                                               .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
@@ -249,7 +249,7 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
                                .group = TTR_GROUP_COMMON,
                                .value = {.type = TTR_TYPE_INT, .v.s = 1, .bits = 64}});
     keep(&scene);
-    start(&scene, "p:had"); /* has it already */
+    start(&scene, "p:had"); /* the field exists already */
     put_context(&scene, 7, 1);
     ttr_put_field(scene.builder, &(ttr_field){.name = {"debug_info", 10},
                                               .group = TTR_GROUP_COMMON,
@@ -274,7 +274,7 @@ static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
     load(&scene, "lttng_ust_lib:load", 7, 0x7000, "/a.so");
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
     at(&scene, 7, 0x7010);
-    at(&scene, 7, 0x8000); /* right behind it */
+    at(&scene, 7, 0x8000); /* directly after the end of the module */
     tell(&scene, "lttng_ust_lib:unload", 7, 0x7000);
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x7000, "/b.so");
@@ -297,7 +297,7 @@ static void what_was_closed_lies_there_until_something_else_does(void **state)
     begin(&scene, NULL);
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
     tell(&scene, "lttng_ust_dl:dlclose", 7, 0x7000);
-    at(&scene, 7, 0x7010); /* somebody else had it open too */
+    at(&scene, 7, 0x7010); /* another dlopen still holds it */
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x6800, "/b.so");
     at(&scene, 7, 0x7010);
     assert_int_equal(run(&scene, false, false), TTR_END);
@@ -336,7 +336,7 @@ static void what_is_told_later_of_a_binary_counts_from_then_on(void **state)
     at(&scene, 7, 0x7010);
     tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
     tell_link(&scene, 7, 0x7000);
-    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x9000); /* of nothing */
+    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x9000); /* an address without a module */
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x8000, "/b.so");
     tell_id(&scene, "lttng_ust_lib:build_id", 7, 0x8000);
@@ -384,7 +384,7 @@ static void wrong_options_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Events are made with memory that is there; what fails is the stage's. */
+/* The events are built with a working allocator; only allocations of the stage fail. */
 static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
 {
     struct support_heap heap;

@@ -1,4 +1,4 @@
-/* The laws of filtering, and each condition by itself. */
+/* Properties of all filters, and each condition by itself. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -18,7 +18,7 @@ static size_t run(ttr *t, const ttr_filter *filter, ttr_event *to, uint64_t seed
     return n;
 }
 
-/* The first n events, in batches of so many, through a filter. */
+/* Returns the first n events through a filter, in batches of at most batch_max. */
 static ttr_reader *filtered(ttr *t, const ttr_filter *filter, size_t n, uint32_t batch_max)
 {
     return ttr_filter_new(
@@ -34,7 +34,7 @@ static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
     return got;
 }
 
-/* Random conditions, by the bits of a number. */
+/* Returns a filter whose conditions are selected by the bits of a number. */
 static ttr_filter filter_of(unsigned bits)
 {
     static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write",
@@ -189,8 +189,8 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
                                 .offset = i};
     ttr_thread_name(t, 1, 3, NULL, "worker 3");
     ttr_reader *reader = filtered(t, &filter, 4, 2);
-    /* Nothing of the first batch passes, so the read goes on to the second: only thread 3 has its
-     * name yet. */
+    /* No event of the first batch matches, so the read continues with the second: at that time only
+     * thread 3 has its name. */
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_OK);
     assert_int_equal(batch.n, 1);
     assert_int_equal(ttr_batch_at(&batch, 0)->offset, 3);
@@ -202,7 +202,7 @@ static void thread_is_asked_again_until_its_name_is_known(void **state)
     ttr_free(t);
 }
 
-/* What starts a program has its own name first, as a fork has until it becomes what it runs. */
+/* A forked process has the name of its parent until it calls exec. */
 static void thread_goes_by_the_name_it_has_now(void **state)
 {
     static const char *const patterns[] = {"app", NULL};
@@ -243,7 +243,7 @@ static void filter_of_another_size_is_refused(void **state)
     ttr_free(t);
 }
 
-/* A tid beyond 64 bits is a name like any other, and must not be taken for the greatest one. */
+/* A tid above 64 bits is a pattern for names, and must not be clamped to UINT64_MAX. */
 static void last_time_is_in_a_range_without_end_and_a_number_too_large_is_none(void **state)
 {
     (void)state;
@@ -268,7 +268,7 @@ static void cpus_are_numbers_and_ranges_and_no_cpu_is_none_of_them(void **state)
     ttr_filter filter;
     (void)state;
     ttr_filter_init(&filter);
-    for (size_t i = 0; i < 9; i++) /* the last one, whose flag is not there, is of none */
+    for (size_t i = 0; i < 9; i++) /* the last event has no CPU */
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT,
                                 .offset = i,
                                 .cpu = (uint32_t)(i % 8),

@@ -1,4 +1,4 @@
-/* Patterns against texts, yes and no. */
+/* Patterns and texts that match, and that do not. */
 #include "support/support.h"
 
 #include "pipeline/glob.h"

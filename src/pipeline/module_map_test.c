@@ -1,4 +1,4 @@
-/* Loads of one process against a plain list of them. */
+/* The modules of a process, compared with a plain list. */
 #include "support/support.h"
 
 #include "pipeline/module_map.h"
@@ -25,7 +25,7 @@ static void loads_are_found_as_in_a_plain_list(void **state)
         const struct load_place place = {.trace = 1, .pid = 2, .base = i * SIZE};
         if (support_random(&seed) % 3) {
             uint64_t wanted =
-                1 + support_random(&seed) % (3 * SIZE); /* may overlap what is above */
+                1 + support_random(&seed) % (3 * SIZE); /* may overlap the module above */
             assert_true(loads_add(&loads, &place, wanted, &binary));
             size[i] = is_there[i] ? size[i] : wanted;
             is_there[i] = true;

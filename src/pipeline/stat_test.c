@@ -1,4 +1,5 @@
-/* Statistics: by hand, against the figures of an independent reader, in bounded memory. */
+/* Statistics: compared with values computed by hand, with those of an independent reader, and in
+ * bounded memory. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static void spans_have_total_self_and_quantiles(void **state)
     assert_int_equal(outer->self, 60);
     assert_int_equal(tick->count, 1);
     assert_int_equal(tick->min, 0);
-    /* One in 1,000 ns is a million a second. */
+    /* One event in 1,000 ns is a rate of 1,000,000 per second. */
     assert_true(tick->rate > 999999 && tick->rate < 1000001);
     ttr_stat_free(stat);
     ttr_free(t);

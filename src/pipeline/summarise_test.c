@@ -1,4 +1,4 @@
-/* The summary by hand, and its limits. */
+/* The summary, compared with values computed by hand, and its limits. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"

@@ -1,5 +1,5 @@
-/* The queue gives every event of every input in order of (rank, input), however times are
- * spread. */
+/* The queue returns all events of all inputs in order of (rank, input), for each distribution of
+ * times. */
 #include "pipeline/order/input_queue.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 enum { EVENTS_MAX = 60000 };
 
-/* Inputs in one array: those of input i are [begin[i], begin[i + 1]), ascending. */
+/* All inputs in one array: input i has [begin[i], begin[i + 1]), ascending. */
 static uint64_t ranks[EVENTS_MAX];
 static size_t begin[EVENTS_MAX + 1], at[EVENTS_MAX];
 
@@ -18,7 +18,7 @@ static int compare_ranks(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* Deals `total` ranks, made by the pattern, to n inputs. */
+/* Distributes `total` ranks, made by the pattern, to n inputs. */
 static void deal(size_t n, size_t total,
                  uint64_t (*pattern)(uint64_t *seed, size_t input, size_t i), uint64_t seed)
 {
@@ -35,8 +35,8 @@ static void deal(size_t n, size_t total,
     begin[n] = k;
 }
 
-/* Walks to the end; gives how many events came, and checks their order where they are promised to
- * be in order. */
+/* Empties the queue.  Returns the number of events, and checks their order if the inputs are
+ * ordered. */
 static size_t walk(struct input_queue *queue, size_t n, bool is_ordered)
 {
     size_t given = 0;
@@ -95,7 +95,7 @@ static uint64_t at_few_times(uint64_t *seed, size_t input, size_t i)
     return support_random(seed) % 5 * 1000000000;
 }
 
-/* Some inputs have an event a second, some one a microsecond. */
+/* Some inputs have an event per second, others one per microsecond. */
 static uint64_t at_uneven_rates(uint64_t *seed, size_t input, size_t i)
 {
     (void)i;

@@ -1,5 +1,5 @@
-/* Sorting what was read before: the same as sorting without knowing anything, and a temporary file
- * only where more is out of order than memory holds. */
+/* Sorting with an index gives the same as without, and uses a temporary file only if more events
+ * are out of order than fit into memory. */
 #include "support/support.h"
 
 #include <signal.h>
@@ -37,7 +37,7 @@ static void number(size_t n)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = (int64_t)i, .offset = i};
 }
 
-/* A file size limit of nothing: whoever needs a temporary file fails. */
+/* Sets the file size limit to 0, so that writing to a temporary file fails. */
 static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
 {
     ttr *t = ttr_new(NULL);
@@ -76,12 +76,12 @@ static void what_is_in_order_is_told(void **state)
     assert_false(ttr_disorder_is_there(disorder));
     assert_int_equal(disorder_floor(disorder, 0), 0);
     assert_int_equal(disorder_floor(disorder, 9), 9);
-    assert_true(disorder_floor(disorder, 10) == INT64_MIN); /* maybe there are more by now */
+    assert_true(disorder_floor(disorder, 10) == INT64_MIN); /* later events are possible */
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 10});
     assert_ptr_equal(ttr_sort_known(in, disorder, NULL), in);
     ttr_close(in);
     ttr_disorder_free(disorder);
-    events[4].source = 1; /* is behind 0 at the same time */
+    events[4].source = 1; /* is ordered after source 0 at the same time */
     disorder = find(t, events, 10);
     assert_true(ttr_disorder_is_there(disorder));
     ttr_disorder_free(disorder);
@@ -117,7 +117,7 @@ static void no_event_behind_a_place_is_earlier_than_is_said(void **state)
     ttr_free(t);
 }
 
-/* Both are read to their ends side by side. */
+/* Reads both to their ends and compares event by event. */
 static void compare(ttr_reader *a, ttr_reader *b)
 {
     ttr_batch x = {.n = 0}, y = {.n = 0};
@@ -158,7 +158,7 @@ static void known_order_changes_nothing_in_what_is_given(void **state)
                 (int64_t)i - (most ? events[i].time % most : 0) - (seed > 6 && i > N / 2 ? 700 : 0);
         }
         if (seed % 3 == 0)
-            events[10].time = INT64_MAX; /* far ahead of all others */
+            events[10].time = INT64_MAX; /* far later than all others */
         ttr_disorder *disorder = find(t, events, N);
         ttr_reader *in = memory_reader(
             t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
@@ -196,8 +196,8 @@ static void what_is_nearly_in_order_needs_no_file(void **state)
                   .run_events = 1000, .run_bytes = 1 << 20, .fan_in = 3, .read_bytes = 1000}));
 }
 
-/* A stretch that goes back by more than memory holds, with much before and behind it: a limit of
- * what the temporary file may be. */
+/* Disorder over more events than memory holds, with many ordered events before and after it: bounds
+ * the size of the temporary file. */
 static void only_what_is_out_of_order_goes_to_the_file(void **state)
 {
     const struct sort_limits limits = {

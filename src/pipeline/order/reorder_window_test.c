@@ -1,4 +1,4 @@
-/* The window: in order as far as it reaches, ties as they came, nothing lost. */
+/* The window: exact order within its size, ties in order of arrival, no event lost. */
 #include "support/support.h"
 
 #include "pipeline/order/reorder_window.h"
@@ -12,8 +12,8 @@ static int64_t end_of(const struct event_ref *event)
     return event->kind == TTR_KIND_SPAN ? event->time + (int64_t)event->duration : event->time;
 }
 
-/* Reads events through a window and checks the order of what comes out; gives how many stood before
- * a greater one. */
+/* Passes events through a window and checks their order.  Returns the number of events that precede
+ * an earlier one. */
 static size_t run(struct reorder *window, struct event_ref (*make)(uint64_t *seed, size_t i),
                   size_t n)
 {

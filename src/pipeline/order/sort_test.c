@@ -1,4 +1,4 @@
-/* Sorting against a plain stable sort, in memory and with a budget so tiny that every run goes to
+/* Sorting, compared with a stable sort in memory; also with a tiny budget, so that each run goes to
  * disk. */
 #include "support/support.h"
 
@@ -221,8 +221,7 @@ static void full_disk_is_told_as_such(void **state)
     memory_random_events(t, events, N, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = N});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    /* A limit on file size stands in for a full disk: the write fails at the same place, with
-     * EFBIG. */
+    /* A file size limit replaces a full disk: writing fails at the same position, with EFBIG. */
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(
@@ -294,7 +293,7 @@ static void each_allocation_may_fail(void **state)
     memory_fail_each(sorts_through, 500);
 }
 
-/* How much is held at most while 60 inputs of so many reports each are sorted. */
+/* Returns the peak memory of sorting 60 inputs with so many reports each. */
 static size_t peak_of(uint32_t reports)
 {
     struct support_heap heap;
@@ -334,8 +333,7 @@ static void many_inputs_leave_less_memory_to_sort_in(void **state)
     assert_true(peak_of(40) < (size_t)5 << 20);
 }
 
-/* Room that one event took on its way is given back: what was made for the disk, and what was read
- * from there. */
+/* Memory for one large event is freed afterwards: the write buffer and the read buffer. */
 static void a_large_event_leaves_no_more_behind_than_itself(void **state)
 {
     enum { LARGE = 8 << 20 };

@@ -1,5 +1,4 @@
-/* Profiles: weights, recursion, names that come last, spans, time lines; and that memory that is
- * out is told. */
+/* Profiles: weights, recursion, late names, spans, timelines, and failing allocations. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 #define ROOM 64
 
-/* A context, samples in it, and the profile of them. */
+/* A context, its samples, and their profile. */
 struct world {
     ttr *t;
     uint16_t source;
@@ -39,7 +38,7 @@ static void end(struct world *world)
     ttr_free(world->t);
 }
 
-/* Keeps the event the builder has begun; its payload is copied. */
+/* Keeps the event that the builder has started; its payload is copied. */
 static void keep(struct world *world)
 {
     ttr_batch batch;
@@ -51,8 +50,8 @@ static void keep(struct world *world)
     world->event[world->n++].payload = payload;
 }
 
-/* A sample of thread `tid` of process 1 with its frames ("abc": addresses 'a', 'b', 'c', innermost
- * last), perhaps of .NET's sampler. */
+/* Adds a sample of thread `tid` of process 1.  `frames` "abc" are the addresses 'a', 'b', 'c',
+ * innermost last; optionally by the sampler of .NET. */
 static void sample(struct world *world, uint64_t tid, int64_t time, const char *frames,
                    unsigned type)
 {
@@ -74,7 +73,7 @@ static void sample(struct world *world, uint64_t tid, int64_t time, const char *
     keep(world);
 }
 
-/* Names the functions 'a', 'b', ... at addresses that are their letters, from a time on. */
+/* Names a function at the address of its letter, from a time on. */
 static void name(struct world *world, uint64_t address, uint64_t size, const char *text,
                  int64_t from)
 {
@@ -103,7 +102,7 @@ static void profile(struct world *world, uint32_t flags)
     ttr_close(reader);
 }
 
-/* Puts the names down to a node. */
+/* Writes the names on the path to a node. */
 static size_t put_path(const ttr_profile *made, uint32_t at, char *to, size_t room)
 {
     const ttr_profile_node *node;
@@ -115,7 +114,7 @@ static size_t put_path(const ttr_profile *made, uint32_t at, char *to, size_t ro
                                 ttr_text_get(made->t, frame[node[at].frame].name).p);
 }
 
-/* All nodes with a weight: "M!a;M!b 3" and a line end each. */
+/* Compares all nodes that have a weight, one per line: "M!a;M!b 3". */
 static void expect(const struct world *world, const char *wanted)
 {
     char text[2048] = "";
@@ -184,7 +183,7 @@ static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(vo
     end(&world);
 }
 
-/* An event of the runtime with a stack as samples have it. */
+/* Adds an event of the runtime with a stack. */
 static void tick(struct world *world, uint64_t tid, int64_t time, const char *frames,
                  const char *name_of_event)
 {
@@ -200,7 +199,7 @@ static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **sta
     (void)state;
     struct world world;
     begin(&world);
-    tick(&world, 1, 5, "ax", "GCAllocationTick"); /* there is no sampler yet */
+    tick(&world, 1, 5, "ax", "GCAllocationTick"); /* before the first sample */
     sample(&world, 1, 10, "ab", 1);
     tick(&world, 1, 14, "ac", "GCAllocationTick");
     tick(&world, 1, 15, "ad", "GCOther");
@@ -242,7 +241,7 @@ static void addresses_of_one_function_are_one_frame(void **state)
     profile(&world, 0);
     expect(&world, "M!f;0x64 2\nM!f;M!f 1\n");
     assert_int_equal(ttr_profile_frames(world.profile, &frame), 2);
-    /* A function that calls itself was there once. */
+    /* A recursive function counts once. */
     assert_int_equal(frame[0].total, 3);
     assert_int_equal(frame[0].self, 1);
     end(&world);
@@ -276,7 +275,7 @@ static void a_sample_without_frames_counts_all_the_same(void **state)
     end(&world);
 }
 
-/* Two spans called "b" in an "a", then an "a" alone. */
+/* Adds two spans "b" inside of "a", then an "a" alone. */
 static void add_spans(struct world *world)
 {
     static const struct {

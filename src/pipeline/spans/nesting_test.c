@@ -1,4 +1,4 @@
-/* The claim algorithm against trying every pair. */
+/* The claim algorithm, compared with testing all pairs of spans. */
 #include "support/support.h"
 
 #include "pipeline/spans/nesting.h"
@@ -8,7 +8,7 @@
 
 static struct nest_span spans[N];
 
-/* Random spans in order of their ends; some know when they began among the others. */
+/* Makes random spans in order of their ends; some know their position at the start. */
 static void make_spans(uint64_t seed, int64_t range)
 {
     for (size_t i = 0; i < N; i++) {
@@ -27,7 +27,7 @@ static bool is_parent(size_t child, size_t parent)
                           spans[parent].from);
 }
 
-/* How many ns the spans claimed by one cover: those that no earlier one contains. */
+/* Returns the ns covered by the children of a span, by testing all earlier spans. */
 static uint64_t brute_cover(size_t parent)
 {
     bool is_covered[RANGE] = {false};
