@@ -21,14 +21,14 @@
 
 /* What an event records about its process. */
 enum told {
-    TOLD_UNKNOWN = 0, /* the event's name is not classified yet */
-    TOLD_NOTHING,
-    TOLD_BEGIN,
-    TOLD_LOAD,
+    CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
+    CHANGE_NONE,
+    CHANGE_CLEAR,
+    CHANGE_LOAD,
     TOLD_MORE,
-    TOLD_LATE, /* TOLD_BEGIN of a library that was loaded later */
-    TOLD_UNLOAD,
-    TOLD_CLOSE
+    CHANGE_LATE_LOAD, /* CHANGE_CLEAR of a library that was loaded later */
+    CHANGE_UNLOAD,
+    CHANGE_CLOSE
 };
 
 enum verdict { UNDECIDED = 0, NO, YES };
@@ -36,7 +36,7 @@ enum verdict { UNDECIDED = 0, NO, YES };
 struct debug_info {
     ttr *t;
     ttr_debug_options options;
-    struct loads loads;
+    struct module_map module_map;
     uint8_t *told;    /* enum told by id of the event's name */
     uint8_t *verdict; /* by schema id: whether its events have the context */
     size_t told_n, verdicts_n;
@@ -76,18 +76,24 @@ static uint8_t told_by(ttr_text name)
         const char *name;
         enum told told;
     } rows[] = {
-        {"lttng_ust_statedump:start", TOLD_BEGIN},   {"lttng_ust_statedump:bin_info", TOLD_LOAD},
-        {"lttng_ust_statedump:build_id", TOLD_MORE}, {"lttng_ust_statedump:debug_link", TOLD_MORE},
-        {"lttng_ust_lib:load", TOLD_LOAD},           {"lttng_ust_lib:unload", TOLD_UNLOAD},
-        {"lttng_ust_lib:build_id", TOLD_LATE},       {"lttng_ust_lib:debug_link", TOLD_LATE},
-        {"lttng_ust_dl:dlopen", TOLD_LOAD},          {"lttng_ust_dl:dlmopen", TOLD_LOAD},
-        {"lttng_ust_dl:build_id", TOLD_LATE},        {"lttng_ust_dl:debug_link", TOLD_LATE},
-        {"lttng_ust_dl:dlclose", TOLD_CLOSE},
+        {"lttng_ust_statedump:start", CHANGE_CLEAR},
+        {"lttng_ust_statedump:bin_info", CHANGE_LOAD},
+        {"lttng_ust_statedump:build_id", TOLD_MORE},
+        {"lttng_ust_statedump:debug_link", TOLD_MORE},
+        {"lttng_ust_lib:load", CHANGE_LOAD},
+        {"lttng_ust_lib:unload", CHANGE_UNLOAD},
+        {"lttng_ust_lib:build_id", CHANGE_LATE_LOAD},
+        {"lttng_ust_lib:debug_link", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:dlopen", CHANGE_LOAD},
+        {"lttng_ust_dl:dlmopen", CHANGE_LOAD},
+        {"lttng_ust_dl:build_id", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:debug_link", CHANGE_LATE_LOAD},
+        {"lttng_ust_dl:dlclose", CHANGE_CLOSE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strlen(rows[i].name) == name.n && memcmp(rows[i].name, name.p, name.n) == 0)
             return (uint8_t)rows[i].told;
-    return TOLD_NOTHING;
+    return CHANGE_NONE;
 }
 
 /* --- Reading events --- */
@@ -137,7 +143,7 @@ struct about {
 };
 
 /* Reads an element of the build id, which LTTng stores as an array of integers. */
-static void take_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
+static void add_build_id_byte(struct debug_info *info, struct about *about, const ttr_field *field)
 {
     about->id_left--;
     if (about->binary.build_id.n < sizeof info->build_id)
@@ -164,7 +170,7 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
 {
     const ttr_value *value = &field->value;
     if (field->depth == 1 && about->id_left > 0) {
-        take_id_byte(info, about, field);
+        add_build_id_byte(info, about, field);
         return;
     }
     about->id_left = 0;
@@ -186,36 +192,36 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
 }
 
 /* Applies an event to the module map.  Returns false if memory is exhausted. */
-static bool take_told(struct debug_info *info, enum told told, const struct about *about,
-                      struct load_place *where)
+static bool apply_change(struct debug_info *info, enum told told, const struct about *about,
+                         struct module_place *where)
 {
     where->base = about->base;
-    if (told == TOLD_BEGIN) {
-        loads_begin(&info->loads, where);
+    if (told == CHANGE_CLEAR) {
+        module_map_clear(&info->module_map, where);
         return true;
     }
     if (!about->has_base)
         return true;
     switch (told) {
-    case TOLD_LOAD: /* without a size: provided by the kernel (vdso) */
+    case CHANGE_LOAD: /* without a size: provided by the kernel (vdso) */
         return !about->has_path || about->size == 0 ||
-               loads_add(&info->loads, where, about->size, &about->binary);
+               module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
-    case TOLD_LATE:
-        return (told == TOLD_LATE && info->options.like_babeltrace2) ||
-               loads_tell(&info->loads, where, &about->binary);
-    case TOLD_UNLOAD:
-        loads_remove(&info->loads, where);
+    case CHANGE_LATE_LOAD:
+        return (told == CHANGE_LATE_LOAD && info->options.like_babeltrace2) ||
+               module_map_describe(&info->module_map, where, &about->binary);
+    case CHANGE_UNLOAD:
+        module_map_remove(&info->module_map, where);
         return true;
     default:
-        loads_close(&info->loads, where);
+        module_map_close(&info->module_map, where);
         return true;
     }
 }
 
 /* Reads the payload, which starts at `field`, and applies it to the module map. */
-static bool learn(struct debug_info *info, enum told told, struct load_place *where,
-                  ttr_fields *fields, ttr_field *field)
+static bool apply_event(struct debug_info *info, enum told told, struct module_place *where,
+                        ttr_fields *fields, ttr_field *field)
 {
     struct about about = {.binary = {.size = sizeof(ttr_binary),
                                      .path = {"", 0},
@@ -228,7 +234,7 @@ static bool learn(struct debug_info *info, enum told told, struct load_place *wh
             take_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
-    return take_told(info, told, &about, where);
+    return apply_change(info, told, &about, where);
 }
 
 /* --- Answers --- */
@@ -251,7 +257,8 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
 }
 
 /* Asks the symbolizer for an address of a binary; NULL if memory is exhausted. */
-static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, uint64_t address)
+static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
+                                       uint64_t address)
 {
     ttr_place place = {
         .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
@@ -266,12 +273,12 @@ static const ttr_field *ask(struct debug_info *info, const ttr_binary *binary, u
     return field;
 }
 
-static const ttr_field *answer(struct debug_info *info, const struct load_place *where)
+static const ttr_field *answer(struct debug_info *info, const struct module_place *where)
 {
-    const struct load *load = loads_find(&info->loads, where);
+    const struct load *load = module_map_find(&info->module_map, where);
     if (!load)
         return info->unknown;
-    const ttr_binary *binary = loads_binary(&info->loads, load->binary);
+    const ttr_binary *binary = module_map_binary(&info->module_map, load->binary);
     uint64_t address = binary->is_pic ? where->base - load->base : where->base;
     bool by_load = info->options.like_babeltrace2;
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
@@ -281,7 +288,7 @@ static const ttr_field *answer(struct debug_info *info, const struct load_place 
     if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
                        info->answers_n + 1, sizeof *info->answer))
         return NULL;
-    const ttr_field *field = ask(info, binary, address);
+    const ttr_field *field = ask_symbolizer(info, binary, address);
     if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
     info->answer[info->answers_n++] = field;
@@ -304,7 +311,7 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
         is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
     uint8_t *told = entry_of(info, &info->told, &info->told_n, event->name);
     if (!told || (is_class && !verdict))
-        return ANNOTATE_FAILED;
+        return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
         return 0;
     ttr_fields fields;
@@ -317,15 +324,15 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
         *verdict = has_context ? YES : NO;
     if (!has_context)
         return 0;
-    if (*told == TOLD_UNKNOWN)
+    if (*told == CHANGE_UNKNOWN)
         *told = told_by(ttr_text_get(info->t, event->name));
-    struct load_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
-    if (*told != TOLD_NOTHING &&
-        !learn(info, (enum told) * told, &place, &fields, has_more ? &field : NULL))
-        return ANNOTATE_FAILED;
+    struct module_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
+    if (*told != CHANGE_NONE &&
+        !apply_event(info, (enum told) * told, &place, &fields, has_more ? &field : NULL))
+        return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
     *added = answer(info, &place);
-    return *added ? FIELDS : ANNOTATE_FAILED;
+    return *added ? FIELDS : FIELD_INJECTOR_FAILED;
 }
 
 /* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
@@ -350,7 +357,7 @@ static void close(void *own)
     alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
     arena_free(&info->arena);
     pairmap_free(&info->answer_of);
-    loads_free(&info->loads);
+    module_map_free(&info->module_map);
     alloc_free(alloc, info, 1, sizeof *info);
 }
 
@@ -361,7 +368,7 @@ static bool set_up(struct debug_info *info)
     const struct alloc *alloc = &info->t->counted;
     pairmap_init(&info->answer_of, alloc);
     arena_init(&info->arena, alloc);
-    bool is_fine = loads_init(&info->loads, alloc);
+    bool is_fine = module_map_init(&info->module_map, alloc);
     for (size_t i = 0; i < FIELDS; i++) {
         info->names[i] = ttr_text_add(info->t, names[i], strlen(names[i]));
         is_fine = is_fine && info->names[i];
@@ -392,7 +399,8 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
         (void)fail_memory(error);
         return NULL;
     }
-    return annotate_new(
-        in, &(struct annotate_how){.add = add_to, .refresh = refresh, .close = close, .own = info},
-        error);
+    return field_injector_new(in,
+                              &(struct field_injector_options){
+                                  .add = add_to, .refresh = refresh, .close = close, .own = info},
+                              error);
 }

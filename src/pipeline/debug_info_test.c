@@ -197,7 +197,7 @@ static const char *here(const struct scene *scene, size_t i)
     return NULL;
 }
 
-static void it_stands_behind_the_common_context_and_before_all_else(void **state)
+static void debug_info_field_follows_common_context(void **state)
 {
     struct scene scene;
     (void)state;
@@ -265,7 +265,7 @@ static void events_without_the_contexts_stay_as_they_are(void **state)
     end(&scene);
 }
 
-static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
+static void address_resolves_to_module_loaded_at_its_time(void **state)
 {
     struct scene scene;
     (void)state;
@@ -290,7 +290,7 @@ static void an_address_belongs_to_what_was_loaded_at_its_time(void **state)
     end(&scene);
 }
 
-static void what_was_closed_lies_there_until_something_else_does(void **state)
+static void closed_module_stays_until_overlapped(void **state)
 {
     struct scene scene;
     (void)state;
@@ -306,7 +306,7 @@ static void what_was_closed_lies_there_until_something_else_does(void **state)
     end(&scene);
 }
 
-static void a_state_dump_says_all_that_is_there(void **state)
+static void state_dump_replaces_all_modules(void **state)
 {
     struct scene scene;
     (void)state;
@@ -327,7 +327,7 @@ static void a_state_dump_says_all_that_is_there(void **state)
     end(&scene);
 }
 
-static void what_is_told_later_of_a_binary_counts_from_then_on(void **state)
+static void later_build_id_applies_from_then_on(void **state)
 {
     struct scene scene;
     (void)state;
@@ -353,7 +353,7 @@ static void what_is_told_later_of_a_binary_counts_from_then_on(void **state)
     end(&scene);
 }
 
-static void an_address_is_asked_for_once(void **state)
+static void address_is_symbolized_once(void **state)
 {
     struct scene scene;
     (void)state;
@@ -385,7 +385,7 @@ static void wrong_options_are_refused(void **state)
 }
 
 /* The events are built with a working allocator; only allocations of the stage fail. */
-static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
+static void exhausted_memory_is_reported_without_leaks(void **state)
 {
     struct support_heap heap;
     size_t fail_at = 0;
@@ -412,15 +412,15 @@ static void memory_that_is_out_is_told_and_nothing_leaks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_stands_behind_the_common_context_and_before_all_else),
+        cmocka_unit_test(debug_info_field_follows_common_context),
         cmocka_unit_test(events_without_the_contexts_stay_as_they_are),
-        cmocka_unit_test(an_address_belongs_to_what_was_loaded_at_its_time),
-        cmocka_unit_test(what_was_closed_lies_there_until_something_else_does),
-        cmocka_unit_test(a_state_dump_says_all_that_is_there),
-        cmocka_unit_test(what_is_told_later_of_a_binary_counts_from_then_on),
-        cmocka_unit_test(an_address_is_asked_for_once),
+        cmocka_unit_test(address_resolves_to_module_loaded_at_its_time),
+        cmocka_unit_test(closed_module_stays_until_overlapped),
+        cmocka_unit_test(state_dump_replaces_all_modules),
+        cmocka_unit_test(later_build_id_applies_from_then_on),
+        cmocka_unit_test(address_is_symbolized_once),
         cmocka_unit_test(wrong_options_are_refused),
-        cmocka_unit_test(memory_that_is_out_is_told_and_nothing_leaks),
+        cmocka_unit_test(exhausted_memory_is_reported_without_leaks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,11 +8,11 @@
 
 #include <tracetta/tracetta.h>
 
-#define ANNOTATE_FAILED SIZE_MAX
+#define FIELD_INJECTOR_FAILED SIZE_MAX
 
-struct annotate_how {
+struct field_injector_options {
     /* Returns the fields to add to an event: all of one group, members directly after their struct.
-     * Called for each event in order.  0 = none, ANNOTATE_FAILED = memory is exhausted. */
+     * Called for each event in order.  0 = none, FIELD_INJECTOR_FAILED = memory is exhausted. */
     size_t (*add)(void *own, const ttr_event *event, const ttr_field **fields);
     /* The fields returned so far are no longer used; called between batches. */
     void (*refresh)(void *own);
@@ -23,6 +23,7 @@ struct annotate_how {
 /* Returns a reader that inserts the fields after the last one of their group.  Events lose
  * TTR_EVENT_RAW, and definitions are omitted.  Owns `in` and `how` from the call on, even if it
  * fails. */
-ttr_reader *annotate_new(ttr_reader *in, const struct annotate_how *how, ttr_error *error);
+ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_options *how,
+                               ttr_error *error);
 
 #endif

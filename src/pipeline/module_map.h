@@ -2,7 +2,7 @@
  *
  * Descriptions of binaries are valid as long as the table, modules until the next change.  Memory
  * grows with the number of different binaries, of processes, and of modules loaded at the same
- * time, at most LOADS_MAX per process. */
+ * time, at most MODULES_MAX per process. */
 #ifndef TRACETTA_PIPELINE_MODULE_MAP_H
 #define TRACETTA_PIPELINE_MODULE_MAP_H
 
@@ -12,10 +12,10 @@
 #include "base/intern.h"
 #include "base/pairmap.h"
 
-#define LOADS_MAX 8192u
+#define MODULES_MAX 8192u
 
 /* An address in a process of a trace. */
-struct load_place {
+struct module_place {
     uint64_t trace, pid, base;
 };
 
@@ -23,16 +23,16 @@ struct load_place {
 struct load {
     uint64_t base, end;
     uint64_t reach;  /* highest end of this and all lower modules */
-    uint32_t binary; /* see loads_binary */
+    uint32_t binary; /* see module_map_binary */
     uint32_t serial; /* unique among all modules */
     /* a dlclose was recorded, perhaps not the last one: valid until another module overlaps */
     bool is_closed;
 };
 
-struct loads {
+struct module_map {
     const struct alloc *alloc;
     struct pairmap process_of; /* key: (trace, pid); value: index */
-    struct loads_process *process;
+    struct module_map_process *process;
     size_t processes_n, processes_room;
     struct intern known; /* complete descriptions of binaries, as strings */
     ttr_binary *binary;  /* by id in `known`; [0] is unused */
@@ -41,35 +41,37 @@ struct loads {
     uint32_t serial;
 };
 
-/* Initializes an empty table.  Returns false if memory is exhausted; call loads_free in either
+/* Initializes an empty table.  Returns false if memory is exhausted; call module_map_free in either
  * case. */
-TTR_MUST bool loads_init(struct loads *loads, const struct alloc *alloc);
-void loads_free(struct loads *loads);
+TTR_MUST bool module_map_init(struct module_map *module_map, const struct alloc *alloc);
+void module_map_free(struct module_map *module_map);
 
 /* Removes all modules of a process: a list of them follows in the trace. */
-void loads_begin(struct loads *loads, const struct load_place *where);
+void module_map_clear(struct module_map *module_map, const struct module_place *where);
 
 /* Adds a module of `size` bytes; no effect if the same one is already there.  Returns false if
  * memory is exhausted. */
-TTR_MUST bool loads_add(struct loads *loads, const struct load_place *where, uint64_t size,
-                        const ttr_binary *binary);
+TTR_MUST bool module_map_add(struct module_map *module_map, const struct module_place *where,
+                             uint64_t size, const ttr_binary *binary);
 
 /* Adds the build id or the debug link in `more` to the binary at an address.  Returns false if
  * memory is exhausted. */
-TTR_MUST bool loads_tell(struct loads *loads, const struct load_place *where,
-                         const ttr_binary *more);
+TTR_MUST bool module_map_describe(struct module_map *module_map, const struct module_place *where,
+                                  const ttr_binary *more);
 
-/* loads_remove: the module is unloaded.  loads_close: it may be unloaded. */
-void loads_remove(struct loads *loads, const struct load_place *where);
-void loads_close(struct loads *loads, const struct load_place *where);
+/* module_map_remove: the module is unloaded.  module_map_close: it may be unloaded. */
+void module_map_remove(struct module_map *module_map, const struct module_place *where);
+void module_map_close(struct module_map *module_map, const struct module_place *where);
 
 /* Returns the module that contains the address `base`; NULL if none is known. */
-const struct load *loads_find(const struct loads *loads, const struct load_place *where);
+const struct load *module_map_find(const struct module_map *module_map,
+                                   const struct module_place *where);
 
 /* Returns the description of a binary. */
-static inline const ttr_binary *loads_binary(const struct loads *loads, uint32_t binary)
+static inline const ttr_binary *module_map_binary(const struct module_map *module_map,
+                                                  uint32_t binary)
 {
-    return &loads->binary[binary];
+    return &module_map->binary[binary];
 }
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <tracetta/tracetta.h>
 
-struct walk {
-    ttr_status (*take)(void *own, const ttr_batch *batch,
-                       ttr_error *error); /* any status but TTR_OK stops reading */
+struct read_loop {
+    ttr_status (*on_batch)(void *own, const ttr_batch *batch,
+                           ttr_error *error); /* any status but TTR_OK stops reading */
     void *own;
     ttr_progress progress; /* may be NULL */
     void *progress_own;
@@ -14,6 +14,7 @@ struct walk {
 
 /* Returns TTR_OK at the end of the input, TTR_AGAIN if `progress` stopped it or a live input has no
  * data yet, or the failure. */
-TTR_MUST ttr_status walk_events(ttr_reader *in, const struct walk *walk, ttr_error *error);
+TTR_MUST ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop,
+                                     ttr_error *error);
 
 #endif

@@ -6,21 +6,21 @@
 
 #include "model/notes.h"
 
-struct remarks {
+struct stage_notes {
     struct notes notes;
     ttr_note *both; /* joined array of the last report */
     size_t capacity;
 };
 
-void remarks_init(struct remarks *remarks, const struct alloc *alloc);
-void remarks_free(struct remarks *remarks);
+void stage_notes_init(struct stage_notes *stage_notes, const struct alloc *alloc);
+void stage_notes_free(struct stage_notes *stage_notes);
 
 /* Counts a problem at a byte offset of the input.  The text is that of the first problem with this
  * code. */
-void remarks_add(struct remarks *remarks, ttr_severity severity, uint64_t offset, const char *code,
-                 const char *format, ...) TTR_PRINTF(5, 6);
+void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uint64_t offset,
+                     const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Appends the diagnostics to a report.  Leaves it unchanged if memory is exhausted. */
-void remarks_report(struct remarks *remarks, ttr_report *report);
+void stage_notes_report(struct stage_notes *stage_notes, ttr_report *report);
 
 #endif

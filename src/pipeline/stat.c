@@ -151,7 +151,7 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     return true;
 }
 
-static bool count_span(void *own, const struct whole_span *span)
+static bool count_span(void *own, const struct complete_span *span)
 {
     struct ttr_stat *stat = own;
     const struct event_ref *event = span->event;
@@ -276,8 +276,8 @@ static void sort_rows(struct ttr_stat *stat)
 ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
-    const struct walk walk = {
-        .take = count_batch, .own = stat, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = count_batch, .own = stat, .progress = progress, .progress_own = own};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;
@@ -293,7 +293,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
      * inputs. */
     if (!(reader_kinds(in) & SPAN_KINDS))
         (void)reader_scatter(in);
-    ttr_status status = walk_events(in, &walk, error);
+    ttr_status status = read_all_batches(in, &read_loop, error);
     /* After a failed read the rows so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
         status = fail_memory(error);

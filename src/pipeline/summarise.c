@@ -115,11 +115,11 @@ ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progr
 {
     struct summing summing = {
         .t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
-    const struct walk walk = {
-        .take = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
-    ttr_status status = walk_events(in, &walk, error);
+    ttr_status status = read_all_batches(in, &read_loop, error);
     summary->threads = summing.threads.count;
     summary->processes = summing.processes.count;
     summary->names = summing.names.count;

@@ -161,7 +161,7 @@ static void windows_return_what_a_merge_returns(void **state)
     }
 }
 
-static void an_input_that_fails_does_not_keep_others_from_being_read(void **state)
+static void failing_input_leaves_others_readable(void **state)
 {
     (void)state;
     struct scene *scene = new_scene(3, 100);
@@ -177,7 +177,7 @@ static void an_input_that_fails_does_not_keep_others_from_being_read(void **stat
 }
 
 /* Such events are not ordered, but each is returned once. */
-static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **state)
+static void event_earlier_than_announced_is_returned(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 32; seed++) {
@@ -205,7 +205,7 @@ static void an_event_before_what_its_input_told_of_is_given_all_the_same(void **
 
 /* Windows are long when the burst starts.  No input may then occupy the space of the others, since
  * these would be read again and again for a few events. */
-static void a_burst_takes_few_reads(void **state)
+static void burst_in_one_input_needs_few_reads(void **state)
 {
     (void)state;
     struct scene *scene = new_scene(0, 0);
@@ -253,9 +253,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_return_what_a_merge_returns),
-        cmocka_unit_test(an_input_that_fails_does_not_keep_others_from_being_read),
-        cmocka_unit_test(an_event_before_what_its_input_told_of_is_given_all_the_same),
-        cmocka_unit_test(a_burst_takes_few_reads),
+        cmocka_unit_test(failing_input_leaves_others_readable),
+        cmocka_unit_test(event_earlier_than_announced_is_returned),
+        cmocka_unit_test(burst_in_one_input_needs_few_reads),
         cmocka_unit_test(few_inputs_and_those_of_other_kinds_have_no_windows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static uint64_t one_after_the_other(uint64_t *seed, size_t input, size_t i)
     return i;
 }
 
-static void every_spread_of_times_comes_in_order(void **state)
+static void any_distribution_of_times_is_ordered(void **state)
 {
     (void)state;
     static uint64_t (*const patterns[])(uint64_t *, size_t, size_t) = {
@@ -157,7 +157,7 @@ static void inputs_without_events_are_never_the_top(void **state)
     input_queue_free(&queue);
 }
 
-static void inputs_that_go_back_in_time_still_give_all(void **state)
+static void unordered_inputs_return_all_events(void **state)
 {
     (void)state;
     for (size_t n = 1; n < 600; n += 37) {
@@ -180,7 +180,7 @@ static bool begins_through(const struct alloc *alloc)
     return is_fine;
 }
 
-static void every_allocation_may_fail(void **state)
+static void failing_allocation_of_any_call_is_reported(void **state)
 {
     (void)state;
     support_fail_each(begins_through);
@@ -189,10 +189,10 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spread_of_times_comes_in_order),
+        cmocka_unit_test(any_distribution_of_times_is_ordered),
         cmocka_unit_test(inputs_without_events_are_never_the_top),
-        cmocka_unit_test(inputs_that_go_back_in_time_still_give_all),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(unordered_inputs_return_all_events),
+        cmocka_unit_test(failing_allocation_of_any_call_is_reported),
     };
     return cmocka_run_group_tests_name("input_queue", tests, NULL, NULL);
 }

@@ -97,7 +97,7 @@ static void merger_close(ttr_reader *base)
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
     alloc_free(alloc, merger->row, merger->n, sizeof *merger->row);
     alloc_free(alloc, merger->memory, merger->events, sizeof *merger->out);
-    group_free(alloc, merger->by_report, merger->in, merger->n);
+    group_readers_free(alloc, merger->by_report, merger->in, merger->n);
     alloc_free(alloc, merger->in, merger->n, sizeof(ttr_reader *));
     alloc_free(alloc, merger, 1, sizeof *merger);
 }
@@ -480,7 +480,7 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     by_report = list ? group_readers(&t->counted, list, n) : NULL;
     if (!merger || !by_report || !input_queue_init(&merger->queue, &t->counted, n)) {
         close_readers(in, n);
-        group_free(&t->counted, by_report, list, n);
+        group_readers_free(&t->counted, by_report, list, n);
         if (merger)
             input_queue_free(&merger->queue);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));

@@ -169,7 +169,7 @@ static void no_input_at_all_ends_at_once(void **state)
     ttr_free(t);
 }
 
-static void reader_that_breaks_its_promise_does_not_stop_the_merge(void **state)
+static void reader_with_false_order_does_not_stop_merge(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_reader *in[2];
@@ -190,7 +190,7 @@ static void reader_that_breaks_its_promise_does_not_stop_the_merge(void **state)
     ttr_free(t);
 }
 
-static void failing_input_does_not_take_the_others_with_it(void **state)
+static void failing_input_does_not_end_the_others(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_reader *in[2];
@@ -256,7 +256,7 @@ static bool merges_unordered(ttr *t, const ttr_event *given, size_t n)
     return merge_through(t, given, n, TTR_ORDER_NONE);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(merges_ordered, 300);
@@ -272,10 +272,10 @@ int main(void)
         cmocka_unit_test(fields_are_those_of_their_event),
         cmocka_unit_test(raw_records_and_definitions_of_several_inputs_are_not_mixed),
         cmocka_unit_test(no_input_at_all_ends_at_once),
-        cmocka_unit_test(reader_that_breaks_its_promise_does_not_stop_the_merge),
-        cmocka_unit_test(failing_input_does_not_take_the_others_with_it),
+        cmocka_unit_test(reader_with_false_order_does_not_stop_merge),
+        cmocka_unit_test(failing_input_does_not_end_the_others),
         cmocka_unit_test(reader_of_another_context_is_refused),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
 }

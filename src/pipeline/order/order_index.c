@@ -83,15 +83,15 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
                                 ttr_error *error)
 {
     ttr_disorder *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
-    const struct walk walk = {
-        .take = add_batch, .own = disorder, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = add_batch, .own = disorder, .progress = progress, .progress_own = own};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);
         return NULL;
     }
     disorder->alloc = &t->counted;
-    ttr_status status = walk_events(in, &walk, &failed);
+    ttr_status status = read_all_batches(in, &read_loop, &failed);
     if (status == TTR_AGAIN || status == TTR_E_NOMEM) {
         ttr_disorder_free(disorder);
         if (error)
@@ -115,7 +115,7 @@ void ttr_disorder_free(ttr_disorder *disorder)
     alloc_free(disorder->alloc, disorder, 1, sizeof *disorder);
 }
 
-int64_t disorder_floor(const ttr_disorder *disorder, uint64_t taken)
+int64_t order_index_floor(const ttr_disorder *disorder, uint64_t taken)
 {
     return taken < disorder->events ? disorder->floor[taken >> disorder->shift] : INT64_MIN;
 }

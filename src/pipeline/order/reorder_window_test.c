@@ -133,7 +133,7 @@ static bool goes_through(const struct alloc *alloc)
     return is_through;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(goes_through);
@@ -146,7 +146,7 @@ int main(void)
         cmocka_unit_test(long_spans_wait_for_their_ends),
         cmocka_unit_test(ties_of_spans_go_by_their_begins),
         cmocka_unit_test(end_past_all_time_is_the_end_of_time),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("reorder", tests, NULL, NULL);
 }

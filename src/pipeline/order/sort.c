@@ -172,7 +172,8 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
     return grouped;
 }
 
-void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n)
+void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
+                        size_t n)
 {
     if (grouped && grouped != in)
         alloc_free(alloc, grouped, n, sizeof(ttr_reader *));
@@ -226,7 +227,7 @@ static void sorter_close(ttr_reader *base)
     free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
     renames_free(&sorter->renames);
-    group_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
+    group_readers_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
 }
@@ -358,7 +359,7 @@ static ttr_status decide_next_state(struct sorter *sorter, ttr_error *error)
     const struct collected *held = &sorter->held;
     const bool is_full = held->n >= limits->run_events || held->bytes.n >= limits->run_bytes;
     if (sorter->known && (is_full || (!sorter->is_spilled && held->n >= sorter->check_at))) {
-        const int64_t floor = disorder_floor(sorter->known, sorter->events_read);
+        const int64_t floor = order_index_floor(sorter->known, sorter->events_read);
         ttr_status status = TTR_OK;
         if (sorter->is_spilled)
             status = check_runs(sorter, floor, error);
@@ -607,7 +608,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     by_report = list ? group_readers(&t->counted, list, n) : NULL;
     if (!sorter || !by_report) {
         close_readers(in, n);
-        group_free(&t->counted, by_report, list, n);
+        group_readers_free(&t->counted, by_report, list, n);
         alloc_free(&t->counted, list, n, sizeof(ttr_reader *));
         alloc_free(&t->counted, sorter, 1, sizeof *sorter);
         (void)fail_memory(error);
@@ -643,8 +644,8 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
                                        : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
 
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error)
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_disorder *known,
+                            const struct sort_limits *limits, ttr_error *error)
 {
     /* Events that stay are moved to second buffers, so each may use half of the memory. */
     const struct sort_limits half = {.run_events = limits->run_events / 2 + 1,
@@ -663,5 +664,5 @@ ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error 
         return NULL;
     return known && !ttr_disorder_is_there(known)
                ? in
-               : sort_known(in, known, &sort_limits_default, error);
+               : sort_with_index(in, known, &sort_limits_default, error);
 }

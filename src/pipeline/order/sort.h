@@ -24,17 +24,18 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
                          ttr_error *error);
 
 /* Sorts one reader with an index of its order (see ttr_sort_indexed); NULL = no index. */
-ttr_reader *sort_known(ttr_reader *in, const ttr_disorder *known, const struct sort_limits *limits,
-                       ttr_error *error);
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_disorder *known,
+                            const struct sort_limits *limits, ttr_error *error);
 
 /* Closes all readers of a list. */
 void close_readers(ttr_reader *const *in, size_t n);
 
 /* Orders a list of readers for reports: readers of one trace become neighbours, at the position of
  * the first. Returns `in` itself if it is already ordered so, NULL if memory is exhausted.
- * group_free accepts each of these results. */
+ * group_readers_free accepts each of these results. */
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n);
-void group_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in, size_t n);
+void group_readers_free(const struct alloc *alloc, ttr_reader **grouped, ttr_reader *const *in,
+                        size_t n);
 
 /* Returns the number of reports of all readers together; 0 = unknown. */
 uint32_t reports_of_readers(ttr_reader *const *in, size_t n);

@@ -70,7 +70,7 @@ struct stack {
 };
 
 /* Gets the addresses of an event's stack.  Returns false if memory is exhausted. */
-static bool take_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
+static bool get_addresses(struct ttr_profile *profile, const ttr_event *event, struct stack *stack)
 {
     size_t before = profile->address_room;
     stack->address = ttr_event_stack(profile->t, event, &stack->n);
@@ -177,7 +177,7 @@ static bool take_sample(struct ttr_profile *profile, const ttr_event *event)
     struct stack stack;
     size_t lane = profile_lane(profile, event->thread < profile->t->threads_n ? event->thread : 0);
     bool is_managed = event->provider == profile->sampler || event->provider == profile->runtime;
-    if (lane == SIZE_MAX || !take_addresses(profile, event, &stack))
+    if (lane == SIZE_MAX || !get_addresses(profile, event, &stack))
         return false;
     if (!profile->has_samples)
         profile->unit = is_managed ? TTR_PROFILE_NS : TTR_PROFILE_COUNT;
@@ -311,12 +311,12 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     if (profile->flags & TTR_PROFILE_MERGED)
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
-    const struct walk walk = {.take = take_batch,
-                              .own = profile,
-                              .progress = options->progress,
-                              .progress_own = options->user_data};
+    const struct read_loop read_loop = {.on_batch = take_batch,
+                                        .own = profile,
+                                        .progress = options->progress,
+                                        .progress_own = options->user_data};
     if (status == TTR_OK)
-        status = profile->flags & TTR_PROFILE_SAMPLES ? walk_events(in, &walk, error)
+        status = profile->flags & TTR_PROFILE_SAMPLES ? read_all_batches(in, &read_loop, error)
                                                       : read_both(profile, in, options, error);
     /* After a failed read the samples so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !end(profile))

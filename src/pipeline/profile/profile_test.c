@@ -163,7 +163,7 @@ static void threads_are_apart_unless_merged(void **state)
     end(&world);
 }
 
-static void a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread(void **state)
+static void runtime_sample_weighs_time_to_next_of_its_thread(void **state)
 {
     (void)state;
     struct world world;
@@ -194,7 +194,7 @@ static void tick(struct world *world, uint64_t tid, int64_t time, const char *fr
     event->kind = TTR_KIND_INSTANT;
 }
 
-static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **state)
+static void runtime_allocations_count_as_samples(void **state)
 {
     (void)state;
     struct world world;
@@ -210,7 +210,7 @@ static void allocations_of_the_runtime_are_samples_beside_the_sampler(void **sta
     end(&world);
 }
 
-static void what_the_thread_was_doing_is_a_frame_of_its_own_on_request(void **state)
+static void thread_state_is_a_frame_on_request(void **state)
 {
     (void)state;
     struct world world;
@@ -247,7 +247,7 @@ static void addresses_of_one_function_are_one_frame(void **state)
     end(&world);
 }
 
-static void a_place_used_again_has_the_name_of_its_time(void **state)
+static void address_reused_has_the_name_of_its_time(void **state)
 {
     (void)state;
     struct world world;
@@ -264,7 +264,7 @@ static void a_place_used_again_has_the_name_of_its_time(void **state)
     end(&world);
 }
 
-static void a_sample_without_frames_counts_all_the_same(void **state)
+static void sample_without_frames_is_counted(void **state)
 {
     (void)state;
     struct world world;
@@ -324,7 +324,7 @@ static void spans_count_only_where_there_are_no_samples(void **state)
     end(&world);
 }
 
-static void the_time_line_tells_each_change(void **state)
+static void timeline_has_each_change(void **state)
 {
     (void)state;
     static const struct {
@@ -386,7 +386,7 @@ static bool profile_it(ttr *t, const ttr_event *events, size_t n)
     return made;
 }
 
-static void memory_that_is_out_is_told(void **state)
+static void exhausted_memory_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(profile_it, 300);
@@ -397,17 +397,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_count_by_their_stack),
         cmocka_unit_test(threads_are_apart_unless_merged),
-        cmocka_unit_test(a_sample_of_the_runtime_weighs_the_time_to_the_next_of_its_thread),
-        cmocka_unit_test(allocations_of_the_runtime_are_samples_beside_the_sampler),
-        cmocka_unit_test(what_the_thread_was_doing_is_a_frame_of_its_own_on_request),
+        cmocka_unit_test(runtime_sample_weighs_time_to_next_of_its_thread),
+        cmocka_unit_test(runtime_allocations_count_as_samples),
+        cmocka_unit_test(thread_state_is_a_frame_on_request),
         cmocka_unit_test(addresses_of_one_function_are_one_frame),
-        cmocka_unit_test(a_place_used_again_has_the_name_of_its_time),
-        cmocka_unit_test(a_sample_without_frames_counts_all_the_same),
+        cmocka_unit_test(address_reused_has_the_name_of_its_time),
+        cmocka_unit_test(sample_without_frames_is_counted),
         cmocka_unit_test(spans_are_a_profile_of_their_own_time),
         cmocka_unit_test(spans_count_only_where_there_are_no_samples),
-        cmocka_unit_test(the_time_line_tells_each_change),
+        cmocka_unit_test(timeline_has_each_change),
         cmocka_unit_test(modules_that_the_trace_maps_name_addresses),
-        cmocka_unit_test(memory_that_is_out_is_told),
+        cmocka_unit_test(exhausted_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ void open_free(struct open_spans *open)
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
 }
 
-struct open_id open_id_of(const ttr *t, const struct open_party *party)
+struct open_id open_id_of(const ttr *t, const struct open_event *party)
 {
     struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
     id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;

@@ -68,14 +68,14 @@ static inline size_t open_lane_of(ttr_id thread, ttr_id track)
 
 /* The members of a begin or end that determine its identity.  `task`: id of an activity; 0 = none.
  */
-struct open_party {
+struct open_event {
     uint8_t kind;
     ttr_id thread, track, category, task;
     uint64_t link;
 };
 
 /* Returns the identity of a begin or an end. */
-struct open_id open_id_of(const ttr *t, const struct open_party *party);
+struct open_id open_id_of(const ttr *t, const struct open_event *party);
 
 /* Opens a span and sets *slot, or OPEN_FULL.  Returns false if memory is exhausted. */
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);

@@ -183,7 +183,7 @@ static void begin_without_end_lasts_until_the_end(void **state)
     ttr_free(t);
 }
 
-static void failing_input_gives_what_is_open_before_the_failure(void **state)
+static void failing_input_returns_open_spans_first(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -271,7 +271,7 @@ static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
 
 /* Diagnostics omit their texts without memory, so not each failed allocation is reported; only
  * leaks are checked. */
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     for (size_t fail_at = 1; fail_at < 400; fail_at++) {
@@ -327,12 +327,12 @@ int main(void)
         cmocka_unit_test(span_has_the_fields_of_its_begin_then_of_its_end),
         cmocka_unit_test(end_without_begin_passes_and_is_noted),
         cmocka_unit_test(begin_without_end_lasts_until_the_end),
-        cmocka_unit_test(failing_input_gives_what_is_open_before_the_failure),
+        cmocka_unit_test(failing_input_returns_open_spans_first),
         cmocka_unit_test(end_of_another_name_closes_the_innermost_and_is_noted),
         cmocka_unit_test(end_before_its_begin_is_a_backward_span_of_no_length),
         cmocka_unit_test(begins_past_the_limit_pass_with_their_ends),
         cmocka_unit_test(activities_pair_by_task_then_by_id_and_are_called_by_the_task),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("pair", tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ void span_stream_free(struct span_stream *stream)
 
 static struct open_id id_of(const struct span_stream *stream, const struct event_ref *event)
 {
-    return open_id_of(stream->t, &(struct open_party){.kind = event->kind,
+    return open_id_of(stream->t, &(struct open_event){.kind = event->kind,
                                                       .thread = event->thread,
                                                       .track = event->track,
                                                       .category = event->category,
@@ -37,20 +37,20 @@ static struct open_id id_of(const struct span_stream *stream, const struct event
                                                       .link = event->link});
 }
 
-static bool give_span(struct span_stream *stream, const struct event_ref *event, int64_t end)
+static bool append_span(struct span_stream *stream, const struct event_ref *event, int64_t end)
 {
-    struct whole_span span = {.event = event,
-                              .end = end,
-                              .bytes = event->bytes,
-                              .from = 0,
-                              .at = stream->ended,
-                              .lane = open_lane_of(event->thread, event->track),
-                              .flags = event->flags};
+    struct complete_span span = {.event = event,
+                                 .end = end,
+                                 .bytes = event->bytes,
+                                 .from = 0,
+                                 .at = stream->ended,
+                                 .lane = open_lane_of(event->thread, event->track),
+                                 .flags = event->flags};
     stream->ended++;
     return stream->sink(stream->own, &span);
 }
 
-static bool give_pair(struct span_stream *stream, uint32_t slot, struct whole_span *span)
+static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete_span *span)
 {
     const struct open_begin *begin = &stream->begin[slot];
     span->event = &begin->event;
@@ -91,9 +91,9 @@ static bool take_end(struct span_stream *stream, const struct event_ref *event)
         stream->unmatched++;
         return true;
     }
-    struct whole_span span = {.end = event->time,
-                              .bytes = event->bytes,
-                              .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
+    struct complete_span span = {.end = event->time,
+                                 .bytes = event->bytes,
+                                 .flags = event->flags & (TTR_EVENT_PARTIAL | TTR_EVENT_CLAMPED)};
     return give_pair(stream, slot, &span);
 }
 
@@ -104,7 +104,7 @@ static bool take(struct span_stream *stream, const struct event_ref *event, int6
     case TTR_KIND_ASYNC_BEGIN:
         return take_begin(stream, event);
     case TTR_KIND_SPAN:
-        return give_span(stream, event, end);
+        return append_span(stream, event, end);
     default:
         return take_end(stream, event);
     }
@@ -154,7 +154,7 @@ bool span_stream_end(struct span_stream *stream)
     if (!drain(stream, true) || !open_list_left(&stream->open))
         return false;
     for (size_t i = 0; i < stream->open.left_n; i++) {
-        struct whole_span span = {
+        struct complete_span span = {
             .end = stream->last_time, .flags = TTR_EVENT_PARTIAL, .is_unfinished = true};
         if (!give_pair(stream, stream->open.left[i].index, &span))
             return false;

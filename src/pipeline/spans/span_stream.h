@@ -14,7 +14,7 @@
 enum { SPAN_PLAIN, SPAN_OF_THREAD, SPAN_ACTIVITY };
 
 /* A complete span.  Spans are in order of their ends, as far as the reorder window permits. */
-struct whole_span {
+struct complete_span {
     const struct event_ref *event; /* record of the span, or of its begin */
     int64_t end;
     uint64_t bytes;    /* size of all its records */
@@ -26,7 +26,7 @@ struct whole_span {
 };
 
 /* Receives each span.  Returns false if memory is exhausted. */
-typedef bool (*span_sink)(void *own, const struct whole_span *span);
+typedef bool (*span_sink)(void *own, const struct complete_span *span);
 
 struct span_stream {
     const ttr *t;

@@ -71,7 +71,7 @@ static void claim(struct ttr_tree *tree, uint32_t at)
     lane->last = at;
 }
 
-static bool add_span(void *own, const struct whole_span *span)
+static bool add_span(void *own, const struct complete_span *span)
 {
     struct ttr_tree *tree = own;
     const struct event_ref *event = span->event;
@@ -235,8 +235,8 @@ static bool finish(struct ttr_tree *tree)
 ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
 {
     struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
-    const struct walk walk = {
-        .take = add_batch, .own = tree, .progress = progress, .progress_own = own};
+    const struct read_loop read_loop = {
+        .on_batch = add_batch, .own = tree, .progress = progress, .progress_own = own};
     if (!tree) {
         (void)fail_memory(error);
         return NULL;
@@ -244,7 +244,7 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     tree->t = t;
     tree->alloc = &t->counted;
     span_stream_init(&tree->stream, t, add_span, tree);
-    ttr_status status = walk_events(in, &walk, error);
+    ttr_status status = read_all_batches(in, &read_loop, error);
     /* After a failed read the spans so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !finish(tree))
         status = fail_memory(error);

@@ -87,7 +87,7 @@ static size_t record_calls(ttr *t, uint64_t seed)
     return n;
 }
 
-static void calls_in_one_nanosecond_have_their_true_parents(void **state)
+static void calls_within_one_nanosecond_keep_their_parents(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 20; seed++) {
@@ -142,7 +142,7 @@ static size_t brute_parent(size_t child, size_t n)
     return best;
 }
 
-static void records_in_any_order_have_the_parents_of_trying_all_pairs(void **state)
+static void unordered_records_have_parents_of_exhaustive_search(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed < 10; seed++) {
@@ -162,7 +162,7 @@ static void records_in_any_order_have_the_parents_of_trying_all_pairs(void **sta
 }
 
 /* 100 spans that precede 100,000 others arrive last: far outside of the window. */
-static void spans_later_than_the_window_find_their_place_too(void **state)
+static void spans_later_than_window_are_nested(void **state)
 {
     enum { MANY = 100000, LATE = 100 };
     ttr *t = ttr_new(NULL);
@@ -378,13 +378,13 @@ static bool nests_activities(ttr *t, const ttr_event *some, size_t n)
     return is_fine;
 }
 
-static void each_allocation_for_activities_may_fail(void **state)
+static void failing_allocation_for_activities_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(nests_activities, 20);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(grows_through, 400);
@@ -425,16 +425,16 @@ static void real_traces_overlap_as_counted_elsewhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_in_one_nanosecond_have_their_true_parents),
-        cmocka_unit_test(records_in_any_order_have_the_parents_of_trying_all_pairs),
-        cmocka_unit_test(spans_later_than_the_window_find_their_place_too),
+        cmocka_unit_test(calls_within_one_nanosecond_keep_their_parents),
+        cmocka_unit_test(unordered_records_have_parents_of_exhaustive_search),
+        cmocka_unit_test(spans_later_than_window_are_nested),
         cmocka_unit_test(equal_intervals_and_partial_overlaps),
         cmocka_unit_test(unfinished_spans_last_until_the_end_and_async_ones_are_left_out),
         cmocka_unit_test(empty_trace_has_an_empty_forest),
         cmocka_unit_test(activities_nest_by_their_ids_on_any_thread),
         cmocka_unit_test(activities_without_ids_nest_on_their_threads),
-        cmocka_unit_test(each_allocation_for_activities_may_fail),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_for_activities_is_reported),
+        cmocka_unit_test(failing_allocation_is_reported),
         cmocka_unit_test(real_traces_overlap_as_counted_elsewhere),
     };
     return cmocka_run_group_tests_name("tree", tests, NULL, NULL);
