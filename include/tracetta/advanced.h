@@ -1,6 +1,6 @@
 /* Reading and writing with options, from memory and through callbacks; the tables of a context.
  *
- * Includes tracetta.h, whose conventions on ownership, errors and threads apply. */
+ * Includes tracetta.h; its conventions on ownership, errors and threads apply. */
 #ifndef TRACETTA_ADVANCED_H
 #define TRACETTA_ADVANCED_H
 
@@ -132,7 +132,7 @@ typedef struct ttr_file {
     size_t n;
 } ttr_file;
 
-/* Opens a trace of several files in memory, whose bytes are borrowed until ttr_close; the array is
+/* Opens a trace of several files in memory.  The bytes are borrowed until ttr_close; the array is
  * copied.  `name` is used in place of the folder's path.  The file that identifies the format must
  * be among them (CTF: "metadata"). */
 TTR_API ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size_t n,
@@ -165,7 +165,8 @@ struct ttr_write_options {
 /* Writes up to n bytes.  Returns the number written (> 0), or -1 with errno set. */
 typedef int64_t (*ttr_push)(void *user_data, const void *bytes, size_t n);
 
-/* Creates a writer whose output goes to a callback.  TTR_E_MISUSE if the format writes folders. */
+/* Creates a writer that passes its output to a callback.  TTR_E_MISUSE if the format writes
+ * folders. */
 TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *user_data, const char *format,
                                     const ttr_write_options *options, ttr_error *error);
 

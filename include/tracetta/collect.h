@@ -286,7 +286,7 @@ TTR_API ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error);
 TTR_API TTR_MUST ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error);
 
 /* Returns the next bytes of the file, borrowed until the next call, and waits at most limit_ms.
- * TTR_AGAIN if there are none, TTR_END if the file is complete. */
+ * TTR_AGAIN if no bytes are available, TTR_END if the file is complete. */
 TTR_API TTR_MUST ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n,
                                           unsigned limit_ms, ttr_error *error);
 

@@ -42,7 +42,7 @@ typedef enum ttr_kind {
     TTR_KIND_FLOW_STEP = 10,
     TTR_KIND_FLOW_END = 11,
     TTR_KIND_SWITCH =
-        /* context switch on `cpu` from thread `link` (a ttr_id), whose state is `tag`, to `thread`
+        /* context switch on `cpu` from thread `link` (a ttr_id) in state `tag` to `thread`
          */
     12,
     /* `thread` becomes runnable on `cpu`, woken by thread `link` (a ttr_id, 0 = unknown), which ran

@@ -103,7 +103,7 @@ typedef struct ttr_label {
 TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
 
 /* Gets the next range of selector values for which the field returned last is present: an optional,
- * or an option of a variant, whose name is the label.  Returns false after the last.  Without any
+ * or an option of a variant, named by the label.  Returns false after the last.  Without any
  * range, the field is present if the selector is true. */
 TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
 

@@ -18,7 +18,7 @@ typedef struct ttr_profile ttr_profile;
 #define TTR_PROFILE_NONE UINT32_MAX
 
 /* Flags.  SAMPLES, SPANS: build the profile only from these; with neither, from samples, or from
- * spans if there are none.  MERGED: one tree of all threads.  TIMELINE: keep the time of each
+ * spans if it has no samples.  MERGED: one tree of all threads.  TIMELINE: keep the time of each
  * sample, some bytes per sample; not with MERGED.  STATES: add the thread's state ("CPU_TIME")
  * below the innermost frame, if the trace records it. */
 #define TTR_PROFILE_SAMPLES 1u

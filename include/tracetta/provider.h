@@ -18,7 +18,7 @@
  * A provider is a named source of events.  All its events of one level and keyword form one
  * tracepoint, "Example_Shop_L4K2", which consumers enable as a whole.  A disabled event costs one
  * load and one branch; its values are not computed. provider_macros.h documents the arguments of
- * TTR_WRITE.  A ttr_composer builds events whose fields are known only at run time.
+ * TTR_WRITE.  A ttr_composer builds events with fields that are known only at run time.
  *
  * Ownership: the caller frees what a function returned; a backend after closing the providers that
  * use it.  Texts are copied, except those in macros, which must be static.  Threads: any thread may
@@ -181,7 +181,7 @@ TTR_API ttr_backend *ttr_backend_user_events(const ttr_user_events_options *opti
 typedef struct ttr_perf_file_options {
     size_t size;
     unsigned max_level; /* omit tracepoints with a higher level; 0: none */
-    /* omit tracepoints whose keyword has none of these bits, unless it is 0; 0: omit none */
+    /* omit tracepoints with a keyword other than 0 that has none of these bits; 0: omit none */
     uint64_t keywords;
     bool overwrite; /* replace an existing file */
 } ttr_perf_file_options;
@@ -205,7 +205,7 @@ typedef struct ttr_backend_functions {
     size_t size;
     /* Registers a tracepoint.  Returns 0 and sets *index (not UINT32_MAX), or returns an errno. */
     int (*add)(void *user_data, const ttr_wish *wish, uint32_t *index);
-    /* Unregisters a tracepoint, whose bit is already cleared.  May be NULL. */
+    /* Unregisters a tracepoint; its bit is already cleared.  May be NULL. */
     void (*remove)(void *user_data, const ttr_wish *wish, uint32_t index);
     /* Writes an event.  Returns 0 or an errno.  The 4 bytes before `event` are scratch space for
      * the backend. */
@@ -264,8 +264,8 @@ enum {
     TTR_EH_STRING16 = 11,
     TTR_EH_STRING32 = 12,
     TTR_EH_BINARY = 13,
-    TTR_EH_FIXED = 0x20, /* flag: an array whose length is in the metadata */
-    TTR_EH_ARRAY = 0x40, /* flag: an array whose length is in the payload */
+    TTR_EH_FIXED = 0x20, /* flag: an array with its length in the metadata */
+    TTR_EH_ARRAY = 0x40, /* flag: an array with its length in the payload */
     TTR_EH_FORMAT = 0x80 /* flag: a format byte follows */
 };
 enum {
@@ -312,7 +312,7 @@ TTR_API void ttr_compose_array(ttr_composer *composer, const ttr_field_shape *sh
 TTR_API void ttr_compose_struct(ttr_composer *composer, const ttr_field_shape *shape,
                                 unsigned fields);
 
-/* Append raw metadata of a field, whose encoding may have flags (fixed_n with TTR_EH_FIXED), and
+/* Append raw metadata of a field (its encoding may have flags; fixed_n with TTR_EH_FIXED), and
  * raw payload bytes, for encodings without a function of their own. */
 TTR_API void ttr_compose_metadata(ttr_composer *composer, const ttr_field_shape *shape,
                                   uint16_t fixed_n);

@@ -1,4 +1,4 @@
-/* TTR_WRITE: an event whose fields are known at compile time.  Included by provider.h only.
+/* TTR_WRITE: an event with fields that are known at compile time.  Included by provider.h only.
  *
  *     TTR_WRITE(provider, "Name", ARGUMENTS...)
  *
@@ -43,7 +43,7 @@
  *     TTR_PAYLOAD(pointer, n)
  *
  * A name may contain attributes, "bytes;unit=B".  In C++ templates and inline functions gcc cannot
- * collect the data of TTR_WRITE in a section: use TTR_WRITE_LATE there, whose tracepoint is
+ * collect the data of TTR_WRITE in a section: use TTR_WRITE_LATE there; its tracepoint is
  * registered when the line first runs.  Threads: as in provider.h. */
 #ifndef TRACETTA_PROVIDER_MACROS_H
 #define TRACETTA_PROVIDER_MACROS_H

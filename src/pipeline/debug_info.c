@@ -20,7 +20,7 @@
 #define FIELDS 4u /* debug_info, and its members bin, func, src */
 
 /* What an event records about its process. */
-enum told {
+enum change {
     CHANGE_UNKNOWN = 0, /* the event's name is not classified yet */
     CHANGE_NONE,
     CHANGE_CLEAR,
@@ -37,9 +37,9 @@ struct debug_info {
     ttr *t;
     ttr_debug_options options;
     struct module_map module_map;
-    uint8_t *told;    /* enum told by id of the event's name */
+    uint8_t *change;  /* enum change by id of the event's name */
     uint8_t *verdict; /* by schema id: whether its events have the context */
-    size_t told_n, verdicts_n;
+    size_t change_n, verdicts_n;
     struct pairmap answer_of; /* index of the answer */
     const ttr_field **answer; /* FIELDS fields each */
     size_t answers_n, answers_room;
@@ -70,11 +70,11 @@ static uint8_t *entry_of(struct debug_info *info, uint8_t **table, size_t *n, tt
     return &(*table)[id];
 }
 
-static uint8_t told_by(ttr_text name)
+static uint8_t classify_event(ttr_text name)
 {
     static const struct {
         const char *name;
-        enum told told;
+        enum change change;
     } rows[] = {
         {"lttng_ust_statedump:start", CHANGE_CLEAR},
         {"lttng_ust_statedump:bin_info", CHANGE_LOAD},
@@ -92,7 +92,7 @@ static uint8_t told_by(ttr_text name)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strlen(rows[i].name) == name.n && memcmp(rows[i].name, name.p, name.n) == 0)
-            return (uint8_t)rows[i].told;
+            return (uint8_t)rows[i].change;
     return CHANGE_NONE;
 }
 
@@ -192,23 +192,23 @@ static void take_field(struct debug_info *info, struct about *about, const ttr_f
 }
 
 /* Applies an event to the module map.  Returns false if memory is exhausted. */
-static bool apply_change(struct debug_info *info, enum told told, const struct about *about,
+static bool apply_change(struct debug_info *info, enum change change, const struct about *about,
                          struct module_place *where)
 {
     where->base = about->base;
-    if (told == CHANGE_CLEAR) {
+    if (change == CHANGE_CLEAR) {
         module_map_clear(&info->module_map, where);
         return true;
     }
     if (!about->has_base)
         return true;
-    switch (told) {
+    switch (change) {
     case CHANGE_LOAD: /* without a size: provided by the kernel (vdso) */
         return !about->has_path || about->size == 0 ||
                module_map_add(&info->module_map, where, about->size, &about->binary);
     case TOLD_MORE:
     case CHANGE_LATE_LOAD:
-        return (told == CHANGE_LATE_LOAD && info->options.like_babeltrace2) ||
+        return (change == CHANGE_LATE_LOAD && info->options.like_babeltrace2) ||
                module_map_describe(&info->module_map, where, &about->binary);
     case CHANGE_UNLOAD:
         module_map_remove(&info->module_map, where);
@@ -220,7 +220,7 @@ static bool apply_change(struct debug_info *info, enum told told, const struct a
 }
 
 /* Reads the payload, which starts at `field`, and applies it to the module map. */
-static bool apply_event(struct debug_info *info, enum told told, struct module_place *where,
+static bool apply_event(struct debug_info *info, enum change change, struct module_place *where,
                         ttr_fields *fields, ttr_field *field)
 {
     struct about about = {.binary = {.size = sizeof(ttr_binary),
@@ -234,7 +234,7 @@ static bool apply_event(struct debug_info *info, enum told told, struct module_p
             take_field(info, &about, field);
         while (ttr_fields_next(fields, field));
     }
-    return apply_change(info, told, &about, where);
+    return apply_change(info, change, &about, where);
 }
 
 /* --- Answers --- */
@@ -309,8 +309,8 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
         is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
-    uint8_t *told = entry_of(info, &info->told, &info->told_n, event->name);
-    if (!told || (is_class && !verdict))
+    uint8_t *change = entry_of(info, &info->change, &info->change_n, event->name);
+    if (!change || (is_class && !verdict))
         return FIELD_INJECTOR_FAILED;
     if ((verdict && *verdict == NO) || event->kind == TTR_KIND_GAP)
         return 0;
@@ -324,11 +324,11 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
         *verdict = has_context ? YES : NO;
     if (!has_context)
         return 0;
-    if (*told == CHANGE_UNKNOWN)
-        *told = told_by(ttr_text_get(info->t, event->name));
+    if (*change == CHANGE_UNKNOWN)
+        *change = classify_event(ttr_text_get(info->t, event->name));
     struct module_place place = {.trace = trace_of(info->t, event), .pid = (uint64_t)where.vpid};
-    if (*told != CHANGE_NONE &&
-        !apply_event(info, (enum told) * told, &place, &fields, has_more ? &field : NULL))
+    if (*change != CHANGE_NONE &&
+        !apply_event(info, (enum change) * change, &place, &fields, has_more ? &field : NULL))
         return FIELD_INJECTOR_FAILED;
     place.base = where.ip;
     *added = answer(info, &place);
@@ -352,7 +352,7 @@ static void close(void *own)
 {
     struct debug_info *info = own;
     const struct alloc *alloc = &info->t->counted;
-    alloc_free(alloc, info->told, info->told_n, 1);
+    alloc_free(alloc, info->change, info->change_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
     alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
     arena_free(&info->arena);

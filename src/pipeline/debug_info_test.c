@@ -93,7 +93,7 @@ static void load(struct scene *scene, const char *name, int pid, uint64_t base, 
     keep(scene);
 }
 
-static void tell(struct scene *scene, const char *name, int pid, uint64_t base)
+static void add_module_event(struct scene *scene, const char *name, int pid, uint64_t base)
 {
     start(scene, name);
     put_context(scene, pid, 1);
@@ -101,7 +101,7 @@ static void tell(struct scene *scene, const char *name, int pid, uint64_t base)
     keep(scene);
 }
 
-static void tell_id(struct scene *scene, const char *name, int pid, uint64_t base)
+static void add_build_id_event(struct scene *scene, const char *name, int pid, uint64_t base)
 {
     start(scene, name);
     put_context(scene, pid, 1);
@@ -275,7 +275,7 @@ static void address_resolves_to_module_loaded_at_its_time(void **state)
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
     at(&scene, 7, 0x7010);
     at(&scene, 7, 0x8000); /* directly after the end of the module */
-    tell(&scene, "lttng_ust_lib:unload", 7, 0x7000);
+    add_module_event(&scene, "lttng_ust_lib:unload", 7, 0x7000);
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x7000, "/b.so");
     at(&scene, 7, 0x7010);
@@ -296,7 +296,7 @@ static void closed_module_stays_until_overlapped(void **state)
     (void)state;
     begin(&scene, NULL);
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x7000, "/a.so");
-    tell(&scene, "lttng_ust_dl:dlclose", 7, 0x7000);
+    add_module_event(&scene, "lttng_ust_dl:dlclose", 7, 0x7000);
     at(&scene, 7, 0x7010); /* another dlopen still holds it */
     load(&scene, "lttng_ust_dl:dlopen", 7, 0x6800, "/b.so");
     at(&scene, 7, 0x7010);
@@ -314,7 +314,7 @@ static void state_dump_replaces_all_modules(void **state)
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x400000, "/bin/a");
     load(&scene, "lttng_ust_statedump:bin_info", 8, 0x7000, "/bin/c");
     at(&scene, 7, 0x400010);
-    tell(&scene, "lttng_ust_statedump:start", 7, 0);
+    add_module_event(&scene, "lttng_ust_statedump:start", 7, 0);
     at(&scene, 7, 0x400010);
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x400000, "/bin/b");
     at(&scene, 7, 0x400010);
@@ -334,12 +334,13 @@ static void later_build_id_applies_from_then_on(void **state)
     begin(&scene, NULL);
     load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/a.so");
     at(&scene, 7, 0x7010);
-    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
+    add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
     tell_link(&scene, 7, 0x7000);
-    tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x9000); /* an address without a module */
+    add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7,
+                       0x9000); /* an address without a module */
     at(&scene, 7, 0x7010);
     load(&scene, "lttng_ust_lib:load", 7, 0x8000, "/b.so");
-    tell_id(&scene, "lttng_ust_lib:build_id", 7, 0x8000);
+    add_build_id_event(&scene, "lttng_ust_lib:build_id", 7, 0x8000);
     at(&scene, 7, 0x8010);
     at(&scene, 7, 0x7020);
     assert_int_equal(run(&scene, false, false), TTR_END);
@@ -396,7 +397,7 @@ static void exhausted_memory_is_reported_without_leaks(void **state)
         support_heap_init(&heap, 0);
         begin(&scene, &heap.alloc);
         load(&scene, "lttng_ust_statedump:bin_info", 7, 0x7000, "/a.so");
-        tell_id(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
+        add_build_id_event(&scene, "lttng_ust_statedump:build_id", 7, 0x7000);
         for (uint64_t i = 0; i < 20; i++)
             at(&scene, 7, 0x7000 + i);
         heap.fail_at = heap.requests + 1 + fail_at;

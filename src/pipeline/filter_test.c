@@ -34,7 +34,7 @@ static size_t count_passed(ttr *t, const ttr_filter *filter, size_t n)
     return got;
 }
 
-/* Returns a filter whose conditions are selected by the bits of a number. */
+/* Returns a filter with the conditions that the bits of a number select. */
 static ttr_filter filter_of(unsigned bits)
 {
     static const char *const names[] = {"net*", "disk", NULL}, *const not_names[] = {"*write",

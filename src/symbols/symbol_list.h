@@ -14,7 +14,7 @@ struct symbol_lists;
 struct symbol_lists *symbol_lists_new(void);
 void symbol_lists_free(struct symbol_lists *lists);
 
-/* Returns true for a binary whose functions are in such a list. */
+/* Returns true if such a list has the functions of a binary. */
 bool symbol_lists_knows(const ttr_binary *binary);
 
 /* A ttr_symbolizer with a struct symbol_lists as its user_data; finds functions only. */

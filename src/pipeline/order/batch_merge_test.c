@@ -23,7 +23,7 @@ struct lane {
     const ttr_event *event;
     size_t n, at, reads;
     uint64_t seed;
-    bool holds;     /* ends a read early, as an input does whose buffer must move */
+    bool holds;     /* ends a read early, as an input does if its buffer must move */
     bool oversteps; /* returns the event at which it should stop */
     bool pauses;    /* has no data at times (TTR_AGAIN) */
     bool lies; /* announces times later than its next events, as an input does that finds damage */

@@ -32,7 +32,7 @@ TTR_MUST bool input_queue_init(struct input_queue *queue, const struct alloc *al
                                size_t capacity);
 void input_queue_free(struct input_queue *queue);
 
-/* Adds an input, whose next event has this rank. */
+/* Adds an input with the rank of its next event. */
 void input_queue_add(struct input_queue *queue, size_t input, uint64_t rank);
 
 /* Removes the top input, which has ended. */

@@ -298,7 +298,7 @@ static uint32_t pick_events(struct merger *merger)
     return n;
 }
 
-/* As pick_events, for two inputs whose turn is unpredictable: without a branch per event. */
+/* As pick_events, for two inputs in unpredictable order: without a branch per event. */
 static uint32_t pick_from_two(struct merger *merger)
 {
     const ttr_event *const events = merger->out;

@@ -577,8 +577,8 @@ static struct notes *sorter_notes(ttr_reader *base)
     return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
 }
 
-/* Reduces the limits for many inputs, whose own buffers need memory: runs and read buffers are
- * smaller. */
+/* Reduces the limits for many inputs, since their own buffers need memory: runs and read buffers
+ * are smaller. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
     struct sort_limits own = *limits;

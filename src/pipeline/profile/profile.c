@@ -115,9 +115,9 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
                            const struct stack *stack, uint32_t lane)
 {
     uint32_t process = profile->t->threads[like->thread].process;
-    uint32_t whose = profile->flags & TTR_PROFILE_MERGED ? process : lane;
+    uint32_t owner = profile->flags & TTR_PROFILE_MERGED ? process : lane;
     uint64_t key = hash_bytes(stack->address, stack->n * sizeof *stack->address);
-    key = hash_pair(hash_pair(key, (uint64_t)whose << 32 | like->name),
+    key = hash_pair(hash_pair(key, (uint64_t)owner << 32 | like->name),
                     (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
     const uint32_t *known = keymap_get(&profile->stack_of, key);

@@ -75,9 +75,9 @@ struct ttr_profile {
     ttr_locator locate; /* may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* strings: names of the .NET sampler, and of thread states */
-    /* string: the provider whose samples cover the whole machine (record-trace) */
+    /* string: the provider of samples of the whole machine (record-trace) */
     ttr_id universal;
-    /* strings: the provider whose allocation events count as samples, and the names of these events
+    /* strings: the provider of allocation events that count as samples, and their names
      */
     ttr_id runtime, allocations[3];
 

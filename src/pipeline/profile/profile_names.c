@@ -92,7 +92,7 @@ static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
     return (uint32_t)profile->frames_n++;
 }
 
-/* Resolves each place to a frame, whose number replaces its address. */
+/* Resolves each place to a frame; its number replaces the address. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pairmap known;

@@ -81,8 +81,7 @@ struct open_id open_id_of(const ttr *t, const struct open_event *party);
 TTR_MUST bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot);
 
 /* Closes the span of an end.  Returns its slot, which is free from now on: data of the caller for
- * this slot stay valid until the next open_push.  Returns OPEN_NONE or OPEN_FULL if there is no
- * slot. */
+ * this slot stay valid until the next open_push.  Returns OPEN_NONE or OPEN_FULL without a slot. */
 uint32_t open_pop(struct open_spans *open, const struct open_id *id);
 
 /* Lists the slots of all open spans in open->left, the most recent begin first.  Returns false if

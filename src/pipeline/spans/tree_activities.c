@@ -2,8 +2,8 @@
  * and may last longer than the span that started them.
  *
  * The parent of a span is the first that exists of: the open span with the same id, the one that
- * its begin names as related, the one whose id is a path prefix of its own.  Among several it is
- * the last one started before the span.  Its self time is the time that no child covers. */
+ * its begin names as related, the one with an id that is a path prefix of its own.  Among several
+ * it is the last one started before the span.  Its self time is the time that no child covers. */
 #include "model/activity.h"
 #include "pipeline/spans/tree_forest.h"
 
