@@ -16,6 +16,8 @@
 
 #include <sys/resource.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
 #include "model/event_copy.h"

@@ -4,7 +4,7 @@
  * user_events, if available. To record the latter: `perf record -e 'user_events:Example_Shop_*'`.
  */
 #include <stdio.h>
-#include <tracetta/tracetta.h>
+#include <tracetta/provider.h>
 
 TTR_PROVIDER_DEFINE(shop, "Example_Shop");
 

@@ -1,5 +1,7 @@
 /* Writes a small FXT trace: ten spans with a field, and a counter.  Usage: write_trace OUT.fxt */
 #include <stdio.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 static ttr_status write_step(ttr_builder *event, ttr_writer *out, int i, ttr_error *error)

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 #define WORKERS 2

@@ -1,6 +1,9 @@
 /* Wrong calls of the public API and the errors that they return. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
 static int64_t push_nowhere(void *own, const void *bytes, size_t n)

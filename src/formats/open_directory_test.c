@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 static char folder[] = "/tmp/tracetta-directory-XXXXXX";
@@ -290,8 +293,8 @@ static uint64_t count_events_with_replaced_metadata(const struct alloc *alloc, b
     static const ttr_file files[] = {{"metadata", "garbage", 7},
                                      {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
                                      {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
-    ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
     ttr_batch batch;
     char path[256], option[300];
     uint64_t events = 0;
@@ -349,8 +352,8 @@ static void metadata_option_replaces_useless_metadata(void **state)
 
 static bool opens_through(const struct alloc *alloc, const char *path)
 {
-    ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
     ttr_error error = {0};
     ttr_batch batch;
     if (!t)

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
 #include <tracetta/tracetta.h>
 
 static const char magic[8] = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00};

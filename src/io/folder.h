@@ -5,7 +5,7 @@
 #ifndef TRACETTA_IO_FOLDER_H
 #define TRACETTA_IO_FOLDER_H
 
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
 
 #include "io/sink.h"
 #include "io/source.h"

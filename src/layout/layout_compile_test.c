@@ -431,7 +431,8 @@ static void converted_values_without_scratch_become_bytes(void **state)
 
 static bool compiles_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     struct arena types;
     arena_init(&types, alloc_default());
     const struct type *type =

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "base/status.h"
 #include "model/event_copy.h"

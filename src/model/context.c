@@ -48,7 +48,7 @@ ttr *ttr_new(const ttr_options *options)
     if (options && options->size < sizeof *options)
         return NULL;
     if (options && options->resize)
-        alloc = (struct alloc){.resize = options->resize, .own = options->own};
+        alloc = (struct alloc){.resize = options->resize, .own = options->user_data};
     ttr *t = alloc_zero(&alloc, 1, sizeof *t);
     if (!t)
         return NULL;

@@ -6,7 +6,10 @@
 #ifndef TRACETTA_MODEL_CONTEXT_H
 #define TRACETTA_MODEL_CONTEXT_H
 
-#include <tracetta/event.h>
+#include <tracetta/advanced.h>
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include <pthread.h>
 

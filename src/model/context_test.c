@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"
@@ -212,7 +214,8 @@ static void memory_limit_fails_allocation(void **state)
 
 static bool use_everything(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     ttr *t = ttr_new(&options);
     if (!t)
         return false;

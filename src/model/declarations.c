@@ -2,6 +2,10 @@
  * out: packet headers, which are not fields of events. */
 #include <string.h>
 
+#include <tracetta/event_class.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "base/status.h"
 #include "model/input.h"
 #include "model/type.h"
@@ -28,7 +32,7 @@ struct declaration_iter {
 
 _Static_assert(sizeof(struct declaration_iter) <= sizeof(((ttr_declarations *)0)->state),
                "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->own) == sizeof(((struct event_class *)0)->root),
+_Static_assert(sizeof(((ttr_class *)0)->internal) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
 bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
@@ -55,7 +59,7 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
                          .version = class.version,
                          .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
-        about->own[k] = class.root[k];
+        about->internal[k] = class.root[k];
     return true;
 }
 
@@ -81,9 +85,9 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
 
 void ttr_declarations_begin(const ttr_class *about, ttr_declarations *declaration_iter)
 {
-    *declaration_iter = (ttr_declarations){.own = {NULL}};
+    *declaration_iter = (ttr_declarations){.internal = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
-        declaration_iter->own[i] = about->own[i];
+        declaration_iter->internal[i] = about->internal[i];
 }
 
 static uint8_t value_type_of(const struct type *type)
@@ -134,7 +138,7 @@ static const ttr_text *reference_display_names(const ttr_declarations *declarati
                                                struct declaration_iter *declaration_iter,
                                                const struct type_reference *reference)
 {
-    const struct type *type = reference->names_n ? declarations->own[reference->root] : NULL;
+    const struct type *type = reference->names_n ? declarations->internal[reference->root] : NULL;
     if (reference->names_n > SHOWN_MAX)
         return reference->names;
     for (uint32_t i = 0; i < reference->names_n; i++) {
@@ -205,7 +209,7 @@ static bool enter_root(ttr_declarations *declarations, struct declaration_iter *
 {
     for (uint32_t root = declaration_iter->root ? declaration_iter->root : ROOT_PACKET_CONTEXT;
          root < ROOT_COUNT; root++) {
-        const struct type *type = declarations->own[root];
+        const struct type *type = declarations->internal[root];
         if (!type)
             continue;
         declaration_iter->root = root + 1;

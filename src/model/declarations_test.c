@@ -1,6 +1,9 @@
 /* Declared fields in iteration order: depth, group, properties, labels, selectors; limits; traces
  * without classes. */
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
+#include <tracetta/event_class.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include <stdio.h>
 
@@ -21,7 +24,7 @@ static void set_up(struct scene *scene, enum type_root root, const char *types)
     *scene = (struct scene){.about = {.size = sizeof scene->about}};
     support_heap_init(&scene->heap, 0);
     arena_init(&scene->arena, &scene->heap.alloc);
-    scene->about.own[root] = type_of_text(&scene->arena, types);
+    scene->about.internal[root] = type_of_text(&scene->arena, types);
     ttr_declarations_begin(&scene->about, &scene->walk);
 }
 
@@ -127,10 +130,10 @@ static void groups_are_ordered_and_technical_fields_marked(void **state)
     struct scene scene;
     ttr_declaration it;
     set_up(&scene, ROOT_SPECIFIC_CONTEXT, "s:u8");
-    scene.about.own[ROOT_PACKET_HEADER] = type_of_text(&scene.arena, "never:u8");
-    scene.about.own[ROOT_PACKET_CONTEXT] = type_of_text(&scene.arena, "size:u32^5 cpu:u32");
-    scene.about.own[ROOT_EVENT_HEADER] = type_of_text(&scene.arena, "id:u8>");
-    scene.about.own[ROOT_COMMON_CONTEXT] = type_of_text(&scene.arena, "vpid:i32");
+    scene.about.internal[ROOT_PACKET_HEADER] = type_of_text(&scene.arena, "never:u8");
+    scene.about.internal[ROOT_PACKET_CONTEXT] = type_of_text(&scene.arena, "size:u32^5 cpu:u32");
+    scene.about.internal[ROOT_EVENT_HEADER] = type_of_text(&scene.arena, "id:u8>");
+    scene.about.internal[ROOT_COMMON_CONTEXT] = type_of_text(&scene.arena, "vpid:i32");
     ttr_declarations_begin(&scene.about, &scene.walk);
     assert_true(ttr_declarations_next(&scene.walk, &it) && it.group == TTR_GROUP_PACKET &&
                 it.is_technical);
@@ -160,7 +163,7 @@ static void exponential_declaration_is_truncated(void **state)
             (struct type_member){.name = {"x", 1}, .type = &level[i - 1]};
         level[i] = (struct type){.kind = TYPE_STRUCT, .members = members[i], .members_n = 2};
     }
-    about.own[ROOT_PAYLOAD] = &level[29];
+    about.internal[ROOT_PAYLOAD] = &level[29];
     ttr_declarations_begin(&about, &walk);
     while (ttr_declarations_next(&walk, &it))
         n++;

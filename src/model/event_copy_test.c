@@ -1,6 +1,9 @@
 /* Event builder, and copies of events that outlive their batch. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
 #include "model/event_copy.h"
@@ -644,7 +647,8 @@ static void invalid_source_fails_thread(void **state)
 
 static bool build_with(const struct alloc *alloc)
 {
-    ttr_options options = {.size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+    ttr_options options = {
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     ttr *t = ttr_new(&options);
     ttr_builder *builder = t ? ttr_builder_new(t) : NULL;
     bool good = builder != NULL;

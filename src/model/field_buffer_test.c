@@ -2,6 +2,10 @@
  * types: layout_random_test.c. */
 #include "support/layout_test.h"
 
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
+#include <tracetta/tracetta.h>
+
 static void place(const struct layout_schema *schema, const ttr_event *event,
                   struct layout_run *run)
 {

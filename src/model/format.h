@@ -6,8 +6,10 @@
 #ifndef TRACETTA_MODEL_FORMAT_H
 #define TRACETTA_MODEL_FORMAT_H
 
-#include <tracetta/read.h>
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 struct buffer;
 struct event_class;

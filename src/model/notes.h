@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include <tracetta/read.h>
+#include <tracetta/report.h>
 
 #include "base/alloc.h"
 

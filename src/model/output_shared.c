@@ -216,7 +216,7 @@ static void *helper_main(void *own)
     const ttr *of = shared->out->t;
     const ttr_options options = {.size = sizeof options,
                                  .resize = of->alloc.resize,
-                                 .own = of->alloc.own,
+                                 .user_data = of->alloc.own,
                                  .max_memory = of->max_memory};
     ttr *t = ttr_new(&options);
     if (t)

@@ -12,7 +12,7 @@
 #ifndef TRACETTA_MODEL_PENDING_NAMES_H
 #define TRACETTA_MODEL_PENDING_NAMES_H
 
-#include <tracetta/read.h>
+#include <tracetta/event.h>
 
 #include "base/alloc.h"
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 #include "model/context.h"

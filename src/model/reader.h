@@ -2,7 +2,8 @@
 #ifndef TRACETTA_MODEL_READER_H
 #define TRACETTA_MODEL_READER_H
 
-#include <tracetta/read.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "base/alloc.h"
 

@@ -1,9 +1,9 @@
-/* Filtering by selection: a batch passes with a list of what counts in it, nothing is copied.
+/* Filtering by selection: a batch is passed on with the indices of the matching events; nothing is
+ * copied.
  *
- * Patterns are matched once per text, not per event: a table of verdicts per condition grows with
- * the texts.  What always passes, inverted or not: definitions, and with conditions of time,
- * thread, process and CPU only also objects and gaps, which say something about the trace and not
- * at a time. */
+ * Patterns are matched once per string, not per event: each condition caches its results by string
+ * id. Definitions always pass, inverted or not.  Objects and gaps pass if only time, thread,
+ * process and CPU are filtered, since they describe the trace rather than a point in time. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -15,17 +15,18 @@
 
 enum verdict { UNDECIDED = 0, NO = 1, YES = 2 };
 
-/* One condition over texts: globs any of which must match; numbers for threads and processes. */
+/* A condition on strings: patterns of which one must match; also numbers for threads and processes.
+ */
 struct condition {
     char **glob; /* NULL: no condition */
     uint64_t *number;
     bool *is_number;
     size_t n;
-    uint8_t *verdict; /* by id of the text */
+    uint8_t *verdict; /* cached result by string id */
     size_t verdicts_n;
 };
 
-/* CPUs from first to last. */
+/* A range of CPUs, first to last inclusive. */
 struct cpus {
     uint64_t first, last;
 };
@@ -33,8 +34,8 @@ struct cpus {
 struct filter {
     ttr_reader base;
     ttr_reader *in;
-    struct arena arena; /* of the patterns */
-    ttr_filter what;    /* without the lists */
+    struct arena arena; /* memory of the patterns */
+    ttr_filter what;    /* ttr_filter without its lists */
     struct condition names, not_names, categories, providers, threads, processes;
     struct cpus *cpus; /* NULL: no condition */
     size_t cpus_n;
@@ -63,7 +64,7 @@ static void filter_close(ttr_reader *base)
     alloc_free(alloc, filter, 1, sizeof *filter);
 }
 
-/* Where the verdict on an id is kept; NULL when memory is out. */
+/* Returns the cache entry of an id; NULL if memory is exhausted. */
 static uint8_t *verdict_at(struct filter *filter, struct condition *condition, ttr_id id)
 {
     size_t before = condition->verdicts_n;
@@ -86,7 +87,7 @@ static bool matches_any(const struct condition *condition, ttr_text text)
     return false;
 }
 
-/* Whether any comma-separated part of the text matches, or the text as a whole. */
+/* Returns true if a comma-separated part of the text matches, or the complete text. */
 static bool matches_part(const struct condition *condition, ttr_text text)
 {
     const char *end = text.p + text.n;
@@ -126,8 +127,8 @@ static bool number_matches(const struct condition *condition, uint64_t number)
     return false;
 }
 
-/* By a number, or by the name the thread or process has now: programs that start others give them
- * their own names first. */
+/* Matches by number, or by the current name of the thread or process.  The name is not cached: a
+ * process has the name of its parent program until exec. */
 static bool thread_matches(struct filter *filter, struct condition *condition, ttr_id id)
 {
     ttr_thread thread;
@@ -226,7 +227,7 @@ static void filter_crowd(ttr_reader *base, uint32_t batch)
     reader_crowd(((struct filter *)base)->in, batch);
 }
 
-/* Which name a thread has by then is known in order only. */
+/* Refuses stream order: names of threads at a time are known only in order of time. */
 static bool filter_scatter(ttr_reader *base)
 {
     struct filter *filter = (struct filter *)base;
@@ -243,7 +244,7 @@ static struct notes *filter_notes(ttr_reader *base)
     return reader_notes(((struct filter *)base)->in);
 }
 
-/* Copies a list of patterns; those that are numbers ("17", "0x1f") are also kept as such. */
+/* Copies a list of patterns, with the values of those that are numbers ("17", "0x1f"). */
 static bool copy_condition(struct filter *filter, struct condition *condition,
                            const char *const *list)
 {
@@ -278,7 +279,7 @@ static bool copy_conditions(struct filter *filter, const ttr_filter *what)
            copy_condition(filter, &filter->processes, what->processes);
 }
 
-/* "3" or "4-7". */
+/* Parses "3" or "4-7". */
 static bool take_range(const char *text, size_t n, struct cpus *cpus)
 {
     const char *dash = memchr(text, '-', n);
@@ -294,7 +295,7 @@ static ttr_status copy_cpus(struct filter *filter, const char *const *list, ttr_
 {
     size_t most = 0;
     for (size_t i = 0; list && list[i]; i++)
-        most += strlen(list[i]) + 1; /* more than there are parts in it */
+        most += strlen(list[i]) + 1; /* upper bound of the number of ranges */
     if (most == 0)
         return TTR_OK;
     filter->cpus = arena_take(&filter->arena, most * sizeof *filter->cpus);

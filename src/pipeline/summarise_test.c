@@ -1,8 +1,12 @@
-/* The summary by hand, and its limits. */
+/* The summary, compared with values computed by hand, and its limits. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
 #include "model/context.h"
+
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
+#include <tracetta/tracetta.h>
 
 #define N 500
 
@@ -16,7 +20,7 @@ static ttr_status summary_of(ttr *t, size_t n, ttr_summary *summary)
     return status;
 }
 
-static void everything_is_counted(void **state)
+static void summary_counts_all_events(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -49,7 +53,7 @@ static void everything_is_counted(void **state)
     ttr_free(t);
 }
 
-static void nothing_is_all_zero(void **state)
+static void empty_trace_summary_is_zero(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -65,7 +69,7 @@ static bool stop_at_once(void *own)
     return false;
 }
 
-static void ended_early_it_says_so(void **state)
+static void progress_stop_returns_again(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
@@ -91,7 +95,7 @@ static bool sums_through(ttr *t, const ttr_event *given, size_t n)
     return status == TTR_OK;
 }
 
-static void each_allocation_may_fail(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     memory_fail_each(sums_through, N);
@@ -100,10 +104,10 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_counted),
-        cmocka_unit_test(nothing_is_all_zero),
-        cmocka_unit_test(ended_early_it_says_so),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(summary_counts_all_events),
+        cmocka_unit_test(empty_trace_summary_is_zero),
+        cmocka_unit_test(progress_stop_returns_again),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("summarise", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #define TRACETTA_PROFILES_PROFILES_H
 
 #include <tracetta/profile.h>
+#include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
 #include "base/jsontext.h"

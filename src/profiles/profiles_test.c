@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/profile.h>
 #include <tracetta/tracetta.h>
 
 #include "base/utf.h"

@@ -1,6 +1,7 @@
 /* List of kernel tracepoints, from three tracefs files: available_events ("system:name" lines),
  * set_event (the enabled ones) and user_events_status ("name # Used by ftrace perf"). The format
  * file of a user event shows whether it is an EventHeader event. */
+#include <tracetta/event.h>
 #include <tracetta/tracepoints.h>
 
 #include <errno.h>

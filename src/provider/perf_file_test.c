@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tracetta/provider.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"

@@ -13,6 +13,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "base/status.h"
 #include "recover/recover.h"
 

@@ -16,6 +16,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/recover.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "base/status.h"
 #include "recover/recover.h"
 
@@ -150,8 +156,8 @@ static bool copy_all(struct job *job)
     return false;
 }
 
-/* Makes a writer of the trace's own format and copies to it.  The writer stays until the caller
- * abandons it.  Returns false after reporting a failure. */
+/* Creates a writer of the trace's own format and copies to it.  The caller aborts the writer later.
+ * Returns false after reporting a failure. */
 static bool copy_to_output(struct job *job, uint32_t flags)
 {
     ttr_recover_step *step = &job->step;
@@ -254,13 +260,13 @@ static ttr_status read_copy(struct job *job, ttr_error *error)
     return status == TTR_END || status == TTR_AGAIN ? TTR_OK : status;
 }
 
-/* Returns true if another copy would mend the copy. */
+/* Returns true if the copy has damage that another copy would remove. */
 static bool wants_copy(const ttr_recover_step *step)
 {
     return step->found_damage || (step->is_complete && step->found_duplicates);
 }
 
-/* Copies the copy onto itself, without its damage; `events` becomes the number of its events. */
+/* Copies the copy onto itself, without its damage.  Sets *events to its number of events. */
 static bool copy_copy(struct job *job, uint64_t *events)
 {
     ttr_error error = {0};

@@ -7,10 +7,11 @@
  *   4. debug information by debug link: beside the binary, in .debug there, and below that folder
  *   5. servers, by build id, for what is still missing, if there are any
  * 3 and 4 are also tried if the binary is missing: build id and CRC 32 prove that it is the right
- * file.  babeltrace2 (is_exact) does not do that, and answers nothing for a binary whose build id
- * it could not check.
+ * file.  babeltrace2 (is_exact) does not do that, and answers nothing for a binary with a build id
+ * that it could not check.
  *
  * Files are shared by the binaries that name them.  Each binary is looked for once. */
+#include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
 #include <fcntl.h>

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
 #include "support/symbols_sample.h"

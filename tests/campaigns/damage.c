@@ -17,6 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -144,7 +147,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
     ttr_read_options options = {
         .size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};

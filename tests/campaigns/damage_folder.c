@@ -16,6 +16,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -171,7 +174,7 @@ static void read_input(struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
     ttr_read_options options = {.size = sizeof options, .from = "ctf"};
     ttr_filter filter;
     ttr_error error = {0};

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"
@@ -139,7 +141,7 @@ static ttr_status run(struct chain *chain, ttr_error *error)
     *error = (ttr_error){.status = TTR_E_NOMEM};
     chain->written = chain->events = 0;
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     ttr_status status = t ? run_in(t, chain, error) : TTR_E_NOMEM;
     ttr_free(t);
     chain->requests = heap.requests;

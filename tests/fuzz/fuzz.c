@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/tracetta.h>
+
 #define OUTPUT_MAX ((size_t)32 << 20)
 
 const struct fuzz_target *fuzz_target_find(const char *name)
@@ -48,7 +51,7 @@ ttr *fuzz_context(struct support_heap *heap)
 {
     support_heap_init(heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap->alloc.resize, .own = heap->alloc.own});
+        .size = sizeof(ttr_options), .resize = heap->alloc.resize, .user_data = heap->alloc.own});
     if (!t)
         fuzz_stop("no context");
     return t;

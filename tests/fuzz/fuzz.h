@@ -4,7 +4,7 @@
 #ifndef TRACETTA_TESTS_FUZZ_H
 #define TRACETTA_TESTS_FUZZ_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "base/buffer.h"
 #include "support/support.h"

@@ -11,6 +11,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/collect.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/commands/command.h"
 #include "dotnet/framing.h"
 #include "support/json_check.h"

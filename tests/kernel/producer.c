@@ -17,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/provider.h>
+#include <tracetta/tracepoints.h>
 
 #include "kernel/recorded.h"
 #include "support/said_both.h"

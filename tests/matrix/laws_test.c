@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #define THREAD_MARK '\1'
 #define LONG_BYTES 64u
 #define LONG_TEXT 1000u

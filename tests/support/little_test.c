@@ -9,6 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/files.h"
@@ -425,7 +429,7 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     }
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     ttr_reader *reader = ttr_open(t, in_place("trace"), NULL, NULL);
     struct seen seen = read_all(t, reader);
     assert_int_equal(seen.events, FILES * 200);
@@ -637,8 +641,8 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
 
 static bool converts_through(const struct alloc *alloc)
 {
-    ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
     ttr_error error = {0};
     if (!t)
         return false;

@@ -5,6 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
+
 #include "base/buffer.h"
 #include "support/support.h"
 
@@ -239,9 +243,10 @@ static const char *format_under_test(const char *format)
 static bool scenario(const struct alloc *alloc)
 {
     struct writing w = {.room = SIZE_MAX};
-    open_with(
-        &w, &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own},
-        format_under_test(NULL), NULL);
+    open_with(&w,
+              &(ttr_options){
+                  .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own},
+              format_under_test(NULL), NULL);
     if (w.writer)
         writing_everything(&w);
     writing_finish(&w);

@@ -3,7 +3,8 @@
 #ifndef TRACETTA_TESTS_SUPPORT_WRITING_H
 #define TRACETTA_TESTS_SUPPORT_WRITING_H
 
-#include <tracetta/write.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 /* A context, a builder and a writer of a format into memory. */
 struct writing {

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/event_class.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/input/input_list.h"
 #include "cli/ui/messages.h"
 

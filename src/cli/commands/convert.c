@@ -12,6 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/formats.h>
+#include <tracetta/profile.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/input/debug_info.h"
 #include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"

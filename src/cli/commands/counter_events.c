@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/tracetta.h>
+
 #define METERS "System.Diagnostics.Metrics"
 
 static bool is(ttr_text text, const char *word)

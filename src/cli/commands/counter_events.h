@@ -7,7 +7,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 #define TRACETTA_CLI_COMMANDS_COUNTER_EVENTS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #define COUNTER_TAGS_MAX 512u /* bytes with the final zero; longer tags are cut */
 

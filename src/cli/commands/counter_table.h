@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/ui/json.h"
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/collect.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"

@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
+#include <tracetta/tracepoints.h>
 
 #include "cli/commands/command.h"
 #include "cli/ui/json.h"

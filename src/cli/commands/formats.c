@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include <tracetta/formats.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"

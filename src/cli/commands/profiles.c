@@ -69,9 +69,9 @@ int profiles_open(struct profiling *profiling, const struct call *call, uint32_t
     const ttr_profile_options options = {.size = sizeof options,
                                          .flags = flags,
                                          .progress = progress_step,
-                                         .own = &progress,
+                                         .user_data = &progress,
                                          .locate = symbolizer ? symbolizer_locate : NULL,
-                                         .locate_own = symbolizer};
+                                         .locate_user_data = symbolizer};
     profiling->profile =
         ttr_profile_new(profiling->inputs.t, profiling->inputs.reader, &options, &error);
     progress_end(&progress);

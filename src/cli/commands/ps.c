@@ -2,7 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
+#include <tracetta/event.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"

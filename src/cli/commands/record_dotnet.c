@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"

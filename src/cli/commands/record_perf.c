@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/commands/command.h"
 #include "cli/dotnet/dotnet_choice.h"

@@ -10,6 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/recover.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/commands/convert.h"
 #include "cli/commands/copy_report.h"
 #include "cli/ui/interrupt.h"

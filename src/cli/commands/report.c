@@ -4,6 +4,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/commands/command.h"
 #include "cli/input/input_list.h"
 #include "cli/ui/interrupt.h"

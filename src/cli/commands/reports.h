@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_COMMANDS_REPORTS_H
 #define TRACETTA_CLI_COMMANDS_REPORTS_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/input/input_list.h"
 #include "cli/ui/json.h"

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 struct call;
 

@@ -10,6 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/collect.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/commands/command.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"

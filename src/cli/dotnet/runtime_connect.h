@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/collect.h>
 
 #include "cli/dotnet/launch.h"
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tracetta/tracetta.h>
+
 #include "cli/ui/options.h"
 
 bool stopping_read(struct stopping *stopping, const struct settings *settings)

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 struct settings;
 

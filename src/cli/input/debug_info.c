@@ -38,7 +38,7 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
         return outcome;
     const ttr_debug_options how = {.size = sizeof how,
                                    .locate = symbolizer_locate,
-                                   .own = inputs->symbolizer,
+                                   .user_data = inputs->symbolizer,
                                    .like_babeltrace2 = is_babeltrace2};
     inputs->reader = ttr_debug_info(ttr_sort(inputs->reader, &error), &how, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);

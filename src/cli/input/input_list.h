@@ -5,6 +5,8 @@
 #ifndef TRACETTA_CLI_INPUT_INPUT_LIST_H
 #define TRACETTA_CLI_INPUT_INPUT_LIST_H
 
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/commands/command.h"

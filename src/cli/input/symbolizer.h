@@ -4,6 +4,7 @@
 #ifndef TRACETTA_CLI_INPUT_SYMBOLIZER_H
 #define TRACETTA_CLI_INPUT_SYMBOLIZER_H
 
+#include <tracetta/debug_info.h>
 #include <tracetta/symbols.h>
 
 struct call;

@@ -4,6 +4,7 @@
 #ifndef TRACETTA_CLI_INPUT_TRACE_ITER_H
 #define TRACETTA_CLI_INPUT_TRACE_ITER_H
 
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "cli/input/findings.h"

@@ -2,7 +2,7 @@
 #ifndef TRACETTA_CLI_UI_MESSAGES_H
 #define TRACETTA_CLI_UI_MESSAGES_H
 
-#include <tracetta/read.h>
+#include <tracetta/report.h>
 
 struct call;
 

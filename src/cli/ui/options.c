@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/tracetta.h>
+#include <tracetta/formats.h>
+#include <tracetta/profile.h>
 
 #include "cli/commands/command.h"
 #include "cli/ui/messages.h"

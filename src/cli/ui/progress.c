@@ -5,6 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
+
 #include "cli/commands/command.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/json.h"

@@ -5,7 +5,7 @@
 #ifndef TRACETTA_CLI_UI_STYLE_H
 #define TRACETTA_CLI_UI_STYLE_H
 
-#include <tracetta/tracetta.h>
+#include <tracetta/event.h>
 
 #include "cli/commands/command.h"
 

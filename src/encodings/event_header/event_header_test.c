@@ -347,7 +347,7 @@ static bool decode_with_allocator(const struct alloc *alloc)
 {
     uint8_t bytes[1024];
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     const char *why;
     size_t n = make_event(bytes, 1, "7300 8101 6100 02", "01");
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};

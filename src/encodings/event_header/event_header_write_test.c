@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
+
 #include "encodings/json/field_json.h"
 #include "support/support.h"
 

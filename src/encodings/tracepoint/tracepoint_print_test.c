@@ -56,7 +56,7 @@ static bool begin_scene(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options),
                                                         .resize = alloc->resize,
-                                                        .own = alloc->own})};
+                                                        .user_data = alloc->own})};
     uint16_t source = scene->t ? context_add_source(scene->t, "here", "test") : UINT16_MAX;
     if (source != UINT16_MAX)
         scene->all = tracepoints_new(&(struct tracepoints_spec){

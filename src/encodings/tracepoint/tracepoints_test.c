@@ -445,8 +445,8 @@ static void kernel_symbols_and_printk_formats_are_parsed(void **state)
 static bool add_with(const struct alloc *alloc)
 {
     bool is_fine = false;
-    ttr *t = ttr_new(
-        &(ttr_options){.size = sizeof(ttr_options), .resize = alloc->resize, .own = alloc->own});
+    ttr *t = ttr_new(&(ttr_options){
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
     uint16_t source = t ? context_add_source(t, "here", "test") : UINT16_MAX;
     struct tracepoints *all =
         source == UINT16_MAX

@@ -3,6 +3,10 @@
 #include "support/support.h"
 #include "support/writing.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
+
 #define HEADER                                                                                     \
     "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source," \
     "flags,"                                                                                       \

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

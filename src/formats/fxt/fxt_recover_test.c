@@ -1,5 +1,7 @@
 /* Recovery from random damage: one size field of a file of 10,000 events is changed, and the events
  * that remain readable are counted. */
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -8,7 +8,9 @@
 
 #include "support/support.h"
 
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "support/hexa.h"
 #include "model/context.h"
@@ -724,7 +726,7 @@ static void *heap_resize(void *own, void *old, size_t old_size, size_t new_size)
 static bool write_some(const struct alloc *alloc)
 {
     struct alloc copy = *alloc;
-    ttr_options options = {.size = sizeof options, .resize = heap_resize, .own = &copy};
+    ttr_options options = {.size = sizeof options, .resize = heap_resize, .user_data = &copy};
     bool ok = false;
     world.n = 0;
     world.t = ttr_new(&options);

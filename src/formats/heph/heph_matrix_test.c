@@ -12,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/formats.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -5,7 +5,9 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #define EPOCH "75d11d4d 00000017 0005 65706f6368 "
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/read.h>
-#include <tracetta/write.h>
+#include <tracetta/advanced.h>
+#include <tracetta/tracetta.h>
 
 #include "base/endian.h"
 #include "base/number.h"

@@ -2,6 +2,8 @@
  * generated here, since a vector would be large; the reader must return the same events by time. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "support/dump.h"
 #include "formats/perf/perf.h"

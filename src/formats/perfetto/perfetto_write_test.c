@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
+
 #include "support/protobuf_dump.h"
 #include "support/support.h"
 #include "support/writing.h"

@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 static const char sched_switch[] =

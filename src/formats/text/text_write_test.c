@@ -3,6 +3,10 @@
 
 #include <stdio.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
+
 #include "support/writing.h"
 
 static void open_with(struct writing *w, uint32_t flags, const char *option)

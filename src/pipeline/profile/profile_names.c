@@ -1,14 +1,15 @@
-/* From what was met to frames: addresses become names when everything is read, since traces tell
- * names last.  Many addresses are one function; nodes that thereby become the same are put
- * together, parents first, which one pass does since parents stand before their children. */
+/* Resolves addresses to names after the complete trace was read, since traces record names at their
+ * end.
+ *
+ * Several addresses belong to one function, so nodes become equal and are joined.  One pass from
+ * parents to children does that, since parents precede their children. */
 #include <string.h>
 
 #include "base/number.h"
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 
-/* Asks for the function at an address of a file that the trace says was mapped there; 0 where
- * nobody knows. */
+/* Asks the symbolizer for the function at an address of a mapped file; 0 if it is unknown. */
 static ttr_id located(const struct ttr_profile *profile, const struct profile_place *place)
 {
     ttr *t = profile->t;
@@ -33,7 +34,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     profile->locate(profile->locate_own, &binary, place->address - range->start + range->offset,
                     &found);
     size_t n = found.function.n;
-    for (size_t i = n; i-- > 0;) /* "main+0x14": without how far */
+    for (size_t i = n; i-- > 0;) /* removes the offset of "main+0x14" */
         if (found.function.p[i] == '+') {
             n = i;
             break;
@@ -41,7 +42,7 @@ static ttr_id located(const struct ttr_profile *profile, const struct profile_pl
     return n ? ttr_text_add(t, found.function.p, n) : 0;
 }
 
-/* "module!function", or the nearest to it that is known. */
+/* Returns the string "module!function", or the known part of it. */
 static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_place *place,
                               ttr_id *module)
 {
@@ -75,7 +76,8 @@ static ttr_id name_of_address(struct ttr_profile *profile, const struct profile_
     return id;
 }
 
-/* The frame of a name, made when new; PROFILE_NONE when memory is out. */
+/* Returns the number of the frame with a name, adding it if it is new; PROFILE_NONE if memory is
+ * exhausted. */
 static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
                          const ttr_profile_frame *frame)
 {
@@ -90,7 +92,7 @@ static uint32_t frame_of(struct ttr_profile *profile, struct pairmap *known,
     return (uint32_t)profile->frames_n++;
 }
 
-/* Which frame each place is: kept where its address was. */
+/* Resolves each place to a frame; its number replaces the address. */
 static bool name_places(struct ttr_profile *profile)
 {
     struct pairmap known;
@@ -111,7 +113,8 @@ static bool name_places(struct ttr_profile *profile)
     return is_fine;
 }
 
-/* The node for something met, made when new; PROFILE_NONE when memory is out. */
+/* Returns the node for a profile_met, adding it if it is new; PROFILE_NONE if memory is exhausted.
+ */
 static uint32_t node_for(struct ttr_profile *profile, const struct profile_met *met)
 {
     uint32_t parent = met->parent == PROFILE_NONE ? PROFILE_NONE : profile->renumber[met->parent];
@@ -138,7 +141,7 @@ static bool make_nodes(struct ttr_profile *profile)
 {
     profile->renumber_n = profile->met_n;
     profile->renumber = alloc_zero(profile->alloc, profile->met_n, sizeof *profile->renumber);
-    pairmap_free(&profile->met_of); /* used anew, for nodes */
+    pairmap_free(&profile->met_of); /* reused for nodes */
     for (size_t i = 0; i < profile->met_n && profile->renumber; i++) {
         uint32_t at = node_for(profile, &profile->met[i]);
         if (at == PROFILE_NONE)
@@ -150,7 +153,7 @@ static bool make_nodes(struct ttr_profile *profile)
     return profile->renumber;
 }
 
-/* Totals and links, children first. */
+/* Computes totals and links, children before parents. */
 static void link_nodes(struct ttr_profile *profile)
 {
     for (size_t i = profile->nodes_n; i-- > 0;) {
@@ -165,8 +168,8 @@ static void link_nodes(struct ttr_profile *profile)
     }
 }
 
-/* Adds up frames in one walk of a chain: a node counts for the total of its frame only where it is
- * not below another of the same. */
+/* Adds a chain of nodes to the totals of their frames.  A node counts only if no node above it has
+ * the same frame (recursion). */
 static void sum_chain(struct ttr_profile *profile, uint32_t *running, uint32_t root)
 {
     uint32_t at = root;
@@ -196,7 +199,7 @@ static bool sum_frames(struct ttr_profile *profile)
     return running;
 }
 
-/* One lane instead of all. */
+/* Replaces all lanes by one. */
 static void merge_lanes(struct ttr_profile *profile)
 {
     for (size_t i = 1; i < profile->lanes_n; i++) {

@@ -1,4 +1,4 @@
-/* What is met, each thing once: lanes, places, and places called by each other. */
+/* Collected lanes, places, and places under a caller; each is stored once. */
 #include "model/context.h"
 #include "pipeline/profile/profile.h"
 #include "base/protobuf.h"
@@ -28,7 +28,7 @@ uint32_t profile_place(struct ttr_profile *profile, const struct profile_place *
 {
     bool has_address = place->kind == PLACE_ADDRESS || place->kind == PLACE_MANAGED;
     uint64_t a = has_address ? place->address : place->name, b = place->kind;
-    /* What stands at an address depends on the process, and on what was loaded there since. */
+    /* Code at an address depends on the process and on the modules loaded since. */
     if (has_address)
         b = ((uint64_t)profile->t->threads[place->thread].process + 1) << 32 |
             profile->t->symbols.reused;
@@ -100,7 +100,7 @@ void profile_line_begin(struct profile_line *line, const struct ttr_profile *pro
         line->end = line->at = NULL;
 }
 
-/* These bytes are our own and whole. */
+/* Written by profile_line_put, so the bytes are valid. */
 static uint64_t next_number(struct profile_line *line)
 {
     uint64_t x = 0;

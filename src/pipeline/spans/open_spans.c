@@ -1,4 +1,4 @@
-/* Open spans: stacks per lane, chains per async id, both through one array of slots. */
+/* Open spans: a stack per lane and a chain per async id, both in one array of slots. */
 #include "pipeline/spans/open_spans.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ void open_free(struct open_spans *open)
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
 }
 
-struct open_id open_id_of(const ttr *t, const struct open_party *party)
+struct open_id open_id_of(const ttr *t, const struct open_event *party)
 {
     struct open_id id = {.lane = open_lane_of(party->thread, party->track)};
     id.is_async = party->kind == TTR_KIND_ASYNC_BEGIN || party->kind == TTR_KIND_ASYNC_END;
@@ -51,7 +51,8 @@ static struct open_lane *lane_at(struct open_spans *open, size_t lane)
     return &open->lane[lane];
 }
 
-/* A free slot, not taken yet; slots_n == max when there is none. False when memory is out. */
+/* Finds a free slot without reserving it; *slot is `max` if all are used.  Returns false if memory
+ * is exhausted. */
 static bool find_slot(struct open_spans *open, uint32_t *slot)
 {
     *slot = open->free - 1;
@@ -75,7 +76,7 @@ static uint32_t innermost(const struct pairmap *map, uint64_t a, uint64_t b)
     return slot ? *slot : OPEN_NONE;
 }
 
-/* Makes an async slot the innermost of both its chains. */
+/* Makes an async slot the innermost of its two chains. */
 static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
 {
     struct open_slot *own = &open->slot[slot];
@@ -84,7 +85,7 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     if (!pairmap_put(&open->by_scope, id->scope, id->link, slot))
         return false;
     if (!pairmap_put(&open->by_link, category_of(id->scope), id->link, slot)) {
-        /* Replacing takes no memory and taking out neither, so the first map can be put back. */
+        /* Replacing or removing an entry needs no memory, so this undoes the first map. */
         if (below == OPEN_NONE || !pairmap_put(&open->by_scope, id->scope, id->link, below))
             (void)pairmap_remove(&open->by_scope, id->scope, id->link);
         return false;
@@ -97,7 +98,7 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     return true;
 }
 
-/* Makes `slot` the innermost of a key, or takes the key out where there is no more. */
+/* Makes `slot` the innermost of a key; removes the key if there is none. */
 static void set_innermost(struct pairmap *map, uint64_t a, uint64_t b, uint32_t slot)
 {
     uint32_t *at = pairmap_get(map, a, b);
@@ -124,8 +125,8 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
     struct open_lane *lane = id->is_async ? NULL : lane_at(open, id->lane);
     if ((!lane && !id->is_async) || !find_slot(open, slot))
         return false;
-    /* Once a lane has a begin without room, all inside of it go the same way: ends come innermost
-     * first. */
+    /* Once a lane has a begin without a slot, all begins inside of it are counted only: ends come
+     * innermost first. */
     if (*slot == OPEN_FULL || (lane && lane->too_many)) {
         *slot = OPEN_FULL;
         if (lane)
@@ -186,7 +187,7 @@ uint32_t open_pop(struct open_spans *open, const struct open_id *id)
 
 bool open_list_left(struct open_spans *open)
 {
-    /* Twice the room: the second half is the sort's. */
+    /* The second half is scratch space of the sort. */
     if (!alloc_reserve(open->alloc, (void **)&open->left, &open->left_capacity, 2 * open->slots_n,
                        sizeof *open->left))
         return false;

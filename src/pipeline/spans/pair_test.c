@@ -1,4 +1,4 @@
-/* Pairing against a plain list of what is open, and each rule by itself. */
+/* Pairing, compared with a plain list of open begins, and each rule by itself. */
 #include "support/support.h"
 
 #include "support/memory_reader.h"
@@ -21,7 +21,7 @@ static uint64_t process_of(ttr *t, const ttr_event *event)
     return ttr_thread_get(t, event->thread, &thread) ? thread.pid + 1 : 0;
 }
 
-/* Whether the begin may be that of the end; with `far`, of another process. */
+/* Returns true if the begin can belong to the end; with `far`, also of another process. */
 static bool belongs(ttr *t, const ttr_event *begin, const ttr_event *end, bool far)
 {
     if (is_async(end))
@@ -48,7 +48,7 @@ static ttr_event span_of(const ttr_event *begin, int64_t end)
     return span;
 }
 
-/* What pairing should give, by a walk over all open begins for each end. */
+/* Computes the expected result by a search through all open begins for each end. */
 static size_t pair_plainly(ttr *t, size_t n)
 {
     static size_t open[N];
@@ -96,7 +96,7 @@ static void spans_are_those_of_a_plain_search(void **state)
     assert_int_equal(memory_readers_open(), 0);
 }
 
-/* An event of a kind, numbered by its place. */
+/* Sets an event of a kind; its index is its number. */
 static ttr_event *put(size_t at, ttr_kind kind, int64_t time)
 {
     events[at] = (ttr_event){.kind = (uint8_t)kind, .time = time, .offset = 10 * at};
@@ -183,7 +183,7 @@ static void begin_without_end_lasts_until_the_end(void **state)
     ttr_free(t);
 }
 
-static void failing_input_gives_what_is_open_before_the_failure(void **state)
+static void failing_input_returns_open_spans_first(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -269,16 +269,16 @@ static bool pairs_through(ttr *t, const ttr_event *given, size_t n)
     return memory_reads_through(reader, &error);
 }
 
-/* Notes do without their texts when memory is out, so not every refused request shows; what counts
- * is that nothing leaks. */
-static void each_allocation_may_fail(void **state)
+/* Diagnostics omit their texts without memory, so not each failed allocation is reported; only
+ * leaks are checked. */
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     for (size_t fail_at = 1; fail_at < 400; fail_at++) {
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .own = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
         memory_random_events(t, events, 400, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         (void)pairs_through(t, events, 400);
@@ -311,7 +311,7 @@ static void activities_pair_by_task_then_by_id_and_are_called_by_the_task(void *
     assert_string_equal(ttr_text_get(t, pairs[0].name).p, "Outer");
     assert_int_equal(pairs[0].duration, 2);
     assert_string_equal(ttr_text_get(t, pairs[1].name).p,
-                        "Inner"); /* by an end of another name, but of its id */
+                        "Inner"); /* closed by an end of another name with its id */
     assert_int_equal(pairs[1].duration, 2);
     ttr_report report = {.size = sizeof report};
     assert_true(ttr_reader_report(reader, 0, &report));
@@ -327,12 +327,12 @@ int main(void)
         cmocka_unit_test(span_has_the_fields_of_its_begin_then_of_its_end),
         cmocka_unit_test(end_without_begin_passes_and_is_noted),
         cmocka_unit_test(begin_without_end_lasts_until_the_end),
-        cmocka_unit_test(failing_input_gives_what_is_open_before_the_failure),
+        cmocka_unit_test(failing_input_returns_open_spans_first),
         cmocka_unit_test(end_of_another_name_closes_the_innermost_and_is_noted),
         cmocka_unit_test(end_before_its_begin_is_a_backward_span_of_no_length),
         cmocka_unit_test(begins_past_the_limit_pass_with_their_ends),
         cmocka_unit_test(activities_pair_by_task_then_by_id_and_are_called_by_the_task),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests_name("pair", tests, NULL, NULL);
 }

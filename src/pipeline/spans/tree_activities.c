@@ -1,9 +1,9 @@
-/* Activities in the span forest: they nest by their ids, not by time, since they move between
- * threads and may outlive who began them.
+/* Activities in the span forest.  They nest by their ids, not by time, since they change threads
+ * and may last longer than the span that started them.
  *
- * The parent of a span is the one still open with the same id, else the one its begin names as
- * related, else the one whose path its own goes on from; of several the one that began last before
- * it.  Its own time is what no child covers. */
+ * The parent of a span is the first that exists of: the open span with the same id, the one that
+ * its begin names as related, the one with an id that is a path prefix of its own.  Among several
+ * it is the last one started before the span.  Its self time is the time that no child covers. */
 #include "model/activity.h"
 #include "pipeline/spans/tree_forest.h"
 
@@ -34,7 +34,7 @@ static int64_t end_of(const ttr_tree_span *span)
     return (int64_t)((uint64_t)span->begin_ns + span->duration);
 }
 
-/* The span that began last with an id; TTR_TREE_NONE where there is none. */
+/* Returns the span that started last with an id; TTR_TREE_NONE if there is none. */
 static uint32_t latest(const struct pairmap *by_id, ttr_id id)
 {
     const uint32_t *at = id ? pairmap_get(by_id, id, 0) : NULL;
@@ -55,7 +55,7 @@ static uint32_t parent_of(const struct ttr_tree *tree, const struct pairmap *by_
     return parent;
 }
 
-/* Sorts the spans of activities by begin, the longer first; gives how many there are. */
+/* Sorts the spans of activities by start, longer ones first.  Returns their number. */
 static uint32_t sort(struct ttr_tree *tree, struct order_key *keys, struct order_key *spare)
 {
     uint32_t n = 0;
@@ -85,8 +85,8 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     return is_fine;
 }
 
-/* Chains siblings; from the last begin to the first, so that each is put before the later ones.
- * Gives the first root. */
+/* Links siblings from the last start to the first, so that each precedes the later ones.  Returns
+ * the first root. */
 static uint32_t chain(struct ttr_tree *tree, const struct order_key *keys, uint32_t n)
 {
     uint32_t root = TTR_TREE_NONE;

@@ -1,5 +1,8 @@
 /* Public queries about a trace: event classes with counts per stream, clocks, the trace of a
  * stream, metadata in other languages, and traces without stream files. */
+#include <tracetta/advanced.h>
+#include <tracetta/event_class.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"

@@ -13,7 +13,7 @@
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_DESCRIPTION_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_DESCRIPTION_H
 
-#include <tracetta/read.h>
+#include <tracetta/report.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"

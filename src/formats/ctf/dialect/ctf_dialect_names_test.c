@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
 #include <tracetta/tracetta.h>
 
 #include "support/files.h"

@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <tracetta/write.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "layout/layout.h"
 #include "support/support.h"

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-#include <tracetta/write.h>
+#include <tracetta/build.h>
+#include <tracetta/report.h>
+#include <tracetta/tracetta.h>
 
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"

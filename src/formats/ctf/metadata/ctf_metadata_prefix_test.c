@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"
@@ -336,7 +338,7 @@ static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
     }
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
     ttr *t = ttr_new(&options);
     for (unsigned turn = 0; turn < 2; turn++) {
         ttr_reader *reader = open_set(t, &set, 0);
@@ -359,7 +361,7 @@ static bool open_some(const struct alloc *alloc)
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
     static struct set set;
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .own = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
     set.n = 0;
     add_packets(&set, text, sizeof TSDL(UUID) TSDL_A - 1);
     add(&set, text, sizeof TSDL(UUID) TSDL_A + 20, sizeof stream);

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tracetta/read.h>
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
-#include <tracetta/write.h>
 
 #include "base/buffer.h"
 #include "base/hash.h"

@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/analyse.h>
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tracetta/advanced.h>
+#include <tracetta/fields.h>
+#include <tracetta/report.h>
 #include <tracetta/tracetta.h>
 
 #include "base/buffer.h"

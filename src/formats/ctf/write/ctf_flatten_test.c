@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-#include <tracetta/write.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "support/support.h"
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <tracetta/write.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #include "support/support.h"
 

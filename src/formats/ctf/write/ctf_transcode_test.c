@@ -3,6 +3,7 @@
 
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
 #include <tracetta/tracetta.h>
 
 static const char metadata[] =
@@ -36,7 +37,8 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
                               {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
     const char *const options[] = {option, NULL};
-    const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
+    const ttr_options memory = {
+        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->own};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     const ttr_loss *losses;
     ttr_batch batch;
