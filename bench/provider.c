@@ -33,7 +33,7 @@ struct target {
     size_t last_n;
 };
 
-static int add(void *own, const ttr_wish *wish, uint32_t *index)
+static int add(void *own, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     *index = own ? 0 : 1;
     (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
@@ -108,7 +108,7 @@ static void run_composed(struct target *target, ttr_tracepoint *point, ttr_compo
     const int32_t zero = 0;
     for (uint32_t i = 0; i < CALLS; i++) {
         const uint64_t size = (uint64_t)i * 4096;
-        ttr_compose(composer, "FileRead");
+        ttr_compose_begin(composer, "FileRead");
         ttr_compose_value(composer, &number, &i, 4);
         ttr_compose_value(composer, &bytes, &size, 8);
         ttr_compose_value(composer, &path, "/var/lib/example", SIZE_MAX);

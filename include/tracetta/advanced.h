@@ -14,19 +14,19 @@ extern "C" {
 
 /* Allocates, resizes and frees memory like realloc: `old` NULL allocates, `new_size` 0 frees.
  * Returns NULL if memory is exhausted. */
-typedef void *(*ttr_resize)(void *user_data, void *old, size_t old_size, size_t new_size);
+typedef void *(*ttr_realloc_fn)(void *user_data, void *old, size_t old_size, size_t new_size);
 
 struct ttr_options {
     size_t size;
-    ttr_resize resize;   /* NULL: realloc and free of the C library */
-    void *user_data;     /* passed to resize */
-    uint64_t max_memory; /* limit in bytes for strings, tables and sorting together; 0 = 1 GiB */
+    ttr_realloc_fn resize; /* NULL: realloc and free of the C library */
+    void *user_data;       /* passed to resize */
+    uint64_t max_memory;   /* limit in bytes for strings, tables and sorting together; 0 = 1 GiB */
 };
 
 /* Sets a callback for long operations inside ttr_read: ttr_sort and ttr_merge read all of their
  * input in the first call.  If it returns false, sorting stops and the events read so far are
  * returned.  NULL removes the callback. */
-TTR_API void ttr_watch(ttr *t, ttr_progress progress, void *user_data);
+TTR_API void ttr_progress_set(ttr *t, ttr_progress progress, void *user_data);
 
 /* Returns the id of a string, adding it if it is new.  Returns 0 for the empty string, and if
  * memory is exhausted. */
@@ -97,7 +97,7 @@ TTR_API bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t tim
 #define TTR_READ_DEFINITIONS 4u
 #define TTR_READ_UNORDERED 8u
 #define TTR_READ_SYMBOLS 16u
-#define TTR_READ_SEALED 32u
+#define TTR_READ_ENCRYPTED 32u
 
 struct ttr_read_options {
     size_t size;
@@ -151,7 +151,7 @@ TTR_API ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *user_data, const 
  * or check.  A trace of several streams is then read stream by stream, without the cost of merging.
  * Call it before the first ttr_read.  Returns false, and changes nothing, if the format cannot do
  * this. */
-TTR_API bool ttr_read_scattered(ttr_reader *reader);
+TTR_API bool ttr_reader_allow_stream_order(ttr_reader *reader);
 
 /* --- Writing --- */
 
@@ -174,7 +174,7 @@ TTR_API ttr_writer *ttr_create_push(ttr *t, ttr_push push, void *user_data, cons
  * writer only.  If the target keeps streams apart (CTF packets copied from a reader with
  * TTR_READ_DEFINITIONS), `in` then reads stream by stream, without the cost of merging.  Returns
  * false, and changes nothing, if that is not possible. */
-TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
+TTR_API bool ttr_writer_allow_stream_order(ttr_writer *writer, ttr_reader *in);
 
 /* Formats the output with `threads` additional threads: text, jsonl and babeltrace2.  Each thread
  * reads the complete trace itself: `open` is called on it with a context of that thread, and
@@ -185,8 +185,8 @@ TTR_API bool ttr_write_scattered(ttr_writer *writer, ttr_reader *in);
  * differs, the calling thread formats the rest alone.  The output is the same as without threads,
  * but may be written some batches later, at the latest by ttr_flush or ttr_finish. All threads call
  * ttr_options.resize.  Returns false, and changes nothing, if the format cannot do this. */
-TTR_API bool ttr_write_shared(ttr_writer *writer, unsigned threads,
-                              ttr_reader *(*open)(void *user_data, ttr *t), void *user_data);
+TTR_API bool ttr_writer_parallel(ttr_writer *writer, unsigned threads,
+                                 ttr_reader *(*open)(void *user_data, ttr *t), void *user_data);
 
 /* Passes all buffered output to the operating system, for live output. */
 TTR_API TTR_MUST ttr_status ttr_flush(ttr_writer *writer, ttr_error *error);
@@ -199,7 +199,7 @@ TTR_API TTR_MUST ttr_status ttr_writer_end(ttr_writer *writer, ttr_error *error)
 
 /* Returns the path of the temporary file or folder until the output ends, for signal handlers that
  * delete it; NULL if there is none. */
-TTR_API const char *ttr_writer_temporary(const ttr_writer *writer);
+TTR_API const char *ttr_writer_temporary_path(const ttr_writer *writer);
 
 /* Return the bytes and events written so far; gaps are not counted as events. */
 TTR_API uint64_t ttr_writer_bytes(const ttr_writer *writer);

@@ -26,7 +26,7 @@ typedef struct ttr_summary {
 } ttr_summary;
 
 /* Counts all events.  Returns TTR_AGAIN if `progress` stopped it. */
-TTR_API TTR_MUST ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary,
+TTR_API TTR_MUST ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary,
                                           ttr_progress progress, void *user_data, ttr_error *error);
 
 /* --- Order --- */
@@ -34,23 +34,24 @@ TTR_API TTR_MUST ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *s
 /* The minimum time of each later block of events.  If an input can be opened twice, the first pass
  * builds this index; ttr_sort_indexed then holds back only events that later ones precede, instead
  * of all events. */
-typedef struct ttr_disorder ttr_disorder;
+typedef struct ttr_order_index ttr_order_index;
 
 /* Builds the index; if reading fails, it ends there.  Returns NULL if memory is exhausted or
  * `progress` stopped it (TTR_AGAIN).  The index belongs to `t` and may outlive `in` and its
  * context, but not `t`. */
-TTR_API ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress,
-                                        void *user_data, ttr_error *error);
+TTR_API ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress,
+                                              void *user_data, ttr_error *error);
 
 /* Returns true if an event is earlier than its predecessor, or of an earlier source at the same
  * time.  If false, ttr_sort would change nothing. */
-TTR_API bool ttr_disorder_is_there(const ttr_disorder *disorder);
-TTR_API void ttr_disorder_free(ttr_disorder *disorder);
+TTR_API bool ttr_order_index_has_disorder(const ttr_order_index *disorder);
+TTR_API void ttr_order_index_free(ttr_order_index *disorder);
 
 /* Sorts as ttr_sort does.  `in` must return the events that `index` was built from; `index` is
  * borrowed until ttr_close.  An event is returned as soon as no later event precedes it.  Memory is
  * bounded; longer disorder goes to the temporary file.  TTR_E_IO if the input has changed since. */
-TTR_API ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error);
+TTR_API ttr_reader *ttr_sort_indexed(ttr_reader *in, const ttr_order_index *known,
+                                     ttr_error *error);
 
 /* --- Statistics --- */
 

@@ -3,8 +3,8 @@
  * A .NET runtime (3.0 and later) listens on a diagnostic socket.  Through it this library starts
  * EventPipe sessions and requests information; .NET itself is not needed.  The data of a session is
  * a nettrace stream: write it to a file, or read it with ttr_open_pull.  Order of calls:
- * ttr_dotnet_find, ttr_dotnet_at, ttr_dotnet_session_start, ttr_dotnet_read ..., ttr_dotnet_stop,
- * ttr_dotnet_read until TTR_END, ttr_dotnet_close, ttr_dotnet_free.
+ * ttr_dotnet_list_new, ttr_dotnet_new, ttr_dotnet_session_start, ttr_dotnet_read ...,
+ * ttr_dotnet_stop, ttr_dotnet_read until TTR_END, ttr_dotnet_close, ttr_dotnet_free.
  *
  * The kernel provides tracepoints, user_events and samples by perf_event_open; the data is a
  * perf.data. Order of calls: ttr_perf_open, ttr_perf_start, ttr_perf_read ..., ttr_perf_stop,
@@ -49,7 +49,7 @@ typedef struct ttr_dotnet_list ttr_dotnet_list;
 
 /* Lists processes with a diagnostic socket, in containers too, as far as permissions allow.
  * Returns NULL if memory is exhausted. */
-TTR_API ttr_dotnet_list *ttr_dotnet_find(ttr_error *error);
+TTR_API ttr_dotnet_list *ttr_dotnet_list_new(ttr_error *error);
 
 /* Copies the i-th process, ordered by pid, stale sockets last; returns false after the last. */
 TTR_API bool ttr_dotnet_list_at(const ttr_dotnet_list *list, size_t i, ttr_dotnet_process *process);
@@ -63,7 +63,7 @@ typedef struct ttr_dotnet ttr_dotnet;
 
 /* Creates a target for the socket at `path`, without connecting.  Returns NULL with `error` if
  * memory is exhausted. */
-TTR_API ttr_dotnet *ttr_dotnet_at(const char *path, ttr_error *error);
+TTR_API ttr_dotnet *ttr_dotnet_new(const char *path, ttr_error *error);
 
 /* Creates a socket at `path` for runtimes started with DOTNET_DiagnosticPorts=PATH.  The first that
  * connects is the target; others are resumed and ignored.  ttr_dotnet_free deletes the socket.
@@ -72,18 +72,18 @@ TTR_API ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error);
 
 /* Waits until a runtime has connected.  TTR_AGAIN after limit_ms, or if the wake descriptor is
  * readable. */
-TTR_API TTR_MUST ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms,
-                                             ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_wait(ttr_dotnet *target, unsigned limit_ms,
+                                            ttr_error *error);
 
 /* Sets a descriptor that ends all waits when it becomes readable, for signal handlers; -1 = none,
  * the default. */
-TTR_API void ttr_dotnet_wake(ttr_dotnet *target, int fd);
+TTR_API void ttr_dotnet_set_wake_fd(ttr_dotnet *target, int fd);
 
 /* Sets the timeout of replies in ms; 10,000 by default. */
-TTR_API void ttr_dotnet_limit(ttr_dotnet *target, unsigned limit_ms);
+TTR_API void ttr_dotnet_set_timeout(ttr_dotnet *target, unsigned limit_ms);
 
 /* Returns the number of runtimes that connected to a ttr_dotnet_listen socket after the target. */
-TTR_API size_t ttr_dotnet_others(const ttr_dotnet *target);
+TTR_API size_t ttr_dotnet_other_count(const ttr_dotnet *target);
 
 /* Frees a target. */
 TTR_API void ttr_dotnet_free(ttr_dotnet *target);
@@ -102,8 +102,8 @@ typedef struct ttr_dotnet_info {
 
 /* Requests the properties of the runtime.  Texts are borrowed until the next call.
  * TTR_E_UNSUPPORTED before .NET 5. */
-TTR_API TTR_MUST ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info,
-                                             ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_info_get(ttr_dotnet *target, ttr_dotnet_info *info,
+                                                ttr_error *error);
 
 /* Requests the environment (.NET 5 and later); *n is the number of variables for
  * ttr_dotnet_variable. */
@@ -139,9 +139,9 @@ TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, 
                                                      ttr_error *error);
 
 /* Adds a provider; its texts are copied.  Its arguments may contain any bytes. */
-TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set,
-                                                         const ttr_dotnet_provider *provider,
-                                                         ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_dotnet_providers_add_provider(ttr_dotnet_providers *set,
+                                                              const ttr_dotnet_provider *provider,
+                                                              ttr_error *error);
 
 /* Adds events of the runtime by keyword names ("gc+jit").  A NULL or empty level is informational.
  */
@@ -177,20 +177,21 @@ TTR_API bool ttr_dotnet_profile(size_t i, const char **name, const char **text);
 #define TTR_DOTNET_BLOCK \
     4u /* a full buffer blocks the program instead of losing events (.NET 11 and later) */
 
-typedef struct ttr_dotnet_wish {
+typedef struct ttr_dotnet_config {
     size_t size;
     const ttr_dotnet_providers *providers;
     uint32_t buffer_mb; /* size of the runtime's buffer in MiB; 0 = 256 */
     uint32_t flags;     /* TTR_DOTNET_* */
     uint64_t rundown;   /* keywords of the rundown at the end of the session; 0 = none */
-} ttr_dotnet_wish;
+} ttr_dotnet_config;
 
 typedef struct ttr_dotnet_session ttr_dotnet_session;
 
 /* Starts a session with the newest command that the runtime supports.  Returns NULL with `error` on
  * failure. */
-TTR_API ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish *wish,
-                                               ttr_error *error);
+TTR_API ttr_dotnet_session *ttr_dotnet_session_start(ttr_dotnet *target,
+                                                     const ttr_dotnet_config *wish,
+                                                     ttr_error *error);
 
 /* Reads up to n bytes of the stream and waits at most limit_ms.  Returns TTR_OK with *got > 0,
  * TTR_AGAIN, TTR_END at the end of the stream (see the report: complete or broken), or TTR_E_IO if
@@ -204,14 +205,14 @@ TTR_API TTR_MUST ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_err
 
 typedef struct ttr_dotnet_report {
     size_t size;
-    uint64_t bytes;       /* bytes of the stream so far */
-    uint64_t whole_bytes; /* bytes up to the end of the last complete block */
-    /* bytes that complete the trace if they are appended after `whole_bytes` */
+    uint64_t bytes;          /* bytes of the stream so far */
+    uint64_t complete_bytes; /* bytes up to the end of the last complete block */
+    /* bytes that complete the trace if they are appended after `complete_bytes` */
     uint8_t closing[4];
     uint32_t closing_n;
-    bool has_end;      /* the stream has an end marker */
-    bool is_known;     /* the stream so far is valid nettrace or netperf */
-    bool was_answered; /* the runtime has confirmed the stop */
+    bool has_end;           /* the stream has an end marker */
+    bool is_known;          /* the stream so far is valid nettrace or netperf */
+    bool is_stop_confirmed; /* the runtime has confirmed the stop */
     /* command that started the session: 2 = CollectTracing, 3 = CollectTracing2, ... */
     uint32_t command;
     uint32_t ignored; /* TTR_DOTNET_* flags that this runtime does not support */
@@ -265,7 +266,7 @@ TTR_API void ttr_perf_events_free(ttr_perf_events *set);
 #define TTR_PERF_USER_ONLY 16u /* exclude the kernel from samples */
 #define TTR_PERF_HEADER 104u   /* bytes of the file header */
 
-typedef struct ttr_perf_wish {
+typedef struct ttr_perf_config {
     size_t size;
     const ttr_perf_events *events;
     uint64_t pid;       /* a process, its threads and its children; 0 = all processes on all CPUs */
@@ -274,16 +275,16 @@ typedef struct ttr_perf_wish {
     uint32_t buffer_kb; /* KiB per CPU, rounded up to a power of two; 0 = 1024 */
     int32_t zstd_level; /* compression level of the records; 0 = not compressed */
     const char *const *command; /* command line to store in the file; ends with NULL; NULL = none */
-} ttr_perf_wish;
+} ttr_perf_config;
 
 typedef struct ttr_perf ttr_perf;
 
 /* Opens the events and ring buffers and lists the running processes, without recording.  Returns
  * NULL with `error`, which states the missing permission and how to get it. */
-TTR_API ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error);
+TTR_API ttr_perf *ttr_perf_open(const ttr_perf_config *wish, ttr_error *error);
 
 /* Starts recording; with TTR_PERF_AT_EXEC, when the process calls exec. */
-TTR_API TTR_MUST ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error);
+TTR_API TTR_MUST ttr_status ttr_perf_start(ttr_perf *perf, ttr_error *error);
 
 /* Returns the next bytes of the file, borrowed until the next call, and waits at most limit_ms.
  * TTR_AGAIN if no bytes are available, TTR_END if the file is complete. */
@@ -294,7 +295,7 @@ TTR_API TTR_MUST ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, si
 TTR_API void ttr_perf_stop(ttr_perf *perf);
 
 /* With TTR_PERF_SNAPSHOT: makes the current contents of the buffers available to ttr_perf_read. */
-TTR_API void ttr_perf_dump(ttr_perf *perf);
+TTR_API void ttr_perf_snapshot(ttr_perf *perf);
 
 /* Returns the first bytes of the file.  Write them again over the start of the file when it is
  * complete; written earlier, they make the file readable up to the last ttr_perf_read even if
@@ -302,7 +303,7 @@ TTR_API void ttr_perf_dump(ttr_perf *perf);
 TTR_API bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER]);
 
 /* Sets a descriptor that ends all waits when it becomes readable; -1 = none, the default. */
-TTR_API void ttr_perf_wake(ttr_perf *perf, int fd);
+TTR_API void ttr_perf_set_wake_fd(ttr_perf *perf, int fd);
 
 typedef struct ttr_perf_report {
     size_t size;
@@ -315,7 +316,7 @@ typedef struct ttr_perf_report {
 } ttr_perf_report;
 
 /* Fills a report on a recording. */
-TTR_API void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report);
+TTR_API void ttr_perf_stats(const ttr_perf *perf, ttr_perf_report *report);
 
 /* Stops recording and frees all resources. */
 TTR_API void ttr_perf_close(ttr_perf *perf);

@@ -26,21 +26,21 @@ typedef struct ttr_binary {
 } ttr_binary;
 
 /* A symbolized address.  "" = unknown. */
-typedef struct ttr_place {
+typedef struct ttr_location {
     size_t size;
     ttr_text binary;   /* file name with the offset, "libc.so.6+0x2a1" */
     ttr_text function; /* "main+0x14" */
     ttr_text source;   /* "main.c:17" */
-} ttr_place;
+} ttr_location;
 
 /* Symbolizes an address of a binary.  Unknown members keep their values.  The texts are copied when
  * it returns. */
-typedef void (*ttr_locator)(void *user_data, const ttr_binary *binary, uint64_t address,
-                            ttr_place *place);
+typedef void (*ttr_symbolizer)(void *user_data, const ttr_binary *binary, uint64_t address,
+                               ttr_location *place);
 
 typedef struct ttr_debug_options {
     size_t size;
-    ttr_locator locate;
+    ttr_symbolizer locate;
     void *user_data; /* passed to locate */
     /* as babeltrace2: keep an answer while the binary is loaded, even if the trace describes it
      * better later; ignore binaries loaded after the state dump */

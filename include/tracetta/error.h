@@ -60,11 +60,11 @@ typedef struct ttr_error {
 /* Returns the name of a status ("malformed"); static, never NULL. */
 TTR_API const char *ttr_status_text(ttr_status status);
 
-#define TTR_EDITS_WORD 95u /* bytes of the longest word that ttr_edit_distance compares */
+#define TTR_EDIT_DISTANCE_MAX 95u /* bytes of the longest word that ttr_edit_distance compares */
 
 /* Returns the Levenshtein distance of two words in bytes, for "did you mean" messages; UINT_MAX if
  * one is longer than TTR_EDIT_DISTANCE_MAX. */
-TTR_API unsigned ttr_edits(const char *a, const char *b);
+TTR_API unsigned ttr_edit_distance(const char *a, const char *b);
 
 #ifdef __cplusplus
 }

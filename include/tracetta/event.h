@@ -167,19 +167,20 @@ typedef enum ttr_type {
 } ttr_type;
 
 /* How a value is displayed, in addition to its type. */
-typedef enum ttr_hint {
-    TTR_HINT_NONE = 0,
-    TTR_HINT_POINTER = 1, /* in hexadecimal */
-    TTR_HINT_KOID = 2,    /* id of a kernel object */
-    TTR_HINT_THREAD = 3,  /* a ttr_id of a thread, displayed as its tid */
-    TTR_HINT_RAW = 4,     /* bytes that could not be decoded */
+typedef enum ttr_display {
+    TTR_DISPLAY_NONE = 0,
+    TTR_DISPLAY_POINTER = 1, /* in hexadecimal */
+    TTR_DISPLAY_KOID = 2,    /* id of a kernel object */
+    TTR_DISPLAY_THREAD = 3,  /* a ttr_id of a thread, displayed as its tid */
+    TTR_DISPLAY_RAW = 4,     /* bytes that could not be decoded */
     /* a number with labels: `text` is the first label of it, `count` the number of labels (0 =
      * none); see ttr_fields_label */
-    TTR_HINT_ENUM = 5,
-    TTR_HINT_FLAGS = 6,  /* a bit set with labels: as TTR_DISPLAY_ENUM, for the bits that are set */
-    TTR_HINT_NUMBER = 7, /* TEXT: a decimal integer wider than 64 bits */
-    TTR_HINT_ABSENT = 8  /* NULL: an optional field that is absent */
-} ttr_hint;
+    TTR_DISPLAY_ENUM = 5,
+    TTR_DISPLAY_FLAGS =
+        6, /* a bit set with labels: as TTR_DISPLAY_ENUM, for the bits that are set */
+    TTR_DISPLAY_DECIMAL = 7, /* TEXT: a decimal integer wider than 64 bits */
+    TTR_DISPLAY_ABSENT = 8   /* NULL: an optional field that is absent */
+} ttr_display;
 
 typedef struct ttr_value {
     union {

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /* An event class.  Borrowed until the reader is closed. */
-typedef struct ttr_class {
+typedef struct ttr_event_class {
     size_t size;
     ttr_text name;        /* "" = none */
     uint64_t id;          /* number within its stream class */
@@ -36,12 +36,12 @@ typedef struct ttr_class {
     uint32_t version; /* valid with has_version */
     bool has_version;
     const void *internal[6];
-} ttr_class;
+} ttr_event_class;
 
 /* Copies the i-th event class of the trace of the index-th report.  Returns false after the last,
  * and for formats without event classes.  All inputs of a trace have the same classes in the same
  * order, with counters of their own. */
-TTR_API bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about);
+TTR_API bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about);
 
 /* Whether a declared field is selected at run time. */
 typedef enum ttr_choice {
@@ -52,7 +52,7 @@ typedef enum ttr_choice {
 
 /* A declared field.  The children of a struct, array, optional or variant follow it, one level
  * deeper. */
-typedef struct ttr_declaration {
+typedef struct ttr_field_declaration {
     ttr_text name; /* "" = an array element */
     uint16_t depth;
     uint8_t group;  /* ttr_group */
@@ -72,24 +72,26 @@ typedef struct ttr_declaration {
     const ttr_text *reference;
     uint32_t reference_n;    /* names in the path; 0 = no reference */
     uint8_t reference_group; /* ttr_group */
-} ttr_declaration;
+} ttr_field_declaration;
 
 /* An iterator over the fields of a class, on the caller's stack.  Members are internal. */
-typedef struct ttr_declarations {
+typedef struct ttr_field_declarations {
     const void *internal[6];
     uint64_t state[128];
-} ttr_declarations;
+} ttr_field_declarations;
 
 /* Maximum number of fields that an iterator returns: short metadata can declare billions of fields.
  */
-#define TTR_DECLARATIONS_MAX 65536u
+#define TTR_FIELD_DECLARATIONS_MAX 65536u
 
 /* Starts an iteration over the groups TTR_GROUP_PACKET, HEADER, COMMON, CONTEXT, PAYLOAD, in this
  * order. */
-TTR_API void ttr_declarations_begin(const ttr_class *about, ttr_declarations *walk);
+TTR_API void ttr_field_declarations_begin(const ttr_event_class *about,
+                                          ttr_field_declarations *walk);
 
 /* Gets the next field; returns false after the last. */
-TTR_API bool ttr_declarations_next(ttr_declarations *walk, ttr_declaration *declaration);
+TTR_API bool ttr_field_declarations_next(ttr_field_declarations *walk,
+                                         ttr_field_declaration *declaration);
 
 /* A labelled range of values, low to high inclusive; two's complement for INT.  For FLAGS: bit
  * numbers. */
@@ -100,12 +102,12 @@ typedef struct ttr_label {
 
 /* Gets the next labelled range of the field returned last (ENUM or FLAGS); returns false after the
  * last. */
-TTR_API bool ttr_declarations_label(ttr_declarations *walk, ttr_label *label);
+TTR_API bool ttr_field_declarations_label(ttr_field_declarations *walk, ttr_label *label);
 
 /* Gets the next range of selector values for which the field returned last is present: an optional,
  * or an option of a variant, named by the label.  Returns false after the last.  Without any
  * range, the field is present if the selector is true. */
-TTR_API bool ttr_declarations_selector(ttr_declarations *walk, ttr_label *label);
+TTR_API bool ttr_field_declarations_selector(ttr_field_declarations *walk, ttr_label *label);
 
 #ifdef __cplusplus
 }

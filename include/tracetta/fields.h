@@ -39,7 +39,7 @@ TTR_API void ttr_field_buffer_free(ttr_field_buffer *buffer);
  * borrowed until the next call; the event must still be valid.  Never fail. */
 TTR_API uint32_t ttr_event_fields(ttr_field_buffer *buffer, const ttr_event *event,
                                   const ttr_field **field);
-TTR_API uint32_t ttr_more_fields(ttr_field_buffer *buffer, const ttr_field **field);
+TTR_API uint32_t ttr_event_fields_next(ttr_field_buffer *buffer, const ttr_field **field);
 
 /* As ttr_fields_label, for a value of the last ttr_event_fields or ttr_event_fields_next. */
 TTR_API bool ttr_event_label(const ttr_field_buffer *buffer, const ttr_value *value, uint32_t i,

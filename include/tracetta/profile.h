@@ -33,7 +33,7 @@ typedef struct ttr_profile_options {
     ttr_progress progress; /* may be NULL */
     void *user_data;
     /* finds functions of mapped files that the trace does not name; may be NULL */
-    ttr_locator locate;
+    ttr_symbolizer locate;
     void *locate_user_data;
 } ttr_profile_options;
 
@@ -63,12 +63,12 @@ typedef struct ttr_profile_node {
 } ttr_profile_node;
 
 /* A thread of the profile. */
-typedef struct ttr_profile_lane {
+typedef struct ttr_profile_thread {
     ttr_id thread;          /* 0 = unknown, or a merged profile */
     uint32_t first_root;    /* index of a node; TTR_PROFILE_NONE if no sample has a stack */
     uint64_t count, weight; /* of its samples */
     int64_t first_ns, last_ns;
-} ttr_profile_lane;
+} ttr_profile_thread;
 
 /* Builds a profile; open the reader with TTR_READ_SYMBOLS.  The weight of a sample is 1 or its
  * field "period".  The .NET SampleProfiler is an exception: the weight is the time to the thread's
@@ -89,7 +89,7 @@ TTR_API bool ttr_profile_is_of_spans(const ttr_profile *profile);
  * first occurrence. */
 TTR_API uint32_t ttr_profile_frames(const ttr_profile *profile, const ttr_profile_frame **frames);
 TTR_API uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **nodes);
-TTR_API uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes);
+TTR_API uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profile_thread **lanes);
 
 /* Return the sum of all weights, and the number of samples. */
 TTR_API uint64_t ttr_profile_weight(const ttr_profile *profile);

@@ -153,7 +153,7 @@ TTR_API void ttr_provider_count(const ttr_provider *provider, ttr_provider_count
 
 /* Creates the id of an activity: a random UUID (version 4), for TTR_ACTIVITY and
  * ttr_compose_activity.  Never fails. */
-TTR_API void ttr_activity_make(uint8_t id[16]);
+TTR_API void ttr_activity_new_id(uint8_t id[16]);
 
 /* Returns true if a consumer has enabled the tracepoint. */
 static inline bool ttr_tracepoint_enabled(const ttr_tracepoint *point)
@@ -193,20 +193,20 @@ TTR_API ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file
                                            ttr_error *error);
 
 /* Request of a provider to register a tracepoint with a backend. */
-typedef struct ttr_wish {
+typedef struct ttr_tracepoint_request {
     const char *name; /* "Provider_L4K1f" */
     uint32_t
         *enabled; /* word in which the backend atomically sets bit `bit` while it has a consumer */
     unsigned bit;
-} ttr_wish;
+} ttr_tracepoint_request;
 
 /* Functions of a backend that a program implements. */
 typedef struct ttr_backend_functions {
     size_t size;
     /* Registers a tracepoint.  Returns 0 and sets *index (not UINT32_MAX), or returns an errno. */
-    int (*add)(void *user_data, const ttr_wish *wish, uint32_t *index);
+    int (*add)(void *user_data, const ttr_tracepoint_request *wish, uint32_t *index);
     /* Unregisters a tracepoint; its bit is already cleared.  May be NULL. */
-    void (*remove)(void *user_data, const ttr_wish *wish, uint32_t index);
+    void (*remove)(void *user_data, const ttr_tracepoint_request *wish, uint32_t index);
     /* Writes an event.  Returns 0 or an errno.  The 4 bytes before `event` are scratch space for
      * the backend. */
     int (*write)(void *user_data, uint32_t index, uint8_t *event, size_t n);
@@ -237,7 +237,7 @@ TTR_API void ttr_composer_free(ttr_composer *composer);
 
 /* Starts an event and drops an unfinished one.  `name` may contain attributes:
  * "name;attribute=value". */
-TTR_API void ttr_compose(ttr_composer *composer, const char *name);
+TTR_API void ttr_compose_begin(ttr_composer *composer, const char *name);
 
 /* Set the tag, the stable id and version, and the opcode of the event; 0 by default. */
 TTR_API void ttr_compose_tag(ttr_composer *composer, uint16_t tag);

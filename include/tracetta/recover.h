@@ -75,7 +75,7 @@ typedef struct ttr_recover_options {
                         ttr_error *error);
     /* suffix of a file that the caller writes next to each copy; an output folder may already
      * contain such files; NULL = none */
-    const char *beside;
+    const char *sidecar_suffix;
     ttr_progress progress; /* may be NULL */
     /* Reports each step; the return value matters only if the stage documents it.  May be NULL. */
     bool (*step)(void *user_data, const ttr_recover_step *step);

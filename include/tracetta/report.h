@@ -14,15 +14,15 @@ extern "C" {
 
 /* Severity of a diagnostic. */
 typedef enum ttr_severity {
-    TTR_NOTE_REMARK = 0, /* not an error (padding, a second writer on a stream) */
-    TTR_NOTE_ODD =
+    TTR_SEVERITY_REMARK = 0, /* not an error (padding, a second writer on a stream) */
+    TTR_SEVERITY_ODD =
         /* decoded, but the record violates the format (unknown string index, end before start) */
     1,
-    TTR_NOTE_DAMAGE = 2 /* bytes that could not be decoded */
+    TTR_SEVERITY_DAMAGE = 2 /* bytes that could not be decoded */
 } ttr_severity;
 
 /* All occurrences of one problem.  Borrowed from the reader until the next call with it. */
-typedef struct ttr_note {
+typedef struct ttr_diagnostic {
     const char *code; /* stable identifier, "fxt.bad-size"; static */
     const char
         *text; /* describes the first occurrence of the highest severity, with the expected value */
@@ -30,15 +30,15 @@ typedef struct ttr_note {
      * is not at one position */
     uint64_t count, bytes, first_offset;
     ttr_severity severity; /* the highest of all occurrences */
-} ttr_note;
+} ttr_diagnostic;
 
 /* Returns the option that solves the problem, as in ttr_error.option; "" if there is none.  The
  * text names it. Static. */
-TTR_API const char *ttr_note_option(const ttr_note *note);
+TTR_API const char *ttr_note_option(const ttr_diagnostic *note);
 
 /* Returns true if a program should always show this diagnostic: unreadable files, and guesses that
  * an option can correct. */
-TTR_API bool ttr_note_is_warning(const ttr_note *note);
+TTR_API bool ttr_note_is_warning(const ttr_diagnostic *note);
 
 /* A byte range that could not be decoded. */
 typedef struct ttr_region {
@@ -95,7 +95,7 @@ typedef struct ttr_report {
     uint64_t duplicates;     /* packets skipped because another file has them too */
     uint64_t damage_regions; /* exact, even if it exceeds regions_n */
     uint64_t damage_bytes;
-    const ttr_note *notes;
+    const ttr_diagnostic *notes;
     size_t notes_n;
     const ttr_region *regions;
     size_t regions_n; /* at most the first 1,000 */

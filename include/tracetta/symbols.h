@@ -51,7 +51,7 @@ TTR_API void ttr_symbols_free(ttr_symbols *symbols);
 /* Finds the function and source line of an address; `symbols` is the ttr_symbols.  Members of
  * `place` that cannot be found are not changed; texts are valid until the next call. */
 TTR_API void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address,
-                                ttr_place *place);
+                                ttr_location *place);
 
 /* Why a binary cannot be symbolized. */
 typedef enum ttr_symbols_problem {

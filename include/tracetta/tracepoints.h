@@ -39,7 +39,7 @@ typedef struct ttr_kernel_events ttr_kernel_events;
 
 /* Lists all tracepoints, in the order of the kernel.  Returns NULL with `error`, which
  * distinguishes a missing tracefs from missing permission. */
-TTR_API ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error);
+TTR_API ttr_kernel_events *ttr_kernel_events_list(const char *tracefs, ttr_error *error);
 
 /* Copies the i-th tracepoint; returns false after the last. */
 TTR_API bool ttr_kernel_events_at(const ttr_kernel_events *events, size_t i,

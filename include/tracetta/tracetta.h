@@ -155,7 +155,7 @@ TTR_API ttr_reader *ttr_filter_new(ttr_reader *in, const ttr_filter *filter, ttr
 /* Pairs begin and end events, and async begin and end events, into spans; other events pass.  A
  * span is returned at the time of its end.  Begins without an end become spans to the end of the
  * input with TTR_EVENT_PARTIAL. */
-TTR_API ttr_reader *ttr_pair(ttr_reader *in, ttr_error *error);
+TTR_API ttr_reader *ttr_pair_spans(ttr_reader *in, ttr_error *error);
 
 /* --- Writing --- */
 
@@ -215,7 +215,7 @@ TTR_API size_t ttr_losses(ttr_writer *writer, const ttr_loss **losses);
 TTR_API TTR_MUST ttr_status ttr_finish(ttr_writer *writer, ttr_error *error);
 
 /* Frees the writer and deletes its unfinished output. */
-TTR_API void ttr_abandon(ttr_writer *writer);
+TTR_API void ttr_writer_abort(ttr_writer *writer);
 
 #ifdef __cplusplus
 }

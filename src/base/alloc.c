@@ -108,8 +108,8 @@ _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *capacity, s
                       size);
 }
 
-_Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
-                        size_t size)
+_Bool alloc_reserve_small(const struct alloc *alloc, void **items, size_t *capacity, size_t need,
+                          size_t size)
 {
     return grow_array(alloc, items, capacity, (struct capacity_request){need, FIRST_CAPACITY_SMALL},
                       size);

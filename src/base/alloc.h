@@ -38,8 +38,8 @@ TTR_MUST _Bool alloc_reserve(const struct alloc *alloc, void **items, size_t *ca
 
 /* Like alloc_reserve, but the first capacity is 2 items: for arrays that exist in thousands and
  * usually stay small. */
-TTR_MUST _Bool alloc_reserve_few(const struct alloc *alloc, void **items, size_t *capacity,
-                                 size_t need, size_t size);
+TTR_MUST _Bool alloc_reserve_small(const struct alloc *alloc, void **items, size_t *capacity,
+                                   size_t need, size_t size);
 
 /* Frees a block of `count` items of `size` bytes; these must be the values it was allocated with.
  * NULL is allowed. */

@@ -68,10 +68,10 @@ static ttr_status folder_has_parts(ttr *t, const char *path, const struct format
     *has = false;
     if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
-    struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
+    struct folder *folder = folder_open(&t->counted, t->descriptor_pool, path, 0, error);
     if (!folder)
         return error ? error->status : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_at(folder, i)); i++) {
+    for (size_t i = 0; status == TTR_OK && !*has && (file = folder_file_at(folder, i)); i++) {
         unsigned bid = 0;
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
@@ -103,12 +103,13 @@ static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *fr
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
-            return fail_option(error,
-                               fail(error, TTR_E_UNSUPPORTED, 0,
-                                    "the folder %s could be a trace of %s or %s: say which with "
-                                    "ttr_read_options.from",
-                                    path, (*format)->name, each->name),
-                               "from");
+            return error_set_option(
+                error,
+                fail(error, TTR_E_UNSUPPORTED, 0,
+                     "the folder %s could be a trace of %s or %s: say which with "
+                     "ttr_read_options.from",
+                     path, (*format)->name, each->name),
+                "from");
         *format = bid > best ? each : *format;
         best = bid > best ? bid : best;
     }
@@ -135,7 +136,7 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
 {
     ttr_read_options own;
     struct folder *folder =
-        folder_open(&t->counted, t->descriptors, path, OPEN_FOLDER_DEPTH, error);
+        folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
     return folder ? format->folder->open(t, folder, only, options_of(format, options, &own), error)
                   : NULL;
 }
@@ -199,11 +200,11 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
         const struct format *each = format_at(i);
         const struct folder_file *anchor =
-            each->folder ? folder_find(folder, each->folder->anchor) : NULL;
+            each->folder ? folder_find_file(folder, each->folder->anchor) : NULL;
         unsigned bid = 1;
         if (!anchor || (from && strcmp(from, each->name) != 0))
             continue;
-        struct source *source = folder_source(folder, anchor, NULL, error);
+        struct source *source = folder_open_file(folder, anchor, NULL, error);
         status = !source ? TTR_E_NOMEM
                  : from  ? TTR_OK
                          : detect_bid(t, source, anchor->name, each, &bid, error);

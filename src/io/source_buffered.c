@@ -38,7 +38,7 @@ enum {
     LATER_READ_SIZE = 1 << 20
 };
 
-const uint8_t source_nothing[1] = {0};
+const uint8_t source_empty_window[1] = {0};
 
 static ttr_status memory_fill(struct source *source, uint64_t offset, size_t need, ttr_error *error)
 {
@@ -48,7 +48,7 @@ static ttr_status memory_fill(struct source *source, uint64_t offset, size_t nee
     if (show < need)
         show = need < left ? need : left;
     source->shown =
-        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_nothing,
+        (struct window){.bytes = left ? source->in.memory.bytes + offset : source_empty_window,
                         .n = show,
                         .offset = offset,
                         .at_end = show == left};
@@ -196,12 +196,12 @@ static ttr_status stream_fill(struct source *source, uint64_t offset, size_t nee
     }
     source->shown.bytes = source->in.buffer.bytes
                               ? source->in.buffer.bytes + source->in.buffer.start
-                              : source_nothing;
+                              : source_empty_window;
     source->shown.n = source->in.buffer.n;
     return status;
 }
 
-bool source_stream_append(struct source *source, const void *bytes, size_t n)
+bool source_buffered_append(struct source *source, const void *bytes, size_t n)
 {
     size_t kept = source->in.buffer.n;
     size_t skipped = source->in.buffer.passed < n ? (size_t)source->in.buffer.passed : n;
@@ -232,7 +232,7 @@ static ttr_status given_fill(struct source *source, uint64_t offset, size_t need
     source->in.buffer.passed += ahead - consumed;
     source->shown = (struct window){.bytes = source->in.buffer.n
                                                  ? source->in.buffer.bytes + source->in.buffer.start
-                                                 : source_nothing,
+                                                 : source_empty_window,
                                     .n = source->in.buffer.n,
                                     .offset = offset,
                                     .at_end = true};
@@ -245,5 +245,5 @@ static void stream_close(struct source *source)
 }
 
 const struct source_ops source_memory_ops = {.fill = memory_fill, .close = memory_close};
-const struct source_ops source_stream_ops = {.fill = stream_fill, .close = stream_close};
-const struct source_ops source_given_ops = {.fill = given_fill, .close = stream_close};
+const struct source_ops source_buffered_ops = {.fill = stream_fill, .close = stream_close};
+const struct source_ops source_appendable_ops = {.fill = given_fill, .close = stream_close};

@@ -8,24 +8,24 @@
 
 #define SPINS_MAX 65536u
 
-void places_init(struct places *places, const struct alloc *alloc)
+void bit_offsets_init(struct places *places, const struct alloc *alloc)
 {
     *places = (struct places){.alloc = alloc};
-    keymap_init(&places->by_path, alloc);
+    key_map_init(&places->by_path, alloc);
 }
 
-void places_free(struct places *places)
+void bit_offsets_free(struct places *places)
 {
     if (!places->alloc)
         return;
-    keymap_free(&places->by_path);
+    key_map_free(&places->by_path);
     alloc_free(places->alloc, places->number, places->capacity, sizeof *places->number);
 }
 
-void places_reset(struct places *places)
+void bit_offsets_reset(struct places *places)
 {
-    keymap_free(&places->by_path);
-    keymap_init(&places->by_path, places->alloc);
+    key_map_free(&places->by_path);
+    key_map_init(&places->by_path, places->alloc);
     places->n = 0;
     places->spins = 0;
     places->failed = false;
@@ -43,7 +43,7 @@ static uint64_t hash_path(uint64_t path, ttr_text name)
 
 static bool remember_number(struct places *places, uint64_t path, uint64_t value)
 {
-    const uint32_t *index = keymap_get(&places->by_path, path);
+    const uint32_t *index = key_map_get(&places->by_path, path);
     if (index) {
         places->number[*index] = value;
         return true;
@@ -51,7 +51,7 @@ static bool remember_number(struct places *places, uint64_t path, uint64_t value
     if (places->n >= UINT32_MAX ||
         !alloc_reserve(places->alloc, (void **)&places->number, &places->capacity, places->n + 1,
                        sizeof *places->number) ||
-        !keymap_put(&places->by_path, path, (uint32_t)places->n)) {
+        !key_map_put(&places->by_path, path, (uint32_t)places->n)) {
         places->failed = true;
         return false;
     }
@@ -66,7 +66,7 @@ static bool look_up_reference(const struct places *places, const struct type_ref
     uint64_t path = hash_root(reference->root);
     for (uint32_t i = 0; i < reference->names_n; i++)
         path = hash_path(path, reference->names[i]);
-    const uint32_t *index = keymap_get(&places->by_path, path);
+    const uint32_t *index = key_map_get(&places->by_path, path);
     if (index)
         *value = places->number[*index];
     return index != NULL;
@@ -89,7 +89,7 @@ static bool report_value(struct places *places, const struct type *type, uint64_
     return !places->bits.failed;
 }
 
-uint64_t places_begin(const struct type *type, uint64_t at)
+uint64_t bit_offsets_number_start(const struct type *type, uint64_t at)
 {
     uint64_t mask = (UINT64_C(1) << type->align) - 1;
     at = (at + mask) & ~mask;
@@ -101,17 +101,18 @@ uint64_t places_begin(const struct type *type, uint64_t at)
 static uint64_t read_number(const struct places *places, const struct type *type)
 {
     struct bits bits = places->bits;
-    uint64_t x = type->is_big_endian ? bits_be(&bits, type->bits) : bits_le(&bits, type->bits);
+    uint64_t x =
+        type->is_big_endian ? bits_read_be(&bits, type->bits) : bits_read_le(&bits, type->bits);
     if (type->is_reversed)
         x = bits_reverse(x, type->bits);
     if (type->kind == TYPE_BOOL)
         return x != 0;
-    return type->kind == TYPE_INT ? (uint64_t)bits_sign(x, type->bits) : x;
+    return type->kind == TYPE_INT ? (uint64_t)bits_sign_extend(x, type->bits) : x;
 }
 
 static bool walk_number(struct places *places, const struct type *type, uint64_t path)
 {
-    uint64_t begin = places_begin(type, places->bits.at);
+    uint64_t begin = bit_offsets_number_start(type, places->bits.at);
     if (begin > places->bits.end || type->bits == 0 || type->bits > places->bits.end - begin)
         return false;
     places->bits.at = begin;
@@ -128,7 +129,7 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
     struct bits bits = places->bits;
     const uint8_t *byte;
     do {
-        byte = bits_bytes(&bits, 1);
+        byte = bits_read_bytes(&bits, 1);
         if (!byte)
             return false;
         value |= shift < 64 ? (uint64_t)(*byte & 0x7f) << shift : 0;
@@ -136,7 +137,7 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
         n++;
     } while (*byte & 0x80);
     if (type->kind == TYPE_VAR_INT && shift < 64)
-        value = (uint64_t)bits_sign(value, shift);
+        value = (uint64_t)bits_sign_extend(value, shift);
     return remember_number(places, path, value) && report_value(places, type, (uint64_t)n * 8);
 }
 
@@ -150,7 +151,7 @@ static bool walk_string(struct places *places, const struct type *type)
     if (places->bits.failed || unit == 0 || unit > sizeof zeros)
         return false;
     do {
-        at = bits_bytes(&bits, unit);
+        at = bits_read_bytes(&bits, unit);
         n += unit;
     } while (at && memcmp(at, zeros, (size_t)unit) != 0);
     return at && report_value(places, type, n * 8);
@@ -162,7 +163,7 @@ static bool read_count(struct places *places, const struct type *type, uint64_t 
     *count = type->count;
     if (type->has_inline_length) {
         align(places, type->minimum_align);
-        uint64_t begin = places_begin(type->length_type, places->bits.at);
+        uint64_t begin = bit_offsets_number_start(type->length_type, places->bits.at);
         if (begin > places->bits.end || type->length_type->bits == 0 ||
             type->length_type->bits > 64 || type->length_type->bits > places->bits.end - begin)
             return false;
@@ -207,8 +208,8 @@ static bool walk_optional(struct places *places, const struct type *type, uint64
     uint64_t selector;
     if (!look_up_reference(places, &type->reference, &selector))
         return false;
-    bool is_there = type->ranges_n ? type_in_ranges(type->ranges, type->ranges_n,
-                                                    type->is_selector_signed, selector)
+    bool is_there = type->ranges_n ? type_ranges_contain(type->ranges, type->ranges_n,
+                                                         type->is_selector_signed, selector)
                                    : selector != 0;
     return !is_there || walk_type(places, type->element, path);
 }
@@ -219,8 +220,8 @@ static bool walk_variant(struct places *places, const struct type *type, uint64_
     if (!look_up_reference(places, &type->reference, &selector))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (type_in_ranges(type->members[i].ranges, type->members[i].ranges_n,
-                           type->is_selector_signed, selector))
+        if (type_ranges_contain(type->members[i].ranges, type->members[i].ranges_n,
+                                type->is_selector_signed, selector))
             return walk_type(places, type->members[i].type, path);
     return false;
 }
@@ -271,7 +272,7 @@ static bool walk_type(struct places *places, const struct type *type, uint64_t p
     return is_fine && !places->bits.failed && !places->failed;
 }
 
-bool places_walk(struct places *places, enum type_root root, const struct type *type)
+bool bit_offsets_walk(struct places *places, enum type_root root, const struct type *type)
 {
     places->depth = 0;
     return walk_type(places, type, hash_root(root));

@@ -6,8 +6,8 @@
 #ifndef TRACETTA_LAYOUT_BIT_OFFSETS_H
 #define TRACETTA_LAYOUT_BIT_OFFSETS_H
 
-#include "base/bits.h"
-#include "base/keymap.h"
+#include "base/bit_cursor.h"
+#include "base/key_map.h"
 #include "model/type.h"
 
 struct places {
@@ -19,7 +19,7 @@ struct places {
     /* Called for a value of `bits` bits at bit offset `at`; `type` has its own alignment and unit.
      * May be NULL. */
     void (*value)(void *own, const struct type *type, uint64_t at, uint64_t bits);
-    struct keymap by_path; /* index in `number` by the hash of root and names */
+    struct key_map by_path; /* index in `number` by the hash of root and names */
     uint64_t *number;
     size_t n, capacity;
     const struct alloc *alloc;
@@ -28,17 +28,17 @@ struct places {
     bool failed;    /* memory ran out */
 };
 
-void places_init(struct places *places, const struct alloc *alloc);
-void places_free(struct places *places);
+void bit_offsets_init(struct places *places, const struct alloc *alloc);
+void bit_offsets_free(struct places *places);
 
 /* Forgets the numbers of earlier records. */
-void places_reset(struct places *places);
+void bit_offsets_reset(struct places *places);
 
 /* Walks a root from bits.at on. Returns false if it is truncated or invalid, or memory runs out. */
-TTR_MUST bool places_walk(struct places *places, enum type_root root, const struct type *type);
+TTR_MUST bool bit_offsets_walk(struct places *places, enum type_root root, const struct type *type);
 
 /* Returns the bit offset at which a number of a type starts if the preceding value ends at `at`:
  * applies its alignment and unit. */
-uint64_t places_begin(const struct type *type, uint64_t at);
+uint64_t bit_offsets_number_start(const struct type *type, uint64_t at);
 
 #endif

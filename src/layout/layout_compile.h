@@ -32,7 +32,8 @@
  * Cost: linear in the visited types; COMPILE_VISITS limits them, since a small description can
  * denote a huge tree.
  *
- * Left out: references forward; recursive types; more than LAYOUT_SLOTS numbers alive at once. */
+ * Left out: references forward; recursive types; more than LAYOUT_SLOTS_MAX numbers alive at once.
+ */
 #ifndef TRACETTA_LAYOUT_LAYOUT_COMPILE_H
 #define TRACETTA_LAYOUT_LAYOUT_COMPILE_H
 
@@ -141,7 +142,7 @@ TTR_MUST bool compile_program(struct compiler *c, enum program program);
  * advances `place`. Returns false if sizes vary or compilation failed. */
 struct fold {
     uint64_t bits;
-    uint64_t spins; /* elements inside that have no bits; at most LAYOUT_SPINS + 1 */
+    uint64_t spins; /* elements inside that have no bits; at most LAYOUT_EMPTY_ELEMENTS_MAX + 1 */
 };
 TTR_MUST bool compile_fold(struct compiler *c, const struct type *type, struct position *position,
                            struct fold *fold);

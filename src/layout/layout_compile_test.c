@@ -160,25 +160,26 @@ static void numbers_of_outer_roots_become_imports(void **state)
     assert_int_equal(n, 3);
     static const uint8_t bytes[] = {7, 2, 1, 3, 0, 0xff, 1, 'x', 'y', 1, 2, 3, 'z'},
                          without[] = {7, 2, 0, 0xff, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 56)};
-    struct layout_run event = {.bits = bits_over(bytes, 56, 104)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 56)};
+    struct layout_cursor event = {.bits = bits_init(bytes, 56, 104)};
     for (uint32_t i = 0; i < n; i++)
-        assert_true(layout_evaluate(packet, &run, &imports[i].from, &event.slots[imports[i].slot]));
+        assert_true(layout_evaluate_reference(packet, &run, &imports[i].from,
+                                              &event.slots[imports[i].slot]));
     struct text text;
-    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &event, &text), LAYOUT_OK);
     assert_string_equal(text.p, "d='xy' e=<010203> f='z'");
     /* Without the optional, one import has no value. */
-    struct layout_run shorter = {.bits = bits_over(without, 0, 40)};
+    struct layout_cursor shorter = {.bits = bits_init(without, 0, 40)};
     uint64_t value = 0;
     struct type_reference m = reference_of_text(&table.arena, "k.o.m"),
                           i = reference_of_text(&table.arena, "k.i");
-    assert_false(layout_evaluate(packet, &shorter, &m, &value));
-    assert_true(layout_evaluate(packet, &shorter, &i, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &m, &value));
+    assert_true(layout_evaluate_reference(packet, &shorter, &i, &value));
     assert_true(value == UINT64_MAX);
     struct type_reference wrong = reference_of_text(&table.arena, "k.a"),
                           other = reference_of_text(&table.arena, "p.i");
-    assert_false(layout_evaluate(packet, &shorter, &wrong, &value) ||
-                 layout_evaluate(packet, &shorter, &other, &value));
+    assert_false(layout_evaluate_reference(packet, &shorter, &wrong, &value) ||
+                 layout_evaluate_reference(packet, &shorter, &other, &value));
     table_close(&table);
 }
 
@@ -193,18 +194,18 @@ static void roots_decode_in_stored_order_with_their_group(void **state)
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "d:[c.n]u8 y:u16@16")};
     assert_true(table_compile(&table, &spec));
     static const uint8_t bytes[] = {2, 0, 0, 0, 5, 0, 0, 0, 7, 8, 9, 0};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 96)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 96)};
     struct text text;
-    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_FINE);
+    assert_int_equal(table_dump(&table, &run, &text), LAYOUT_OK);
     assert_string_equal(text.p, "n=2 x=5 d=[2] .7 .8 y=9");
-    struct layout_walk walk;
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
     static const uint8_t groups[] = {TTR_GROUP_COMMON,  TTR_GROUP_CONTEXT, TTR_GROUP_PAYLOAD,
                                      TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD, TTR_GROUP_PAYLOAD};
-    layout_walk_begin(&walk, table.layout, &run.bits, NULL);
+    layout_iter_begin(&walk, table.layout, &run.bits, NULL);
     for (size_t i = 0; i < 6; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.group, groups[i]);
     }
     table_close(&table);
@@ -215,7 +216,7 @@ static void roots_decode_in_stored_order_with_their_group(void **state)
 static uint64_t fixed_bits(struct table *table, const char *text)
 {
     table_payload(table, text);
-    return layout_fixed_bits(table->layout);
+    return layout_fixed_record_bits(table->layout);
 }
 
 static void fixed_size_record_has_known_size_and_member_offsets(void **state)
@@ -232,19 +233,20 @@ static void fixed_size_record_has_known_size_and_member_offsets(void **state)
         .root[ROOT_COMMON_CONTEXT] = type_of_text(&table.arena, "tid:u32 name:T16"),
         .root[ROOT_PAYLOAD] = type_of_text(&table.arena, "a:u3 b:u8 s:s c:u8")};
     assert_true(table_compile(&table, &spec));
-    struct layout_spot spot;
-    assert_true(layout_find_spot(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
+    struct layout_member_position spot;
+    assert_true(
+        layout_locate_member(table.layout, ROOT_COMMON_CONTEXT, (ttr_text){"name", 4}, &spot));
     assert_true(spot.bit == 32 && spot.type->kind == TYPE_TEXT);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"b", 1}, &spot));
     assert_true(spot.bit == 168 && spot.type->bits == 8);
-    assert_true(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
+    assert_true(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"s", 1}, &spot));
     assert_int_equal(spot.bit, 176);
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"c", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"tid", 3}, &spot));
     assert_false(
-        layout_find_spot(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
+        layout_locate_member(table.layout, ROOT_SPECIFIC_CONTEXT, (ttr_text){"tid", 3}, &spot));
     table_payload(&table, "a:u8 b:u32@32");
-    assert_false(layout_find_spot(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
+    assert_false(layout_locate_member(table.layout, ROOT_PAYLOAD, (ttr_text){"a", 1}, &spot));
     table_close(&table);
 }
 
@@ -268,9 +270,9 @@ static void members_with_role_are_hidden_by_default(void **state)
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "v={0} n=2 d='ab'");
     uint64_t value;
     static const uint8_t bytes[] = {1, 3, 2, 2, 5, 6, 'a', 'b'};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 64)};
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 64)};
     struct type_reference t = reference_of_text(&table.arena, "p.v.t");
-    assert_true(layout_evaluate(table.layout, &run, &t, &value) && value == 0x203);
+    assert_true(layout_evaluate_reference(table.layout, &run, &t, &value) && value == 0x203);
     spec.shows_hidden = true;
     assert_true(table_compile(&table, &spec));
     table_expect(&table, 0, "01 0302 02 0506 6162", 64, "id=1 v={1} .t=515 n=2 l=[2] .5 .6 d='ab'");
@@ -304,33 +306,33 @@ static void elements_without_bits_exceed_limit(void **state)
     (void)state;
     static const struct {
         const char *type, *hex;
-        enum layout_end end;
+        enum layout_status end;
     } cases[] = {
-        {"a:[65537]{}", "00", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_HUGE},
-        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_HUGE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_FINE},
-        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_HUGE},
-        {"a:[256][256]{}", "00", LAYOUT_HUGE},
-        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_HUGE},
-        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_SHORT},
-        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_HUGE},
-        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_HUGE},
-        {"a:[4294967296]u8", "00", LAYOUT_HUGE},
-        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_SHORT},
+        {"a:[65537]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "01000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 a:[p.n]{}", "ffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0080000001", LAYOUT_OK},
+        {"n:u32 m:u8 a:[p.n][p.m]{}", "0180000001", LAYOUT_OUT_OF_RANGE},
+        {"a:[256][256]{}", "00", LAYOUT_OUT_OF_RANGE},
+        {"n:u16 a:[:u32]{o:?p.n:u8}", "000001000100", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "0000000001000000", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:[p.n]u8", "ffffffff00000000", LAYOUT_TRUNCATED},
+        {"n:u64 a:[p.n]s", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:u64 a:T(p.n)", "ffffffffffffffff", LAYOUT_OUT_OF_RANGE},
+        {"n:U a:T(p.n)", "ffffffffffffffffffff01", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967296]u8", "00", LAYOUT_OUT_OF_RANGE},
+        {"a:[4294967295][4294967295][4294967295]u8", "00", LAYOUT_TRUNCATED},
     };
     struct table table;
     struct text text;
     table_open(&table);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t bytes[64];
-        struct layout_run run = {
+        struct layout_cursor run = {
             .bits =
-                bits_over(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
+                bits_init(bytes, 0, 8 * (uint64_t)support_hex(bytes, sizeof bytes, cases[i].hex))};
         table_payload(&table, cases[i].type);
-        enum layout_end end = table_dump(&table, &run, &text);
+        enum layout_status end = table_dump(&table, &run, &text);
         if (end != cases[i].end)
             fail_msg("%s: %s", cases[i].type, end_text(end));
     }
@@ -344,12 +346,12 @@ static void failed_record_reports_member_and_number(void **state)
     table_open(&table);
     table_payload(&table, "f:u8 v:|p.f(a=0:u8,b=1:s) d:s");
     static const uint8_t bytes[] = {7, 0, 1};
-    struct layout_run run = {.bits = bits_over(bytes, 0, 24)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_NO_OPTION);
+    struct layout_cursor run = {.bits = bits_init(bytes, 0, 24)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_NO_OPTION);
     assert_int_equal(run.value, 7);
     support_assert_text(run.member->name.p, run.member->name.n, "v");
-    run = (struct layout_run){.bits = bits_over(bytes + 1, 0, 16)};
-    assert_int_equal(layout_measure(table.layout, &run), LAYOUT_SHORT);
+    run = (struct layout_cursor){.bits = bits_init(bytes + 1, 0, 16)};
+    assert_int_equal(layout_find_record_end(table.layout, &run), LAYOUT_TRUNCATED);
     support_assert_text(run.member->name.p, run.member->name.n, "d");
     table_close(&table);
 }
@@ -357,10 +359,10 @@ static void failed_record_reports_member_and_number(void **state)
 /* --- Events --- */
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, 0, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, 0, event->payload_size * UINT64_C(8));
 }
 
 static void event_fields_have_labels_and_names(void **state)
@@ -411,19 +413,19 @@ static void converted_values_without_scratch_become_bytes(void **state)
     static const uint8_t bytes[] = {'h',  0,    0,    0,    1,    2,    3,    4,    5,  6,    7,
                                     8,    9,    10,   11,   12,   13,   14,   15,   16, 0xff, 0xff,
                                     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
-    struct bits bits = bits_over(bytes, 0, sizeof bytes * 8);
-    struct layout_walk walk;
+    struct bits bits = bits_init(bytes, 0, sizeof bytes * 8);
+    struct layout_iter walk;
     ttr_field field;
     const struct type *type;
-    layout_walk_begin(&walk, table.layout, &bits, NULL);
+    layout_iter_begin(&walk, table.layout, &bits, NULL);
     static const size_t sizes[] = {2, 16, 11};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(layout_walk_next(&walk, &field, &type));
+        assert_true(layout_iter_next(&walk, &field, &type));
         assert_int_equal(field.value.type, TTR_TYPE_BYTES);
         assert_int_equal(field.value.text.n, sizes[i]);
     }
-    assert_false(layout_walk_next(&walk, &field, &type));
-    assert_int_equal(walk.end, LAYOUT_FINE);
+    assert_false(layout_iter_next(&walk, &field, &type));
+    assert_int_equal(walk.end, LAYOUT_OK);
     table_close(&table);
 }
 

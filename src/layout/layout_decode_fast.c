@@ -2,7 +2,7 @@
  * of a class to the next, so that only values are written.
  *
  * Order of calls: fast_program_compile compiles, beside each step of a walk, a step of the fast
- * path.  For each event layout_fields_decode_cached (or layout_hold_whole) copies the prepared
+ * path.  For each event layout_fields_decode_cached (or layout_decode_complete) copies the prepared
  * fields if they are not in memory yet, and calls the first step.  Each step writes a value and
  * calls the next one.
  *
@@ -44,11 +44,11 @@ static inline __attribute__((always_inline)) void fill_elements(
     const uint64_t stride = op->step.amount >> 3;
     const ttr_field model = op->field;
     for (uint32_t i = 0; i < n; i++, p += stride) {
-        uint64_t number = load_plain(element_filling.load, p);
+        uint64_t number = load_whole_number(element_filling.load, p);
         if (!element_filling.is_prepared)
             step_copy_field(&field[i], &model);
         field[i].value.v.u =
-            element_filling.is_single ? bits_of_double(load_single((uint32_t)number)) : number;
+            element_filling.is_single ? bits_of_double(load_float32((uint32_t)number)) : number;
     }
 }
 
@@ -121,7 +121,7 @@ static APART void overwrite_elements(const struct op *op, const uint8_t *p, ttr_
 /* State of the event that is decoded. */
 struct fast_decoder {
     ttr_fields *fields;
-    struct held_fields *held;
+    struct field_cache *held;
     const uint8_t *base, *end; /* the event's payload */
     struct arena *scratch;
     bool is_whole; /* the record must end at `end`; if it does not, no field is returned */
@@ -147,13 +147,13 @@ static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, cons
                                      const struct fast_decoder *fast_decoder)
 {
     ttr_fields *fields = fast_decoder->fields;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     const struct layout_schema *schema = fields->own;
     if (fast_decoder->is_whole)
         return 0;
-    const struct bits bits = bits_over(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
+    const struct bits bits = bits_init(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
                                        (uint64_t)(fast_decoder->end - fast_decoder->base) << 3);
-    layout_walk_begin(walk, schema->layout, &bits, schema->scratch);
+    layout_iter_begin(walk, schema->layout, &bits, schema->scratch);
     walk->run.bits.at = bits.at;
     walk->op = op - 1;
     return (uint32_t)(to - fast_decoder->held->field);
@@ -192,8 +192,8 @@ DECODE_NUMBER(s16le, (uint64_t)(int16_t)load_u16le(at))
 DECODE_NUMBER(s32le, (uint64_t)(int32_t)load_u32le(at))
 DECODE_NUMBER(s16be, (uint64_t)(int16_t)load_u16be(at))
 DECODE_NUMBER(s32be, (uint64_t)(int32_t)load_u32be(at))
-DECODE_NUMBER(f32le, bits_of_double(load_single(load_u32le(at))))
-DECODE_NUMBER(f32be, bits_of_double(load_single(load_u32be(at))))
+DECODE_NUMBER(f32le, bits_of_double(load_float32(load_u32le(at))))
+DECODE_NUMBER(f32be, bits_of_double(load_float32(load_u32be(at))))
 
 static uint32_t decode_ready(const struct fast_step *step, const uint8_t *p, ttr_field *to,
                              struct fast_decoder *fast_decoder)
@@ -206,7 +206,7 @@ static uint32_t decode_text16(const struct fast_step *step, const uint8_t *p, tt
 {
     const uint8_t *at = p + step->at;
     to->value.text =
-        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zeros_of_16(at) | 1u << 16)};
+        (ttr_text){(const char *)at, (size_t)__builtin_ctz(zero_mask_16(at) | 1u << 16)};
     return NEXT(step, p, to + 1);
 }
 
@@ -247,7 +247,7 @@ static uint32_t decode_enum(const struct fast_step *step, const uint8_t *p, ttr_
 {
     const struct op *op = step->op;
     to->value = op->field.value;
-    to->value.v.u = load_plain((enum load)op->step.load, p + step->at);
+    to->value.v.u = load_whole_number((enum load)op->step.load, p + step->at);
     value_enum(&(struct value_source){.step = &op->step}, &to->value);
     return UNLIKELY(to->value.count > 1) ? stop_fast_path(op + 1, p, to + 1, fast_decoder)
                                          : NEXT(step, p, to + 1);
@@ -283,7 +283,7 @@ static uint32_t decode_counted_text(const struct fast_step *step, const uint8_t 
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
     const uint64_t n =
-        fast_element_count(op, step, at, (struct layout_walk *)fast_decoder->fields->state);
+        fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
     if (UNLIKELY(n > (uint64_t)(fast_decoder->end - at)))
         return stop_fast_path(op, p, to, fast_decoder);
     step_set_text(&to->value, fast_decoder->base, at, (size_t)n);
@@ -316,7 +316,7 @@ static uint32_t decode_elements(const struct fast_step *step, const uint8_t *p, 
     const struct op *op = step->op;
     const uint8_t *at = p + step->at;
     const uint64_t n =
-        fast_element_count(op, step, at, (struct layout_walk *)fast_decoder->fields->state);
+        fast_element_count(op, step, at, (struct layout_iter *)fast_decoder->fields->state);
     const uint64_t room =
         (uint64_t)(fast_decoder->held->field + fast_decoder->held->n - to) - step->fields;
     const uint64_t bytes = n ? (n * op->step.amount - op->step.width) >> 3 : 0;
@@ -476,7 +476,7 @@ static void compile_fast_step(const struct op *op, struct fast_step *to,
 struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n)
 {
     struct fast_program *fast_program =
-        arena_take(arena, sizeof *fast_program + n * sizeof *fast_program->step);
+        arena_alloc(arena, sizeof *fast_program + n * sizeof *fast_program->step);
     struct following following = {.reach = 0};
     if (!fast_program)
         return NULL;
@@ -500,7 +500,7 @@ struct fast_program *fast_program_compile(struct arena *arena, const struct op *
 static inline uint32_t decode_record(const struct fast_program *fast_program, const uint8_t *begin,
                                      struct fast_decoder *fast_decoder)
 {
-    struct held_fields *held = fast_decoder->held;
+    struct field_cache *held = fast_decoder->held;
     if (UNLIKELY((uint64_t)(fast_decoder->end - begin) < fast_program->reach))
         return 0;
     if (UNLIKELY(!held->is_prepared)) {
@@ -513,10 +513,10 @@ static inline uint32_t decode_record(const struct fast_program *fast_program, co
     return fast_program->step[1].decode(&fast_program->step[1], begin, held->field, fast_decoder);
 }
 
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct held_fields *held)
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held)
 {
     const struct fast_program *fast_program =
-        ((const struct layout_walk *)fields->state)->fast_program;
+        ((const struct layout_iter *)fields->state)->fast_program;
     const struct layout_schema *schema = fields->own;
     const ttr_event *event = fields->event;
     const uint8_t *begin = fast_record_start(fields);
@@ -530,8 +530,8 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct held_fields *hel
     return decode_record(fast_program, begin, &fast_decoder);
 }
 
-uint32_t layout_hold_whole(const struct layout *layout, struct arena *scratch, ttr_fields *fields,
-                           struct held_fields *held)
+uint32_t layout_decode_complete(const struct layout *layout, struct arena *scratch,
+                                ttr_fields *fields, struct field_cache *held)
 {
     const ttr_event *event = fields->event;
     struct fast_decoder fast_decoder = {.fields = fields,

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "base/bits.h"
+#include "base/bit_cursor.h"
 
 static void encode_value(struct encode *encode, const struct type *type);
 
@@ -17,32 +17,32 @@ static bool encode_is_length(const struct type_member *member, const struct type
            reference->names[reference->names_n - 1].p == member->name.p;
 }
 
-static void encode_bits(struct bitput *put, const struct type *type, uint64_t value)
+static void encode_bits(struct bit_writer *put, const struct type *type, uint64_t value)
 {
     uint64_t stored = type->is_reversed ? bits_reverse(value, type->bits) : value;
-    bitput_align(put, type->align);
+    bit_writer_align(put, type->align);
     if (type->is_big_endian)
-        bitput_be(put, stored, type->bits);
+        bit_writer_add_be(put, stored, type->bits);
     else
-        bitput_le(put, stored, type->bits);
+        bit_writer_add_le(put, stored, type->bits);
 }
 
 /* Writes a LEB128 number: seven bits per byte, least significant first, in as few bytes as
  * possible. */
-static void encode_leb128(struct bitput *put, uint64_t value, bool is_signed)
+static void encode_leb128(struct bit_writer *put, uint64_t value, bool is_signed)
 {
-    bitput_align(put, 3);
+    bit_writer_align(put, 3);
     for (;;) {
         uint64_t low = value & 0x7f;
         value = is_signed ? (uint64_t)((int64_t)value >> 7) : value >> 7;
         bool is_last = is_signed ? value == (low & 0x40 ? UINT64_MAX : 0) : value == 0;
-        bitput_le(put, is_last ? low : low | 0x80, 8);
+        bit_writer_add_le(put, is_last ? low : low | 0x80, 8);
         if (is_last)
             return;
     }
 }
 
-static void encode_number(struct bitput *put, const struct type *type, uint64_t value)
+static void encode_number(struct bit_writer *put, const struct type *type, uint64_t value)
 {
     if (type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT)
         encode_leb128(put, value, type->kind == TYPE_VAR_INT);
@@ -50,7 +50,7 @@ static void encode_number(struct bitput *put, const struct type *type, uint64_t 
         encode_bits(put, type, value);
 }
 
-static void encode_float(struct bitput *put, const struct type *type, double value)
+static void encode_float(struct bit_writer *put, const struct type *type, double value)
 {
     assert(type->bits == 32 || type->bits == 64);
     float narrow = (float)value;
@@ -60,19 +60,19 @@ static void encode_float(struct bitput *put, const struct type *type, double val
 }
 
 /* Writes a text or bytes. If the size is fixed, truncates or pads with zeros. */
-static void encode_text(struct bitput *put, const struct type *type, ttr_text text)
+static void encode_text(struct bit_writer *put, const struct type *type, ttr_text text)
 {
     bool is_fixed = type->kind != TYPE_STRING && type->reference.names_n == 0;
     size_t n = is_fixed && text.n > type->count ? (size_t)type->count : text.n;
-    bitput_align(put, 3);
-    bitput_bytes(put, text.p, n);
+    bit_writer_align(put, 3);
+    bit_writer_add_bytes(put, text.p, n);
     if (is_fixed)
-        bitput_zeros(put, (type->count - n) * 8);
+        bit_writer_add_zeros(put, (type->count - n) * 8);
     if (type->kind == TYPE_STRING)
-        bitput_zeros(put, 8);
+        bit_writer_add_zeros(put, 8);
 }
 
-static void encode_scalar(struct bitput *put, const struct type *type, const ttr_value *value)
+static void encode_scalar(struct bit_writer *put, const struct type *type, const ttr_value *value)
 {
     switch (type->kind) {
     case TYPE_FLOAT:
@@ -114,7 +114,7 @@ static uint64_t next_length(const struct encode *encode)
  * all zero. */
 static void encode_missing_elements(struct encode *encode, const struct type *type)
 {
-    bitput_align(&encode->put, type->align);
+    bit_writer_align(&encode->put, type->align);
     for (uint64_t i = 0; i < type->count; i++)
         encode_value(encode, type->element);
 }
@@ -129,14 +129,14 @@ static void encode_elements(struct encode *encode, const struct type *type)
     const uint64_t length = next_length(encode);
     const ttr_value value = consume_field(encode)->value;
     const struct type *element = type->element;
-    bitput_align(&encode->put, type->has_inline_length
-                                   ? type->minimum_align
-                                   : type->align); /* an empty array is aligned, too */
+    bit_writer_align(&encode->put, type->has_inline_length
+                                       ? type->minimum_align
+                                       : type->align); /* an empty array is aligned, too */
     if (type->has_inline_length)
         encode_number(&encode->put, type->length_type, length);
     if (value.type != TTR_TYPE_ARRAY) {
-        bitput_align(&encode->put, 3);
-        bitput_bytes(&encode->put, value.text.p, value.text.n);
+        bit_writer_align(&encode->put, 3);
+        bit_writer_add_bytes(&encode->put, value.text.p, value.text.n);
         return;
     }
     for (uint32_t i = 0; i < value.count && encode->at < encode->n; i++)
@@ -145,7 +145,7 @@ static void encode_elements(struct encode *encode, const struct type *type)
 
 void encode_members(struct encode *encode, const struct type *type)
 {
-    bitput_align(&encode->put, type->align);
+    bit_writer_align(&encode->put, type->align);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (i + 1 < type->members_n && encode_is_length(member, member + 1))

@@ -13,12 +13,12 @@
 #ifndef TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 #define TRACETTA_LAYOUT_LAYOUT_ENCODE_H
 
-#include "base/bitput.h"
+#include "base/bit_writer.h"
 #include "model/context.h"
 #include "model/type.h"
 
 struct encode {
-    struct bitput put;
+    struct bit_writer put;
     const ttr_field *field; /* all fields, borrowed */
     size_t n, at;           /* number of fields; index of the next one */
 };

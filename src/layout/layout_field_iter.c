@@ -4,16 +4,16 @@
  * layout_fields_next starts the iteration (`unbegun`). If the caller asks for all fields at once,
  * layout_fields_decode_cached (layout_decode_fast.c) decodes them without this file; it continues
  * here at a step that the fast path does not support. Packet headers and contexts use
- * layout_walk_begin and layout_walk_next.
+ * layout_iter_begin and layout_iter_next.
  *
  *   ops:   [0] no-op | FIELD_NUMBER | STEP_ALIGN STEP_SAVE | FIELD_STRING8 | END
  *   calls:             next -> 1     next -> (silent steps) -> 2     next -> false
  *
  * Algorithm: an interpreter with one switch per field. A field is prepared in its step, so
  * returning it is a 64-byte copy and the store of the value. Between two fields, silent steps run
- * by layout_run_silent_step, the same that layout_measure uses. An array of plain numbers needs no
- * loop steps: two steps return its elements, and their count is on the loop stack. The second of
- * them repeats (`jump` 1) until no element is left.
+ * by layout_run_silent_step, the same that layout_find_record_end uses. An array of plain numbers
+ * needs no loop steps: two steps return its elements, and their count is on the loop stack. The
+ * second of them repeats (`jump` 1) until no element is left.
  *
  * Invariants: `walk->op` is the step that returned the last field. `run.bits.at` is the end of the
  * last moving step. Every value is checked against run.bits.end before it is read; elements of an
@@ -21,14 +21,15 @@
  * layout_walk_over, so further calls return false.
  *
  * Cost: O(1) per field, except for texts; loops over elements without bits are limited by
- * LAYOUT_SPINS.
+ * LAYOUT_EMPTY_ELEMENTS_MAX.
  *
  * Left out: repositioning; an iteration only moves forward. */
 #include "layout/layout_program.h"
 
-_Static_assert(sizeof(struct layout_walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct layout_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static APART bool stop_iteration(struct layout_walk *walk, const struct op *op, enum layout_end why)
+static APART bool stop_iteration(struct layout_iter *walk, const struct op *op,
+                                 enum layout_status why)
 {
     walk->run.member = op->step.member;
     walk->end = why;
@@ -36,13 +37,13 @@ static APART bool stop_iteration(struct layout_walk *walk, const struct op *op, 
     return false;
 }
 
-static inline uint64_t left(const struct layout_walk *walk)
+static inline uint64_t left(const struct layout_iter *walk)
 {
     return walk->run.bits.end - walk->run.bits.at;
 }
 
 /* Returns a field whose number has been loaded. */
-static inline bool return_number(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool return_number(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                  uint64_t number)
 {
     step_copy_field(field, &op->field);
@@ -51,13 +52,13 @@ static inline bool return_number(struct layout_walk *walk, const struct op *op, 
     return true;
 }
 
-static inline bool return_float32(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool return_float32(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                   uint32_t bits)
 {
-    return return_number(walk, op, field, bits_of_double(load_single(bits)));
+    return return_number(walk, op, field, bits_of_double(load_float32(bits)));
 }
 
-static struct value_source value_source_at(const struct layout_walk *walk, const struct op *op,
+static struct value_source value_source_at(const struct layout_iter *walk, const struct op *op,
                                            uint64_t advance)
 {
     return (struct value_source){.step = &op->step,
@@ -67,7 +68,7 @@ static struct value_source value_source_at(const struct layout_walk *walk, const
                                  .scratch = walk->scratch};
 }
 
-static APART bool return_text(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_text(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     step_copy_field(field, &op->field);
     const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at + op->step.advance) >> 3);
@@ -77,7 +78,7 @@ static APART bool return_text(struct layout_walk *walk, const struct op *op, ttr
 }
 
 /* Returns a fixed-size field that needs more than a load. The caller has checked its bits. */
-static APART bool return_fixed(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_fixed(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_source place = value_source_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
@@ -86,13 +87,13 @@ static APART bool return_fixed(struct layout_walk *walk, const struct op *op, tt
     return true;
 }
 
-static APART bool return_leb128(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_leb128(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_source place = value_source_at(walk, op, op->step.advance);
     const uint8_t *end = place.base + (place.end >> 3), *p = place.base + (place.at >> 3);
     size_t n = p < end ? leb_length(p, end) : 0;
     if (n == 0)
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     step_copy_field(field, &op->field);
     value_leb(&place, n, &field->value);
     walk->op = op;
@@ -101,21 +102,21 @@ static APART bool return_leb128(struct layout_walk *walk, const struct op *op, t
 
 /* Returns the number of elements or bytes of a moving step, after loading it if the step does so.
  */
-static inline uint64_t load_count(struct layout_walk *walk, const struct step *step)
+static inline uint64_t load_count(struct layout_iter *walk, const struct step *step)
 {
     if (step->flags & STEP_LOADS) {
         const uint8_t *p = walk->run.bits.base + ((walk->run.bits.at - step->jump) >> 3);
-        walk->run.slots[step->slot] = load_plain((enum load)step->load, p);
+        walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p);
     }
     return step_count(step, &walk->run);
 }
 
-static APART bool return_array(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_array(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     uint64_t count = step_count(&op->step, &walk->run);
     if (count > UINT32_MAX) {
         walk->run.value = count;
-        return stop_iteration(walk, op, LAYOUT_HUGE);
+        return stop_iteration(walk, op, LAYOUT_OUT_OF_RANGE);
     }
     step_copy_field(field, &op->field);
     field->value.count = (uint32_t)count;
@@ -124,22 +125,22 @@ static APART bool return_array(struct layout_walk *walk, const struct op *op, tt
 }
 
 /* Skips the step's `advance`. Returns false and ends the iteration if the record is shorter. */
-static inline bool advance(struct layout_walk *walk, const struct op *op)
+static inline bool advance(struct layout_iter *walk, const struct op *op)
 {
     if (UNLIKELY(op->step.advance > left(walk)))
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += op->step.advance;
     return true;
 }
 
-static APART bool return_string8(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_string8(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
     const uint8_t *base = walk->run.bits.base, *p = base + (walk->run.bits.at >> 3);
     const uint8_t *zero = find_zero(base, p, base + (walk->run.bits.end >> 3));
     if (UNLIKELY(!zero))
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = ((uint64_t)(zero - base) + 1) << 3;
     step_copy_field(field, &op->field);
     field->value.text = (ttr_text){(const char *)p, (size_t)(zero - p)};
@@ -147,7 +148,7 @@ static APART bool return_string8(struct layout_walk *walk, const struct op *op, 
     return true;
 }
 
-static APART bool return_wide_string(struct layout_walk *walk, const struct op *op,
+static APART bool return_wide_string(struct layout_iter *walk, const struct op *op,
                                      ttr_field *field)
 {
     if (!advance(walk, op))
@@ -156,20 +157,21 @@ static APART bool return_wide_string(struct layout_walk *walk, const struct op *
     step_copy_field(field, &op->field);
     size_t n = value_wide_string(&place, &field->value);
     if (UNLIKELY(n == SIZE_MAX))
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at += ((uint64_t)n + op->step.width) << 3;
     walk->op = op;
     return true;
 }
 
-static APART bool return_counted(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_counted(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     if (!advance(walk, op))
         return false;
     uint64_t count = load_count(walk, &op->step);
     if (UNLIKELY(count > left(walk) >> 3)) {
         walk->run.value = count;
-        return stop_iteration(walk, op, count > UINT32_MAX ? LAYOUT_HUGE : LAYOUT_SHORT);
+        return stop_iteration(walk, op,
+                              count > UINT32_MAX ? LAYOUT_OUT_OF_RANGE : LAYOUT_TRUNCATED);
     }
     struct value_source place = value_source_at(walk, op, 0);
     const uint8_t *p = place.base + (place.at >> 3);
@@ -186,7 +188,7 @@ static APART bool return_counted(struct layout_walk *walk, const struct op *op, 
 }
 
 /* Returns the array field and checks that all its elements exist. */
-static APART bool return_elements(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_elements(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const struct step *step = &op->step;
     if (!advance(walk, op))
@@ -200,17 +202,17 @@ static APART bool return_elements(struct layout_walk *walk, const struct op *op,
         return true;
     uint64_t at = (walk->run.bits.at + mask) & ~mask;
     if (at > walk->run.bits.end || count * step->amount - step->width > walk->run.bits.end - at)
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     walk->run.bits.at = at;
     return true;
 }
 
-static bool return_after_silent_steps(struct layout_walk *walk, const struct op *op,
+static bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
                                       ttr_field *field);
 
 /* Returns the next element, or the field after the array if no element is left. return_elements has
  * checked the bits. */
-static inline bool return_element(struct layout_walk *walk, const struct op *op, ttr_field *field,
+static inline bool return_element(struct layout_iter *walk, const struct op *op, ttr_field *field,
                                   enum load load, bool is_single)
 {
     const struct step *step = &op->step;
@@ -222,12 +224,12 @@ static inline bool return_element(struct layout_walk *walk, const struct op *op,
     }
     --*elements_left;
     walk->run.bits.at = at + step->amount;
-    uint64_t number = load_plain(load, walk->run.bits.base + (at >> 3));
+    uint64_t number = load_whole_number(load, walk->run.bits.base + (at >> 3));
     return return_number(walk, op - step->jump, field,
-                         is_single ? bits_of_double(load_single((uint32_t)number)) : number);
+                         is_single ? bits_of_double(load_float32((uint32_t)number)) : number);
 }
 
-static APART bool return_enum(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_enum(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     struct value_source place = value_source_at(walk, op, op->step.advance);
     step_copy_field(field, &op->field);
@@ -238,20 +240,20 @@ static APART bool return_enum(struct layout_walk *walk, const struct op *op, ttr
 }
 
 /* Ends the iteration after the complete record. */
-static APART bool finish_iteration(struct layout_walk *walk, const struct op *op)
+static APART bool finish_iteration(struct layout_iter *walk, const struct op *op)
 {
     if (!advance(walk, op))
         return false;
-    walk->end = LAYOUT_FINE;
+    walk->end = LAYOUT_OK;
     walk->op = layout_walk_over;
     return false;
 }
 
 /* Runs silent steps. Returns the next step that returns a field, or NULL if the iteration ends. */
-static inline const struct op *run_silent_steps(struct layout_walk *walk, const struct op *op)
+static inline const struct op *run_silent_steps(struct layout_iter *walk, const struct op *op)
 {
     while (op->step.code < FIELD_NUMBER) {
-        enum layout_end why;
+        enum layout_status why;
         if (op->step.code == STEP_END ? !finish_iteration(walk, op) : !advance(walk, op))
             return NULL;
         uint32_t next = layout_run_silent_step(&op->step, &walk->run, &walk->loops, &why);
@@ -265,7 +267,7 @@ static inline const struct op *run_silent_steps(struct layout_walk *walk, const 
     return op;
 }
 
-static bool return_other(struct layout_walk *walk, const struct op *op, ttr_field *field);
+static bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field);
 
 #define LOAD_AT(load) return_number(walk, op, field, load(base + ((at + op->step.advance) >> 3)))
 #define LOAD_SIGNED_AT(type, load) \
@@ -278,12 +280,12 @@ static inline uint8_t load_u8(const uint8_t *p)
 
 /* Returns the field of a step. */
 /* long: one case per load */
-static inline bool return_step(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static inline bool return_step(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     const uint8_t *base = walk->run.bits.base;
     uint64_t at = walk->run.bits.at;
     if (UNLIKELY(op->step.amount > walk->run.bits.end - at) && op->step.code < FIELD_STRING8)
-        return stop_iteration(walk, op, LAYOUT_SHORT);
+        return stop_iteration(walk, op, LAYOUT_TRUNCATED);
     switch (op->step.code) {
     case FIELD_NUMBER + LOAD_U8:
         return LOAD_AT(load_u8);
@@ -355,7 +357,7 @@ static inline bool return_step(struct layout_walk *walk, const struct op *op, tt
 }
 
 /* Handles the rarer codes, out of line. */
-static APART bool return_other(struct layout_walk *walk, const struct op *op, ttr_field *field)
+static APART bool return_other(struct layout_iter *walk, const struct op *op, ttr_field *field)
 {
     switch (op->step.code) {
     case FIELD_NUMBER + LOAD_BITS: {
@@ -384,14 +386,14 @@ static APART bool return_other(struct layout_walk *walk, const struct op *op, tt
 }
 
 /* Runs silent steps, then returns the next field. */
-static APART bool return_after_silent_steps(struct layout_walk *walk, const struct op *op,
+static APART bool return_after_silent_steps(struct layout_iter *walk, const struct op *op,
                                             ttr_field *field)
 {
     op = run_silent_steps(walk, op);
     return op && return_step(walk, op, field);
 }
 
-static inline bool next(struct layout_walk *walk, ttr_field *field)
+static inline bool next(struct layout_iter *walk, ttr_field *field)
 {
     const struct op *op = walk->op + 1;
     if (op->step.code == STEP_END)
@@ -400,7 +402,7 @@ static inline bool next(struct layout_walk *walk, ttr_field *field)
                                         : return_step(walk, op, field);
 }
 
-bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct type **type)
+bool layout_iter_next(struct layout_iter *walk, ttr_field *field, const struct type **type)
 {
     if (!next(walk, field))
         return false;
@@ -408,7 +410,7 @@ bool layout_walk_next(struct layout_walk *walk, ttr_field *field, const struct t
     return true;
 }
 
-unsigned layout_walk_leb(const struct layout_walk *walk)
+unsigned layout_iter_leb128_size(const struct layout_iter *walk)
 {
     struct value_source place = value_source_at(walk, walk->op, walk->op->step.advance);
     return (unsigned)leb_length(place.base + (place.at >> 3), place.base + (place.end >> 3));
@@ -422,10 +424,10 @@ static bool is_named(const struct type_member *member, ttr_text name)
            (name.n == 0 || memcmp(member->name.p, name.p, name.n) == 0);
 }
 
-bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
-                     const struct type_reference *reference, uint64_t *value)
+bool layout_evaluate_reference(const struct layout *layout, const struct layout_cursor *run,
+                               const struct type_reference *reference, uint64_t *value)
 {
-    struct layout_walk walk;
+    struct layout_iter walk;
     /* bit n: the first n names of the reference match the path to the current field */
     uint64_t matched = 1;
     bool is_found = false;
@@ -455,11 +457,11 @@ bool layout_evaluate(const struct layout *layout, const struct layout_run *run,
 
 /* --- Fields of events --- */
 
-static void layout_begin_event(const ttr_fields *fields, struct layout_walk *walk)
+static void layout_begin_event(const ttr_fields *fields, struct layout_iter *walk)
 {
     const struct layout_schema *schema = fields->own;
     if (schema->is_in_payload)
-        walk->run.bits = bits_over(fields->event->payload, fields->event->body & schema->body_mask,
+        walk->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
                                    (uint64_t)fields->event->payload_size * 8);
     else
         schema->place(schema, fields->event, &walk->run);
@@ -468,9 +470,9 @@ static void layout_begin_event(const ttr_fields *fields, struct layout_walk *wal
 }
 
 /* Starts an iteration without fields and without readable bits. */
-static void begin_empty_iteration(struct layout_walk *walk)
+static void begin_empty_iteration(struct layout_iter *walk)
 {
-    walk->run.bits = bits_over(NULL, 0, 0);
+    walk->run.bits = bits_init(NULL, 0, 0);
     walk->op = layout_walk_over;
 }
 
@@ -478,33 +480,34 @@ static void begin_empty_iteration(struct layout_walk *walk)
 static void layout_fields_begin(ttr_fields *fields)
 {
     const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
-    walk->unbegun = schema->layout ? layout_start_with(schema) : 0;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
+    walk->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
     if (schema->layout)
         walk->fast_program = schema->layout->fast_program;
     else
         begin_empty_iteration(walk);
 }
 
-const void *layout_start(const struct layout *layout)
+const void *layout_iter_start(const struct layout *layout)
 {
     return layout->fast_program ? (const void *)layout->fast_program : layout->walk;
 }
 
-uint64_t layout_start_with(const struct layout_schema *schema)
+uint64_t layout_iter_start_flags(const struct layout_schema *schema)
 {
     return schema->is_in_payload
                ? (uint64_t)schema->body_mask << LAYOUT_MASK_SHIFT | LAYOUT_IN_PAYLOAD
-               : LAYOUT_TO_PLACE;
+               : LAYOUT_TO_LOCATE;
 }
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
     const struct layout_schema *schema = fields->own;
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     walk->unbegun = 0;
     const struct layout *layout =
-        schema->place_group ? schema->place_group(schema, fields->event, group, &walk->run) : NULL;
+        schema->locate_group ? schema->locate_group(schema, fields->event, group, &walk->run)
+                             : NULL;
     walk->scratch = schema->scratch;
     if (layout)
         layout_iter_reset(walk, layout, layout->walk);
@@ -514,7 +517,7 @@ static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 
 static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct layout_walk *walk = (struct layout_walk *)fields->state;
+    struct layout_iter *walk = (struct layout_iter *)fields->state;
     if (UNLIKELY(walk->unbegun))
         layout_begin_event(fields, walk);
     return next(walk, field);
@@ -522,7 +525,7 @@ static bool layout_fields_next(ttr_fields *fields, ttr_field *field)
 
 static const struct type *layout_fields_type(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->op->step.type;
 }
 
@@ -530,7 +533,7 @@ static const struct type *layout_fields_type(const ttr_fields *fields)
  * zero. The text is the last field returned. */
 static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *text)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct step *step = &walk->op->step;
     if (step->code != FIELD_TEXT && step->code != FIELD_TEXT_COUNTED)
         return false;
@@ -547,7 +550,7 @@ static bool layout_fields_goes_on(const ttr_fields *fields, const ttr_value *tex
 static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
                                 ttr_text *label)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const struct type *type = walk->op->step.type;
     if (i == 0) { /* valid even if the iteration has moved on */
         *label = value->text;
@@ -556,8 +559,8 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     if (!type || !type->labels)
         return false;
     bool is_flags = type->kind == TYPE_FLAGS;
-    const struct type_label *found = is_flags ? type_flag_of(type->labels, value->v.u, i)
-                                              : type_label_of(type->labels, value->v.u, i);
+    const struct type_label *found = is_flags ? type_find_flag(type->labels, value->v.u, i)
+                                              : type_find_label(type->labels, value->v.u, i);
     if (found)
         *label = found->name;
     return found != NULL;

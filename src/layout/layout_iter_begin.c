@@ -5,7 +5,7 @@
 const struct op layout_walk_over[2] = {{.step = {.code = FIELD_END}},
                                        {.step = {.code = FIELD_END}}};
 
-void layout_walk_begin(struct layout_walk *walk, const struct layout *layout,
+void layout_iter_begin(struct layout_iter *walk, const struct layout *layout,
                        const struct bits *bits, struct arena *scratch)
 {
     walk->run.bits = *bits;

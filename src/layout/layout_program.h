@@ -103,7 +103,7 @@ enum order {
  * into the slot */
 #define STEP_LOADS 32u
 /* slot of inline lengths, which directly precede the data they count */
-#define STEP_INLINE_SLOT LAYOUT_SLOTS
+#define STEP_INLINE_SLOT LAYOUT_SLOTS_MAX
 
 struct step {
     uint64_t advance;
@@ -239,11 +239,11 @@ static inline uint64_t step_load(const struct step *step, const uint8_t *base, u
                                  uint64_t end)
 {
     return step->load == LOAD_BITS ? step_load_bits(step, base, at, end)
-                                   : load_plain((enum load)step->load, base + (at >> 3));
+                                   : load_whole_number((enum load)step->load, base + (at >> 3));
 }
 
 /* Returns the number of elements of a step, from the step or from its slot. */
-static inline uint64_t step_count(const struct step *step, const struct layout_run *run)
+static inline uint64_t step_count(const struct step *step, const struct layout_cursor *run)
 {
     return step->flags & STEP_FIXED ? step->count : run->slots[step->slot];
 }
@@ -251,8 +251,8 @@ static inline uint64_t step_count(const struct step *step, const struct layout_r
 /* Runs a silent step other than END after its advance. Returns the index of the step to continue
  * at, 0 for the next one, or STEP_STOPS on failure; `end` then has the reason. */
 #define STEP_STOPS UINT32_MAX
-uint32_t layout_run_silent_step(const struct step *step, struct layout_run *run,
-                                struct layout_loops *loops, enum layout_end *end);
+uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *run,
+                                struct layout_loops *loops, enum layout_status *end);
 
 /* Returns the size in bytes of a LEB128 number, or 0 if it does not end before `end`. */
 size_t leb_length(const uint8_t *p, const uint8_t *end);
@@ -299,13 +299,13 @@ extern const struct op layout_walk_over[2];
 struct fast_program *fast_program_compile(struct arena *arena, const struct op *ops, size_t n);
 
 /* Implements field_ops.hold for layout_field_ops. */
-uint32_t layout_fields_decode_cached(ttr_fields *fields, struct held_fields *held);
+uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *held);
 
 /* Returns the start of the record in the event's payload. Returns NULL if it is elsewhere or
  * iteration has started. */
 static inline const uint8_t *fast_record_start(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     const ttr_event *event = fields->event;
     const uint64_t unbegun = walk->unbegun, body = event->body & (unbegun >> LAYOUT_MASK_SHIFT);
     return unbegun & LAYOUT_IN_PAYLOAD && body % 8 == 0 && body >> 3 <= event->payload_size
@@ -326,11 +326,11 @@ static inline void step_copy_field(ttr_field *to, const ttr_field *from)
 /* Returns the number of elements or bytes of a step; `p` is the end of the count. Also stores it in
  * its slot, because the iterator may need it after the fast path stops. */
 static inline uint64_t fast_element_count(const struct op *op, const struct fast_step *step,
-                                          const uint8_t *p, struct layout_walk *walk)
+                                          const uint8_t *p, struct layout_iter *walk)
 {
     if (op->step.flags & STEP_FIXED)
         return op->step.count;
-    return walk->run.slots[step->slot] = load_plain((enum load)step->load, p - step->back);
+    return walk->run.slots[step->slot] = load_whole_number((enum load)step->load, p - step->back);
 }
 
 static inline void step_set_text(ttr_value *value, const uint8_t *base, const uint8_t *p, size_t n)
@@ -340,7 +340,7 @@ static inline void step_set_text(ttr_value *value, const uint8_t *base, const ui
 }
 
 /* Sets an iteration before the first step. The caller has set run.bits and stored the imports. */
-static inline void layout_iter_reset(struct layout_walk *walk, const struct layout *layout,
+static inline void layout_iter_reset(struct layout_iter *walk, const struct layout *layout,
                                      const struct op *program)
 {
     struct bits *bits = &walk->run.bits;
@@ -351,10 +351,10 @@ static inline void layout_iter_reset(struct layout_walk *walk, const struct layo
     walk->run.spins = 0;
     walk->run.order = ORDER_ANY;
     walk->loops.depth = 0;
-    walk->end = LAYOUT_FINE;
+    walk->end = LAYOUT_OK;
     walk->op = program;
     if (UNLIKELY(at > bits->end)) {
-        walk->end = LAYOUT_SHORT;
+        walk->end = LAYOUT_TRUNCATED;
         walk->op = layout_walk_over;
         return;
     }

@@ -38,10 +38,10 @@ enum layout_part_kind {
     LAYOUT_PART_READY,  /* the field has no value to load: structures, nulls */
     LAYOUT_PART_NUMBER, /* loaded by `load` */
     LAYOUT_PART_SINGLE, /* a 4-byte float, loaded by `load` */
-    /* a number with labels, loaded by `load`; layout_part_value looks up the label */
+    /* a number with labels, loaded by `load`; layout_decode_part looks up the label */
     LAYOUT_PART_ENUM,
     LAYOUT_PART_TEXT,  /* `count` bytes, or up to the first zero */
-    LAYOUT_PART_STILL, /* any other; use layout_part_value */
+    LAYOUT_PART_STILL, /* any other; use layout_decode_part */
     /* Variable parts. */
     LAYOUT_PART_STRING, /* up to a zero */
     /* a string followed by fixed parts only: its zero is `reach` + 1 bytes before the record's end
@@ -71,8 +71,8 @@ struct layout_part {
 /* Lists the parts of a schema's records; the last is END. `reach`: bytes that must exist up to the
  * first variable part. Returns the number of parts, or 0 if the fast program cannot decode the
  * records or there are more than `room` parts. */
-uint32_t layout_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
-                      uint32_t *reach);
+uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
+                           uint32_t *reach);
 
 /* A record in its event's payload. */
 struct layout_record {
@@ -82,8 +82,8 @@ struct layout_record {
 
 /* Locates the record of an event whose schema has parts. Returns false if it does not start at a
  * byte of the payload. */
-static inline bool layout_record_of(const struct schema *schema, const ttr_event *event,
-                                    struct layout_record *record)
+static inline bool layout_locate_record(const struct schema *schema, const ttr_event *event,
+                                        struct layout_record *record)
 {
     const uint64_t body = event->body & (schema->start_with >> LAYOUT_MASK_SHIFT);
     record->base = event->payload;
@@ -94,11 +94,11 @@ static inline bool layout_record_of(const struct schema *schema, const ttr_event
 }
 
 /* Decodes the value of a number or of a fixed part at address `at`. */
-void layout_part_value(const struct layout_part *part, const struct layout_record *record,
-                       const uint8_t *at, ttr_value *value);
+void layout_decode_part(const struct layout_part *part, const struct layout_record *record,
+                        const uint8_t *at, ttr_value *value);
 
 /* Loads a number of whole bytes. */
-static inline uint64_t load_plain(enum load load, const uint8_t *p)
+static inline uint64_t load_whole_number(enum load load, const uint8_t *p)
 {
     switch (load) {
     case LOAD_U8:
@@ -130,7 +130,7 @@ static inline uint64_t load_plain(enum load load, const uint8_t *p)
     }
 }
 
-static inline double load_single(uint32_t bits)
+static inline double load_float32(uint32_t bits)
 {
     float f;
     memcpy(&f, &bits, sizeof f);

@@ -1,8 +1,8 @@
 /* Record size: finds the end of a record, and runs the silent steps for both programs.
  *
- * Order of calls: layout_measure handles fixed-size records itself and calls `run_size_program` for
- * all others. `run_size_program` interprets the measuring program; frequent steps are in its loop,
- * the others in layout_run_silent_step, which the field iterator calls too.
+ * Order of calls: layout_find_record_end handles fixed-size records itself and calls
+ * `run_size_program` for all others. `run_size_program` interprets the measuring program; frequent
+ * steps are in its loop, the others in layout_run_silent_step, which the field iterator calls too.
  *
  *   record:  |<- advance ->|text..0|<- advance ->|count|element|element|<- advance ->|
  *   steps:   STRING8----------------|COUNTED--------------------------- |END----------
@@ -15,27 +15,27 @@
  * `absent` bit is set.
  *
  * Cost: one step per variable-size field, one pass per element of variable size. Every loop
- * iteration either moves or counts against LAYOUT_SPINS, so the time is linear in the record's
- * bits.
+ * iteration either moves or counts against LAYOUT_EMPTY_ELEMENTS_MAX, so the time is linear in the
+ * record's bits.
  *
  * Left out: values; only lengths and selectors are read. */
 #include "layout/layout_program.h"
 
 /* Ends decoding with a failure at a step's member. */
-static uint32_t fail_step(const struct step *step, struct layout_run *run, enum layout_end *end,
-                          enum layout_end why)
+static uint32_t fail_step(const struct step *step, struct layout_cursor *run,
+                          enum layout_status *end, enum layout_status why)
 {
     run->member = step->member;
     *end = why;
     return STEP_STOPS;
 }
 
-static uint32_t count_empty_elements(const struct step *step, struct layout_run *run, uint64_t n,
-                                     enum layout_end *end)
+static uint32_t count_empty_elements(const struct step *step, struct layout_cursor *run, uint64_t n,
+                                     enum layout_status *end)
 {
-    if (n > LAYOUT_SPINS - run->spins) {
+    if (n > LAYOUT_EMPTY_ELEMENTS_MAX - run->spins) {
         run->value = n;
-        return fail_step(step, run, end, LAYOUT_HUGE);
+        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     run->spins += (uint32_t)n;
     return 0;
@@ -47,66 +47,68 @@ static uint64_t align_up(uint64_t at, uint64_t mask)
 }
 
 /* Moves forward to a bit offset. Fails if that exceeds the record. */
-static uint32_t move_to(const struct step *step, struct layout_run *run, uint64_t to,
-                        enum layout_end *end)
+static uint32_t move_to(const struct step *step, struct layout_cursor *run, uint64_t to,
+                        enum layout_status *end)
 {
     if (to < run->bits.at || to > run->bits.end)
-        return fail_step(step, run, end, LAYOUT_SHORT);
+        return fail_step(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = to;
     return 0;
 }
 
 /* Skips `count` elements of fixed size. */
-static uint32_t skip_elements(const struct step *step, struct layout_run *run, uint64_t count,
-                              enum layout_end *end)
+static uint32_t skip_elements(const struct step *step, struct layout_cursor *run, uint64_t count,
+                              enum layout_status *end)
 {
     uint64_t at = run->bits.at;
     if (UNLIKELY(count > UINT32_MAX)) {
         run->value = count;
-        return fail_step(step, run, end, LAYOUT_HUGE);
+        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return 0;
     /* count is below 2^32 and amount below 2^31, so the product fits. */
     at = align_up(at, (UINT64_C(1) << step->align) - 1);
     if (at > run->bits.end || count * step->amount - step->width > run->bits.end - at)
-        return fail_step(step, run, end, LAYOUT_SHORT);
+        return fail_step(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at = at + (count * step->amount - step->width);
     return 0;
 }
 
-static uint32_t check_order(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t check_order(const struct step *step, struct layout_cursor *run,
+                            enum layout_status *end)
 {
     bool is_inside = run->bits.at & 7;
     if (is_inside &&
         (step->order == ORDER_BYTES || (run->order != ORDER_ANY && run->order != step->order)))
-        return fail_step(step, run, end, LAYOUT_MISPLACED);
+        return fail_step(step, run, end, LAYOUT_MISALIGNED);
     run->order = step->order;
     return 0;
 }
 
-static uint32_t skip_text(const struct step *step, struct layout_run *run, unsigned unit,
-                          enum layout_end *end)
+static uint32_t skip_text(const struct step *step, struct layout_cursor *run, unsigned unit,
+                          enum layout_status *end)
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p <= limit ? wide_length(p, limit, unit) : SIZE_MAX;
     if (n == SIZE_MAX)
-        return fail_step(step, run, end, LAYOUT_SHORT);
+        return fail_step(step, run, end, LAYOUT_TRUNCATED);
     run->bits.at += ((uint64_t)n + unit) * 8;
     return 0;
 }
 
-static uint32_t skip_leb128(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t skip_leb128(const struct step *step, struct layout_cursor *run,
+                            enum layout_status *end)
 {
     const uint8_t *p = run->bits.base + (run->bits.at >> 3),
                   *limit = run->bits.base + (run->bits.end >> 3);
     size_t n = p < limit ? leb_length(p, limit) : 0;
     if (n == 0)
-        return fail_step(step, run, end, LAYOUT_SHORT);
+        return fail_step(step, run, end, LAYOUT_TRUNCATED);
     if (step->code == STEP_LEB_SAVE) {
         if (!leb_value(p, n, step->type->kind == TYPE_VAR_INT, &run->slots[step->slot]))
-            return fail_step(step, run, end, LAYOUT_HUGE);
+            return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
         if (step->flags & STEP_MAY_BE_ABSENT)
             run->absent &= ~(UINT32_C(1) << step->slot);
     }
@@ -114,13 +116,13 @@ static uint32_t skip_leb128(const struct step *step, struct layout_run *run, enu
     return 0;
 }
 
-static uint32_t begin_loop(const struct step *step, struct layout_run *run,
-                           struct layout_loops *loops, enum layout_end *end)
+static uint32_t begin_loop(const struct step *step, struct layout_cursor *run,
+                           struct layout_loops *loops, enum layout_status *end)
 {
     uint64_t count = step_count(step, run);
     if (count > UINT32_MAX) {
         run->value = count;
-        return fail_step(step, run, end, LAYOUT_HUGE);
+        return fail_step(step, run, end, LAYOUT_OUT_OF_RANGE);
     }
     if (count == 0)
         return step->jump;
@@ -129,8 +131,8 @@ static uint32_t begin_loop(const struct step *step, struct layout_run *run,
     return 0;
 }
 
-static uint32_t next_loop_element(const struct step *step, struct layout_run *run,
-                                  struct layout_loops *loops, enum layout_end *end)
+static uint32_t next_loop_element(const struct step *step, struct layout_cursor *run,
+                                  struct layout_loops *loops, enum layout_status *end)
 {
     uint32_t top = loops->depth - 1;
     if (run->bits.at == loops->began[top] && count_empty_elements(step, run, 1, end) == STEP_STOPS)
@@ -142,14 +144,16 @@ static uint32_t next_loop_element(const struct step *step, struct layout_run *ru
     return 0;
 }
 
-static uint32_t skip_to_unit(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t skip_to_unit(const struct step *step, struct layout_cursor *run,
+                             enum layout_status *end)
 {
     uint64_t used = run->bits.at % step->amount;
     bool crosses = used != 0 && step->width > step->amount - used;
     return crosses ? move_to(step, run, run->bits.at + (step->amount - used), end) : 0;
 }
 
-static uint32_t choose_option(const struct step *step, struct layout_run *run, enum layout_end *end)
+static uint32_t choose_option(const struct step *step, struct layout_cursor *run,
+                              enum layout_status *end)
 {
     uint64_t selector = run->slots[step->slot];
     if (!step->table) /* an optional without ranges: the selector is a boolean */
@@ -164,7 +168,7 @@ static uint32_t choose_option(const struct step *step, struct layout_run *run, e
     return index;
 }
 
-static void save_number(const struct step *step, struct layout_run *run)
+static void save_number(const struct step *step, struct layout_cursor *run)
 {
     run->slots[step->slot] =
         step_load(step, run->bits.base, run->bits.at - step->width, run->bits.end);
@@ -172,8 +176,8 @@ static void save_number(const struct step *step, struct layout_run *run)
         run->absent &= ~(UINT32_C(1) << step->slot);
 }
 
-uint32_t layout_run_silent_step(const struct step *step, struct layout_run *run,
-                                struct layout_loops *loops, enum layout_end *end)
+uint32_t layout_run_silent_step(const struct step *step, struct layout_cursor *run,
+                                struct layout_loops *loops, enum layout_status *end)
 {
     switch (step->code) {
     case STEP_ALIGN:
@@ -200,13 +204,14 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_run *run,
     case STEP_LEB_SAVE:
         return skip_leb128(step, run, end);
     case STEP_REQUIRE_NUMBER:
-        return run->absent >> step->slot & 1 ? fail_step(step, run, end, LAYOUT_ABSENT) : 0;
+        return run->absent >> step->slot & 1 ? fail_step(step, run, end, LAYOUT_NUMBER_ABSENT) : 0;
     case STEP_CHECK_UNITS:
         run->has_cut_text |= run->slots[step->slot] % step->amount != 0;
         return 0;
     case STEP_COUNT_EMPTY: {
         uint64_t count = step_count(step, run), each = step->amount;
-        return count_empty_elements(step, run, count > LAYOUT_SPINS ? count : count * each, end);
+        return count_empty_elements(step, run,
+                                    count > LAYOUT_EMPTY_ELEMENTS_MAX ? count : count * each, end);
     }
     case STEP_LOOP:
         return begin_loop(step, run, loops, end);
@@ -222,21 +227,22 @@ uint32_t layout_run_silent_step(const struct step *step, struct layout_run *run,
     }
 }
 
-static enum layout_end end_truncated(struct layout_run *run, const struct step *step, uint64_t at)
+static enum layout_status end_truncated(struct layout_cursor *run, const struct step *step,
+                                        uint64_t at)
 {
     run->bits.at = at;
     run->member = step->member;
-    return LAYOUT_SHORT;
+    return LAYOUT_TRUNCATED;
 }
 
-static __attribute__((noinline)) enum layout_end run_size_program(const struct layout *layout,
-                                                                  struct layout_run *run)
+static __attribute__((noinline)) enum layout_status run_size_program(const struct layout *layout,
+                                                                     struct layout_cursor *run)
 {
     const struct step *step = layout->size_program;
     const uint8_t *base = run->bits.base;
     uint64_t at = align_up(run->bits.at, layout->start_mask), end = run->bits.end;
     struct layout_loops loops;
-    enum layout_end why;
+    enum layout_status why;
     loops.depth = 0;
     run->absent = layout->absent;
     run->spins = 0;
@@ -249,7 +255,7 @@ static __attribute__((noinline)) enum layout_end run_size_program(const struct l
         at += step->advance;
         if (LIKELY(step->code == STEP_END)) {
             run->bits.at = at;
-            return LAYOUT_FINE;
+            return LAYOUT_OK;
         }
         if (step->code == STEP_STRING8) {
             const uint8_t *zero = find_zero(base, base + (at >> 3), base + (end >> 3));
@@ -257,7 +263,8 @@ static __attribute__((noinline)) enum layout_end run_size_program(const struct l
                 return end_truncated(run, step, at);
             at = ((uint64_t)(zero - base) + 1) << 3;
         } else if (step->code == STEP_COUNTED) {
-            uint64_t count = load_plain((enum load)step->load, base + ((at - step->jump) >> 3));
+            uint64_t count =
+                load_whole_number((enum load)step->load, base + ((at - step->jump) >> 3));
             run->slots[step->slot] = count;
             run->bits.at = at;
             if (UNLIKELY(skip_elements(step, run, count, &why) == STEP_STOPS))
@@ -274,12 +281,12 @@ static __attribute__((noinline)) enum layout_end run_size_program(const struct l
     }
 }
 
-enum layout_end layout_measure(const struct layout *layout, struct layout_run *run)
+enum layout_status layout_find_record_end(const struct layout *layout, struct layout_cursor *run)
 {
     uint64_t at = align_up(run->bits.at, layout->start_mask), end = run->bits.end,
              bits = layout->size_program->advance;
     if (layout->size_program->code != STEP_END || at > end || bits > end - at)
         return run_size_program(layout, run);
     run->bits.at = at + bits;
-    return LAYOUT_FINE;
+    return LAYOUT_OK;
 }

@@ -19,32 +19,32 @@
 #define ACTIVITY_TEXT_MAX 80u /* bytes of an id as text */
 
 /* Returns true if an event starts or stops an activity. */
-static inline bool activity_is(const ttr_event *event)
+static inline bool activity_is_start_or_stop(const ttr_event *event)
 {
     return (event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END) &&
            (event->opcode == ACTIVITY_START || event->opcode == ACTIVITY_STOP);
 }
 
 /* Returns the opcode implied by an event name that ends with "Start" or "Stop"; 0 = neither. */
-uint8_t activity_opcode(ttr_text name);
+uint8_t activity_opcode_of_name(ttr_text name);
 
 /* Returns the task of a start or stop event with this name; adds it to the strings if it is new.
  * Returns 0 if memory runs out. */
-ttr_id activity_task(ttr *t, ttr_id name);
+ttr_id activity_task_of_name(ttr *t, ttr_id name);
 
 /* Turns an instant with a start or stop opcode into the begin or end of an async span. */
-void activity_mark(const ttr *t, ttr_event *event, ttr_id task);
+void activity_make_span(const ttr *t, ttr_event *event, ttr_id task);
 
 /* Returns the name of the span that an event starts or ends: the task of an activity, else the
  * event's name. */
-ttr_id activity_name(const ttr *t, const ttr_event *event);
+ttr_id activity_span_name(const ttr *t, const ttr_event *event);
 
 /* Formats an id: as a path if it encodes one of the process `pid`, else as 32 hexadecimal digits.
  * Returns the length; `to` has room for ACTIVITY_TEXT_MAX bytes. */
-size_t activity_text(char *to, const uint8_t *id, uint64_t pid);
+size_t activity_format_id(char *to, const uint8_t *id, uint64_t pid);
 
 /* Returns the length of the parent's path, without the last component. Returns 0 if the text is not
  * a path or has one component. */
-size_t activity_parent(ttr_text path);
+size_t activity_parent_length(ttr_text path);
 
 #endif

@@ -14,7 +14,7 @@ struct ttr_builder {
     ttr *t;
     ttr_event event;
     struct buffer fields;
-    bool is_begun; /* between ttr_event_begin and ttr_event_take */
+    bool is_begun; /* between ttr_event_begin and ttr_event_build */
     bool failed;   /* memory ran out for a string or thread */
     /* first misuse by the caller; returned at the end, because earlier calls return nothing */
     ttr_status refused;
@@ -74,24 +74,25 @@ void ttr_event_begin(ttr_builder *builder, ttr_kind kind, int64_t time, const ch
     builder->event.name = intern_text(builder, name);
 }
 
-ttr_event *ttr_event_edit(ttr_builder *builder)
+ttr_event *ttr_event_attributes(ttr_builder *builder)
 {
     return &builder->event;
 }
 
-void ttr_on_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
+void ttr_event_set_thread(ttr_builder *builder, uint64_t pid, uint64_t tid)
 {
     if (builder->event.source >= builder->t->sources_n) { /* callers may set any source */
-        record_misuse(builder, TTR_E_MISUSE,
-                      "ttr_on_thread: the event's source is not a source of the context; use 0 for "
-                      "events that the program builds");
+        record_misuse(
+            builder, TTR_E_MISUSE,
+            "ttr_event_set_thread: the event's source is not a source of the context; use 0 for "
+            "events that the program builds");
         return;
     }
     builder->event.thread = context_thread(builder->t, builder->event.source, pid, tid);
     builder->failed |= builder->event.thread == 0;
 }
 
-void ttr_on_provider(ttr_builder *builder, const char *provider)
+void ttr_event_set_provider(ttr_builder *builder, const char *provider)
 {
     builder->event.provider = intern_text(builder, provider);
 }
@@ -105,8 +106,8 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
     const bool has_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     if (value->type >= TTR_TYPE_COUNT)
         return "its type is not a ttr_type";
-    if (value->hint > TTR_HINT_ABSENT)
-        return "its hint is not a ttr_hint";
+    if (value->hint > TTR_DISPLAY_ABSENT)
+        return "its hint is not a ttr_display";
     if (field->group > TTR_GROUP_HEADER)
         return "its group is not a ttr_group";
     if (field->name_id >= strings || value->text_id >= strings)
@@ -116,15 +117,15 @@ static const char *field_flaw(const ttr_builder *builder, const ttr_field *field
     return NULL;
 }
 
-void ttr_put_field(ttr_builder *builder, const ttr_field *field)
+void ttr_add_field(ttr_builder *builder, const ttr_field *field)
 {
     char why[sizeof builder->why];
     const char *flaw = field_flaw(builder, field);
-    const bool is_deep = !flaw && field->depth > PACKED_DEEPEST;
+    const bool is_deep = !flaw && field->depth > EVENT_COPY_DEPTH_MAX;
     if (is_deep)
         flaw = "it is nested deeper than 255 levels";
     if (!flaw) {
-        packed_add(builder->t, &builder->fields, field);
+        event_copy_add_field(builder->t, &builder->fields, field);
         return;
     }
     (void)snprintf(why, sizeof why, "field \"%.*s\": %s",
@@ -135,44 +136,44 @@ void ttr_put_field(ttr_builder *builder, const ttr_field *field)
 
 static void add_value(ttr_builder *builder, const char *name, const ttr_value *value)
 {
-    ttr_put_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
+    ttr_add_field(builder, &(ttr_field){.name = {name, name ? strlen(name) : 0}, .value = *value});
 }
 
-void ttr_put_null(ttr_builder *builder, const char *name)
+void ttr_add_null(ttr_builder *builder, const char *name)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_NULL});
 }
 
-void ttr_put_bool(ttr_builder *builder, const char *name, bool value)
+void ttr_add_bool(ttr_builder *builder, const char *name, bool value)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = value});
 }
 
-void ttr_put_uint(ttr_builder *builder, const char *name, uint64_t value)
+void ttr_add_uint(ttr_builder *builder, const char *name, uint64_t value)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void ttr_put_int(ttr_builder *builder, const char *name, int64_t value)
+void ttr_add_int(ttr_builder *builder, const char *name, int64_t value)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_INT, .v.s = value});
 }
 
-void ttr_put_float(ttr_builder *builder, const char *name, double value)
+void ttr_add_float(ttr_builder *builder, const char *name, double value)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_FLOAT, .v.f = value});
 }
 
-void ttr_put_text(ttr_builder *builder, const char *name, const char *value)
+void ttr_add_text(ttr_builder *builder, const char *name, const char *value)
 {
     if (value)
         add_value(builder, name,
                   &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
     else
-        ttr_put_null(builder, name);
+        ttr_add_null(builder, name);
 }
 
-void ttr_put_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
+void ttr_add_bytes(ttr_builder *builder, const char *name, const void *bytes, size_t n)
 {
     add_value(builder, name, &(ttr_value){.type = TTR_TYPE_BYTES, .text = {bytes, n}});
 }
@@ -184,12 +185,12 @@ static void finish_event(ttr_builder *builder)
     ttr_event *event = &builder->event;
     event->payload = builder->fields.bytes;
     event->payload_size = (uint32_t)builder->fields.n;
-    event->schema = SCHEMA_PACKED;
+    event->schema = SCHEMA_EVENT_COPY;
     event->body = event->stack = event->part = 0;
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
 }
 
-ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
+ttr_status ttr_event_build(ttr_builder *builder, ttr_batch *batch, ttr_error *error)
 {
     if (!builder->is_begun)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -208,7 +209,7 @@ ttr_status ttr_event_take(ttr_builder *builder, ttr_batch *batch, ttr_error *err
 ttr_status ttr_event_end(ttr_builder *builder, ttr_writer *writer, ttr_error *error)
 {
     ttr_batch batch;
-    ttr_status status = ttr_event_take(builder, &batch, error);
+    ttr_status status = ttr_event_build(builder, &batch, error);
     return status == TTR_OK ? ttr_write(writer, &batch, error) : status;
 }
 

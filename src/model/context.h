@@ -16,10 +16,10 @@
 #include "base/alloc.h"
 #include "base/endian.h"
 #include "base/intern.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "model/symbols.h"
 
-struct descriptors;
+struct descriptor_pool;
 struct type;
 
 /* Data that a format computed for one input and that other inputs of the context may share, for
@@ -31,11 +31,11 @@ struct offer {
     uint64_t key;   /* hash of the data it was computed from */
 };
 
-#define OFFERS 256u /* hash chains of offers */
+#define OFFER_CHAINS 256u /* hash chains of offers */
 
 /* Cached fields of the events of one schema. They stay in memory from one event to the next, so
  * that only the values are written. */
-struct held_fields {
+struct field_cache {
     ttr_field *field;
     uint32_t n;       /* capacity of `field` */
     bool is_prepared; /* `field` holds the parts that all events share; set by field_ops.hold */
@@ -53,7 +53,7 @@ struct field_ops {
     /* Writes the fields of an event whose iteration has not begun, and returns how many. Sets
      * fields->ops to NULL if these are all; otherwise iteration continues after them. 0 = nothing
      * was written, iteration starts with the first field. NULL: not supported. */
-    uint32_t (*hold)(ttr_fields *fields, struct held_fields *held);
+    uint32_t (*hold)(ttr_fields *fields, struct field_cache *held);
     /* Like begin, for the group PACKET or HEADER. NULL: the format has neither. */
     void (*begin_group)(ttr_fields *fields, ttr_group group);
     /* Returns the number of the event's packet, from 1, unique in its source. NULL, 0: the format
@@ -139,10 +139,10 @@ struct source_entry {
     ttr_id path;
     ttr_id trace_path; /* path of the trace that the source is part of */
     const char *format;
-    struct pairmap processes;      /* (pid, 0) to process index */
-    struct pairmap threads;        /* (pid, tid) to thread id */
-    struct pairmap threads_by_tid; /* (tid, 0) to the thread id last seen with that tid */
-    struct pairmap names_by_tid;   /* (tid, 0) to string id */
+    struct pair_map processes;      /* (pid, 0) to process index */
+    struct pair_map threads;        /* (pid, tid) to thread id */
+    struct pair_map threads_by_tid; /* (tid, 0) to the thread id last seen with that tid */
+    struct pair_map names_by_tid;   /* (tid, 0) to string id */
     /* index + 1 of the process that holds the mappings shared by all processes (the kernel), 0 =
      * none */
     uint32_t kernel;
@@ -152,8 +152,8 @@ struct source_entry {
     /* position among the inputs that are merged with it; orders names at equal times
      * (model/pending_names.h) */
     uint32_t lane;
-    /* position among all inputs below a merging reader, set by reader_rank; initially the source's
-     * number */
+    /* position among all inputs below a merging reader, set by reader_assign_ranks; initially the
+     * source's number */
     uint32_t rank;
 };
 
@@ -161,10 +161,10 @@ struct ttr {
     struct alloc alloc;   /* the caller's allocator, or the default */
     struct alloc counted; /* allocator of the library; counts against max_memory */
     uint64_t memory, max_memory;
-    ttr_progress progress; /* see ttr_watch; may be NULL */
-    void *progress_own;
+    ttr_progress progress; /* see ttr_progress_set; may be NULL */
+    void *progress_ctx;
     /* shared pool of file descriptors for traces of many files, in folders */
-    struct descriptors *descriptors;
+    struct descriptor_pool *descriptor_pool;
     struct intern strings;
     struct process *processes;
     size_t processes_n, processes_capacity;
@@ -172,35 +172,35 @@ struct ttr {
     size_t threads_n, threads_capacity;
     /* number of name changes of processes and threads; while it is the same, cached names are valid
      */
-    uint32_t names_changes;
+    uint32_t name_change_count;
     ttr_track *tracks; /* [0] is unused: id 0 = no track */
     size_t tracks_n, tracks_capacity;
-    struct schema *schemas; /* [0] is unused: id 0 = no fields; [1] is SCHEMA_PACKED */
+    struct schema *schemas; /* [0] is unused: id 0 = no fields; [1] is SCHEMA_EVENT_COPY */
     size_t schemas_n, schemas_capacity;
     struct source_entry *sources; /* [0] is the program: events built by hand */
     size_t sources_n, sources_capacity;
     size_t traces_n; /* number of traces; several sources may be parts of one */
     struct symbols symbols;
-    struct offer *offers[OFFERS]; /* hash table by key */
+    struct offer *offers[OFFER_CHAINS]; /* hash table by key */
 };
 
-#define SCHEMA_PACKED 1u
+#define SCHEMA_EVENT_COPY 1u
 
 /* Calls the progress callback. Returns false if the program wants to cancel. */
-static inline bool context_goes_on(const ttr *t)
+static inline bool context_should_continue(const ttr *t)
 {
-    return !t->progress || t->progress(t->progress_own);
+    return !t->progress || t->progress(t->progress_ctx);
 }
 
 /* Makes a context use the descriptor pool of another context that outlives it. Call before opening
  * inputs. */
 void context_share_descriptors(ttr *t, const ttr *with);
 
-/* Publishes an offer, withdraws it, or finds one by format and key. context_offered returns NULL if
- * there is none; the format must compare the data, since the key is a hash. */
-void context_offer(ttr *t, struct offer *offer);
-void context_withdraw(ttr *t, const struct offer *offer);
-struct offer *context_offered(const ttr *t, const void *of, uint64_t key);
+/* Publishes an offer, withdraws it, or finds one by format and key. context_find_offer returns NULL
+ * if there is none; the format must compare the data, since the key is a hash. */
+void context_publish_offer(ttr *t, struct offer *offer);
+void context_withdraw_offer(ttr *t, const struct offer *offer);
+struct offer *context_find_offer(const ttr *t, const void *of, uint64_t key);
 
 /* Adds an input. Returns its id, or UINT16_MAX if memory or ids run out. */
 TTR_MUST uint16_t context_add_source(ttr *t, const char *path, const char *format);
@@ -210,7 +210,8 @@ TTR_MUST bool context_add_attribute(ttr *t, uint16_t source, const char *name,
                                     const ttr_value *value);
 
 /* Adds an attribute whose texts live as long as the context: interned, or constants. */
-TTR_MUST bool context_add_kept_attribute(ttr *t, uint16_t source, const ttr_attribute *attribute);
+TTR_MUST bool context_add_interned_attribute(ttr *t, uint16_t source,
+                                             const ttr_attribute *attribute);
 
 /* Makes a source part of the trace of `from`, whose attributes it then inherits. Call at most once
  * per source; `from` must not be a part itself. */
@@ -228,16 +229,16 @@ TTR_MUST ttr_id context_thread(ttr *t, uint16_t source, uint64_t pid, uint64_t t
 TTR_MUST ttr_id context_thread_by_tid(ttr *t, uint16_t source, uint64_t tid);
 
 /* Returns the pseudo thread for a process as a whole. Returns 0 if memory runs out. */
-TTR_MUST ttr_id context_process(ttr *t, uint16_t source, uint64_t pid);
+TTR_MUST ttr_id context_process_thread(ttr *t, uint16_t source, uint64_t pid);
 
 /* Name a process, or every thread with a tid. Return false if memory runs out. */
 TTR_MUST bool context_name_process(ttr *t, uint16_t source, uint64_t pid, ttr_id name);
 TTR_MUST bool context_name_tid(ttr *t, uint16_t source, uint64_t tid, ttr_id name);
 
 /* Name a thread, or the process of a thread. Formats whose names change between events use
- * input_rename instead. */
+ * input_add_name_change instead. */
 void context_name_thread(ttr *t, ttr_id thread, ttr_id name);
-void context_name_process_of(ttr *t, ttr_id thread, ttr_id name);
+void context_name_process_of_thread(ttr *t, ttr_id thread, ttr_id name);
 
 /* Adds a track. Returns 0 if memory runs out. */
 TTR_MUST ttr_id context_add_track(ttr *t, const ttr_track *track);
@@ -248,14 +249,14 @@ TTR_MUST ttr_id context_add_schema(ttr *t, const struct schema *schema);
 void context_drop_schema(ttr *t, ttr_id schema);
 
 /* Sets the provider's event number and version for a schema. */
-void context_number_schema(ttr *t, ttr_id schema, uint32_t number, uint32_t version);
+void context_set_event_number(ttr *t, ttr_id schema, uint32_t number, uint32_t version);
 
 /* Returns the schema for copies of a schema's events; it keeps their event class. Returns 0 if
  * memory runs out. */
-TTR_MUST ttr_id context_packed_schema(ttr *t, ttr_id schema);
+TTR_MUST ttr_id context_copy_schema(ttr *t, ttr_id schema);
 
 /* Returns the trace path to print with the events of a source, or 0 if there is only one trace. */
-static inline ttr_id context_told_path(const ttr *t, uint16_t source)
+static inline ttr_id context_displayed_path(const ttr *t, uint16_t source)
 {
     return t->traces_n > 1 && source < t->sources_n ? t->sources[source].trace_path : 0;
 }
@@ -266,8 +267,8 @@ static inline const struct schema *context_schema(const ttr *t, ttr_id id)
 }
 
 /* Starts an iteration like ttr_fields_begin, for a schema that the caller has looked up. */
-static inline void fields_begin(ttr_fields *fields, const struct schema *schema,
-                                const ttr_event *event)
+static inline void fields_begin_with_schema(ttr_fields *fields, const struct schema *schema,
+                                            const ttr_event *event)
 {
     fields->event = event;
     fields->ops = schema->ops;
@@ -282,17 +283,17 @@ static inline void fields_begin(ttr_fields *fields, const struct schema *schema,
 
 /* Returns the iteration over the event whose fields a buffer returned last. It finds labels and
  * types. */
-const ttr_fields *field_buffer_walk(const ttr_field_buffer *buffer);
+const ttr_fields *field_buffer_iter(const ttr_field_buffer *buffer);
 
 /* Returns the declared type of the field that ttr_fields_next just returned; NULL = undeclared. */
-static inline const struct type *field_type(const ttr_fields *fields)
+static inline const struct type *fields_declared_type(const ttr_fields *fields)
 {
     const struct field_ops *ops = fields->ops;
     return ops && ops->type ? ops->type(fields) : NULL;
 }
 
 /* Calls field_ops.goes_on; returns false if the value is not a text. */
-static inline bool text_goes_on(const ttr_fields *fields, const ttr_value *value)
+static inline bool text_has_bytes_after_end(const ttr_fields *fields, const ttr_value *value)
 {
     const struct field_ops *ops = fields->ops;
     return value->type == TTR_TYPE_TEXT && ops && ops->goes_on && ops->goes_on(fields, value);

@@ -13,7 +13,7 @@
 #define DEPTH_MAX 48u /* nesting depth; larger than TYPE_DEPTH_MAX */
 #define SHOWN_MAX 8u  /* names per reference */
 
-/* Iteration state, stored in ttr_declarations.state. */
+/* Iteration state, stored in ttr_field_declarations.state. */
 struct declaration_iter {
     uint32_t root; /* next root to enter */
     uint32_t depth, given;
@@ -30,12 +30,12 @@ struct declaration_iter {
     } frame[DEPTH_MAX];
 };
 
-_Static_assert(sizeof(struct declaration_iter) <= sizeof(((ttr_declarations *)0)->state),
+_Static_assert(sizeof(struct declaration_iter) <= sizeof(((ttr_field_declarations *)0)->state),
                "a walk fits");
-_Static_assert(sizeof(((ttr_class *)0)->internal) == sizeof(((struct event_class *)0)->root),
+_Static_assert(sizeof(((ttr_event_class *)0)->internal) == sizeof(((struct event_class *)0)->root),
                "all roots");
 
-bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *about)
+bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_event_class *about)
 {
     size_t size = about->size;
     struct input *in = size >= sizeof *about ? reader_input(reader, index) : NULL;
@@ -44,20 +44,20 @@ bool ttr_reader_class(ttr_reader *reader, size_t index, size_t i, ttr_class *abo
     if (!in || !in->format->description ||
         !in->format->description->describe(in, i, &class, &events))
         return false;
-    *about = (ttr_class){.size = size,
-                         .name = class.name,
-                         .id = class.id,
-                         .stream = class.stream_id,
-                         .stream_name = class.stream_name,
-                         .emf_uri = class.emf_uri,
-                         .message = class.message,
-                         .description = class.description,
-                         .log_level = class.log_level,
-                         .has_log_level = class.has_log_level,
-                         .level = class.level,
-                         .events = events,
-                         .version = class.version,
-                         .has_version = class.has_version};
+    *about = (ttr_event_class){.size = size,
+                               .name = class.name,
+                               .id = class.id,
+                               .stream = class.stream_id,
+                               .stream_name = class.stream_name,
+                               .emf_uri = class.emf_uri,
+                               .message = class.message,
+                               .description = class.description,
+                               .log_level = class.log_level,
+                               .has_log_level = class.has_log_level,
+                               .level = class.level,
+                               .events = events,
+                               .version = class.version,
+                               .has_version = class.has_version};
     for (size_t k = 0; k < ROOT_COUNT; k++)
         about->internal[k] = class.root[k];
     return true;
@@ -83,9 +83,10 @@ ttr_status ttr_reader_metadata(ttr_reader *reader, size_t index, const char *lan
     return status;
 }
 
-void ttr_declarations_begin(const ttr_class *about, ttr_declarations *declaration_iter)
+void ttr_field_declarations_begin(const ttr_event_class *about,
+                                  ttr_field_declarations *declaration_iter)
 {
-    *declaration_iter = (ttr_declarations){.internal = {NULL}};
+    *declaration_iter = (ttr_field_declarations){.internal = {NULL}};
     for (size_t i = 0; i < ROOT_COUNT; i++)
         declaration_iter->internal[i] = about->internal[i];
 }
@@ -107,8 +108,8 @@ static uint8_t value_type_of(const struct type *type)
 static uint8_t display_of_type(const struct type *type)
 {
     if (type->kind == TYPE_FLAGS)
-        return TTR_HINT_FLAGS;
-    return type->labels && type->kind != TYPE_BITS ? TTR_HINT_ENUM : type->hint;
+        return TTR_DISPLAY_FLAGS;
+    return type->labels && type->kind != TYPE_BITS ? TTR_DISPLAY_ENUM : type->hint;
 }
 
 static uint8_t group_of(enum type_root root)
@@ -134,7 +135,7 @@ static const struct type_member *find_member(const struct type *type, ttr_text n
 
 /* Returns the display names of a reference, as fields have them. A reference of more than SHOWN_MAX
  * names keeps its stored names. */
-static const ttr_text *reference_display_names(const ttr_declarations *declarations,
+static const ttr_text *reference_display_names(const ttr_field_declarations *declarations,
                                                struct declaration_iter *declaration_iter,
                                                const struct type_reference *reference)
 {
@@ -152,13 +153,13 @@ static const ttr_text *reference_display_names(const ttr_declarations *declarati
 
 static void describe(const struct declaration_iter *declaration_iter,
                      const struct type_member *member, const struct type *type,
-                     ttr_declaration *declaration)
+                     ttr_field_declaration *declaration)
 {
     static const ttr_text nameless = {"", 0};
     bool has_length =
         type->kind == TYPE_ARRAY || type->kind == TYPE_TEXT || type->kind == TYPE_BLOB;
     bool has_reference = type->reference.names_n > 0;
-    *declaration = (ttr_declaration){
+    *declaration = (ttr_field_declaration){
         .name = !member           ? nameless
                 : member->shown.p ? member->shown
                                   : member->name,
@@ -205,7 +206,8 @@ static bool has_contents(const struct type *type)
 }
 
 /* Enters the next declared root. Returns false if there is none. */
-static bool enter_root(ttr_declarations *declarations, struct declaration_iter *declaration_iter)
+static bool enter_root(ttr_field_declarations *declarations,
+                       struct declaration_iter *declaration_iter)
 {
     for (uint32_t root = declaration_iter->root ? declaration_iter->root : ROOT_PACKET_CONTEXT;
          root < ROOT_COUNT; root++) {
@@ -226,8 +228,8 @@ static void set_label_ranges(struct declaration_iter *declaration_iter, const st
                              const struct type_member *member, const struct type *type)
 {
     bool is_option = member && around->kind == TYPE_VARIANT;
-    declaration_iter->number = type->labels && (display_of_type(type) == TTR_HINT_ENUM ||
-                                                display_of_type(type) == TTR_HINT_FLAGS)
+    declaration_iter->number = type->labels && (display_of_type(type) == TTR_DISPLAY_ENUM ||
+                                                display_of_type(type) == TTR_DISPLAY_FLAGS)
                                    ? type
                                    : NULL;
     declaration_iter->label = declaration_iter->label_range = declaration_iter->selector_at = 0;
@@ -240,12 +242,13 @@ static void set_label_ranges(struct declaration_iter *declaration_iter, const st
     declaration_iter->selector_name = is_option ? member->name : (ttr_text){"", 0};
 }
 
-bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *declaration)
+bool ttr_field_declarations_next(ttr_field_declarations *declarations,
+                                 ttr_field_declaration *declaration)
 {
     struct declaration_iter *declaration_iter =
         (struct declaration_iter *)(void *)declarations->state;
     const struct type_member *member;
-    while (declaration_iter->given < TTR_DECLARATIONS_MAX) {
+    while (declaration_iter->given < TTR_FIELD_DECLARATIONS_MAX) {
         if (declaration_iter->depth == 0 && !enter_root(declarations, declaration_iter))
             return false;
         struct frame *frame = &declaration_iter->frame[declaration_iter->depth - 1];
@@ -266,7 +269,7 @@ bool ttr_declarations_next(ttr_declarations *declarations, ttr_declaration *decl
     return false;
 }
 
-bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_label(ttr_field_declarations *declarations, ttr_label *label)
 {
     struct declaration_iter *declaration_iter =
         (struct declaration_iter *)(void *)declarations->state;
@@ -285,7 +288,7 @@ bool ttr_declarations_label(ttr_declarations *declarations, ttr_label *label)
     return true;
 }
 
-bool ttr_declarations_selector(ttr_declarations *declarations, ttr_label *label)
+bool ttr_field_declarations_selector(ttr_field_declarations *declarations, ttr_label *label)
 {
     struct declaration_iter *declaration_iter =
         (struct declaration_iter *)(void *)declarations->state;

@@ -20,7 +20,7 @@
  *
  * Order of calls: event_copy_add (sorting) or event_copy_add_field (builder) appends to a buffer;
  * when the buffer no longer moves, event_copy_settle sets the copy's pointers. The copy's schema
- * (context_packed_schema) makes ttr_fields read it like any payload.
+ * (context_copy_schema) makes ttr_fields read it like any payload.
  *
  * Invariants: every field starts at a multiple of 8 bytes. Names are interned in the same context.
  * A type pointer is valid as long as the schema's event class.
@@ -33,31 +33,31 @@
 #include "base/buffer.h"
 #include "model/context.h"
 
-#define PACKED_DEEPEST 255u /* largest depth of a field */
+#define EVENT_COPY_DEPTH_MAX 255u /* largest depth of a field */
 
-extern const struct field_ops packed_field_ops;
+extern const struct field_ops event_copy_field_ops;
 
 /* Appends a field. Interns its name, and the first label of an enumerated value. Failure sets
  * to->failed. */
-void packed_add(ttr *t, struct buffer *to, const ttr_field *field);
+void event_copy_add_field(ttr *t, struct buffer *to, const ttr_field *field);
 
 /* Appends a copy of an event to the buffer, in the layout above. `copy` becomes the event; its
- * payload starts at the returned offset. Its pointers only mark what is present until packed_settle
- * sets them. */
-size_t packed_copy(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
+ * payload starts at the returned offset. Its pointers only mark what is present until
+ * event_copy_settle sets them. */
+size_t event_copy_add(ttr *t, struct buffer *to, const ttr_event *event, ttr_event *copy);
 
 /* The fields of its packet within a copy. Equal packets have equal bytes. n is 0 if the copy has
  * none. */
-struct packed_part {
+struct event_copy_packet {
     const uint8_t *bytes;
     size_t n;
     size_t at; /* offset in the payload */
 };
 
-struct packed_part packed_packet(const ttr *t, const ttr_event *copy);
+struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *copy);
 
 /* Sets a copy's pointers to the final address of its payload. */
-static inline void packed_settle(ttr_event *copy, const uint8_t *payload)
+static inline void event_copy_settle(ttr_event *copy, const uint8_t *payload)
 {
     copy->payload = copy->payload_size ? payload : NULL;
     copy->related = copy->related ? payload + (copy->activity ? 16 : 0) : NULL;

@@ -7,10 +7,10 @@
 #include <tracetta/tracetta.h>
 
 static void place(const struct layout_schema *schema, const ttr_event *event,
-                  struct layout_run *run)
+                  struct layout_cursor *run)
 {
     (void)schema;
-    run->bits = bits_over(event->payload, event->body, event->payload_size * UINT64_C(8));
+    run->bits = bits_init(event->payload, event->body, event->payload_size * UINT64_C(8));
 }
 
 /* Adds a schema for records of one type. */
@@ -19,12 +19,12 @@ static ttr_id schema_of(struct table *table, struct layout_schema *own, const ch
     table_payload(table, text);
     *own = (struct layout_schema){.layout = table->layout,
                                   .place = place,
-                                  .is_in_payload = layout_is_at_any_byte(table->layout),
+                                  .is_in_payload = layout_is_byte_aligned(table->layout),
                                   .body_mask = 0xff};
     const struct schema schema = {.ops = &layout_field_ops,
                                   .own = own,
-                                  .start = layout_start(table->layout),
-                                  .start_with = layout_start_with(own)};
+                                  .start = layout_iter_start(table->layout),
+                                  .start_with = layout_iter_start_flags(own)};
     return context_add_schema(table->t, &schema);
 }
 
@@ -36,7 +36,7 @@ static uint32_t given(ttr_field_buffer *buffer, const ttr_event *event, unsigned
     uint32_t at = 0, elements = event->payload[0];
     *calls = 0;
     for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-         n = ttr_more_fields(buffer, &field), ++*calls)
+         n = ttr_event_fields_next(buffer, &field), ++*calls)
         for (uint32_t i = 0; i < n; i++, at++) {
             assert_int_equal(field[i].depth, at > 0 && at <= elements);
             assert_int_equal(at == 0 ? field[i].value.count : field[i].value.v.u, at == 0 ? elements
@@ -107,13 +107,13 @@ static void uncached_schema_returns_fields(void **state)
     ttr_error error;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "e");
     for (unsigned i = 0; i < 100; i++)
-        ttr_put_uint(builder, "n", i);
-    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+        ttr_add_uint(builder, "n", i);
+    assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_OK);
     const ttr_event *event = ttr_batch_at(&batch, 0);
     for (unsigned k = 0; k < 3; k++) {
         uint64_t at = 0;
         for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
-             n = ttr_more_fields(buffer, &field))
+             n = ttr_event_fields_next(buffer, &field))
             for (uint32_t i = 0; i < n; i++)
                 assert_int_equal(field[i].value.v.u, at++);
         assert_int_equal(at, 100);

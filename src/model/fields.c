@@ -6,7 +6,7 @@
 
 void ttr_fields_begin(const ttr *t, const ttr_event *event, ttr_fields *fields)
 {
-    fields_begin(fields, context_schema(t, event->schema), event);
+    fields_begin_with_schema(fields, context_schema(t, event->schema), event);
 }
 
 void ttr_fields_begin_group(const ttr *t, const ttr_event *event, ttr_group group,
@@ -29,7 +29,7 @@ bool ttr_fields_next(ttr_fields *fields, ttr_field *field)
 bool ttr_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label)
 {
     const struct field_ops *ops = fields->ops;
-    if (value->hint != TTR_HINT_ENUM && value->hint != TTR_HINT_FLAGS)
+    if (value->hint != TTR_DISPLAY_ENUM && value->hint != TTR_DISPLAY_FLAGS)
         return false;
     if (i >= value->count)
         return false;

@@ -14,7 +14,7 @@
 struct buffer;
 struct event_class;
 struct folder;
-struct folder_begin;
+struct file_prefix;
 struct input;
 
 /* Input of format detection: the first uncompressed bytes of a file, followed by at least 64 zero
@@ -27,15 +27,15 @@ struct peek {
 };
 
 /* A folder of files found below a directory. */
-struct folder_found {
+struct found_folder {
     struct folder *folder;
     /* reason why nothing in it can be read (no valid anchor), as a sentence, or NULL */
     const char *untold;
 };
 
 /* Folders of one format found below a directory. */
-struct folders_found {
-    const struct folder_found *list;
+struct found_folders {
+    const struct found_folder *list;
     size_t n; /* at least 1 */
     /* more folders exist than these; if none of these can be read, the damage that replaces them
      * gives the reason */
@@ -73,7 +73,8 @@ struct format_reader {
     const char *(*refuse)(const struct peek *peek);
     size_t state_size; /* size of input->own, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
-    /* Adds up to in->batch events, at least one, with input_event; or returns TTR_END or an error.
+    /* Adds up to in->batch events, at least one, with input_add_event; or returns TTR_END or an
+     * error.
      */
     ttr_status (*next)(struct input *in, ttr_error *error);
     void (*close)(struct input *in); /* also called after a failed open */
@@ -109,8 +110,8 @@ struct format_folder {
      * one. Owns all of them. A folder that is `untold`, or that cannot be read while others can, is
      * replaced by an input without events and with damage (`directory.untold`, `trace.unreadable`).
      * NULL: each folder is a trace of its own. */
-    ttr_reader *(*open_several)(ttr *t, const struct folders_found *found,
-                                const ttr_read_options *options, ttr_error *error);
+    ttr_reader *(*open_together)(ttr *t, const struct found_folders *found,
+                                 const ttr_read_options *options, ttr_error *error);
 };
 
 /* Reader of traces from a network. */
@@ -139,7 +140,7 @@ struct format_writer {
     bool writes_folder;
     /* Optional: returns true if a file may belong to the trace with this anchor, judged by the
      * first bytes of both. Any other file prevents the folder from being replaced. */
-    bool (*is_part)(const struct folder_begin *anchor, const struct folder_begin *file);
+    bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
     size_t state_size; /* size of out->own, zeroed before create */
     /* Initializes the state only; the first bytes are written with the first batch or by finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
@@ -150,7 +151,7 @@ struct format_writer {
     ttr_status (*finish)(struct ttr_writer *out, ttr_error *error);
     /* Optional: returns true if the output does not depend on whether the reader merges its inputs
      * or reads them one after another. Nothing was read yet. */
-    bool (*takes_scattered)(struct ttr_writer *out, ttr_reader *in);
+    bool (*can_use_stream_order)(struct ttr_writer *out, ttr_reader *in);
     /* Optional: frees the state; called with or without a preceding finish. */
     void (*drop)(struct ttr_writer *out);
 };

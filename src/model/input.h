@@ -4,23 +4,23 @@
  * Order of calls: input_new calls the format's `open`. For each batch the format's `next` runs:
  *
  *   while in->n < in->batch:
- *       if the window holds a complete record:  input_event(in), fill it
+ *       if the window holds a complete record:  input_add_event(in), fill it
  *       else if in->n > 0:                      return TTR_OK      (end of the batch)
  *       else:                                   input_fill(in, offset, need, error)
  *
  *   file:    |.........[window.offset ............ + window.n)........|
  *   events:             payload -^          payload -^
  *
- * Damage is reported by input_damage; TTR_OK then means to continue after it. Other findings use
- * input_note. Names that change between events use input_rename.
+ * Damage is reported by input_add_damage; TTR_OK then means to continue after it. Other findings
+ * use input_add_diagnostic. Names that change between events use input_add_name_change.
  *
  * Invariants: payload pointers of a batch are in the window, or in memory that lives as long as the
  * reader. Therefore input_fill moves the window only while the batch is empty (in->n == 0). A
  * failure after events is kept and returned by the next read. Nothing is read after TTR_END.
  *
  * Cost: the events of a batch are allocated at the first read and freed at the end, unless the
- * caller supplies a buffer (reader_lend). Left out: order between inputs; pipeline/merge.h does
- * that. */
+ * caller supplies a buffer (reader_set_buffer). Left out: order between inputs; pipeline/merge.h
+ * does that. */
 #ifndef TRACETTA_MODEL_INPUT_H
 #define TRACETTA_MODEL_INPUT_H
 
@@ -28,14 +28,14 @@
 #include "io/source.h"
 #include "model/context.h"
 #include "model/format.h"
-#include "model/notes.h"
+#include "model/diagnostics.h"
 #include "model/reader.h"
 #include "model/pending_names.h"
 
-#define INPUT_BATCH 256u /* events per batch */
+#define INPUT_BATCH_SIZE 256u /* events per batch */
 /* bytes; lowest record size limit, since ordinary records reach it */
 #define INPUT_RECORD_MIN 65536u
-#define INPUT_BATCH_LEAST 16u /* lowest batch size when many inputs are read at once */
+#define INPUT_BATCH_MIN 16u /* lowest batch size when many inputs are read at once */
 
 struct input {
     struct ttr_reader base;
@@ -85,7 +85,8 @@ TTR_MUST ttr_status input_fill(struct input *in, uint64_t offset, size_t need, t
 
 /* Reports damage of the compressed stream. For code that reads the source before the format does.
  */
-TTR_MUST ttr_status input_broken(struct input *in, const ttr_error *broken, ttr_error *error);
+TTR_MUST ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken,
+                                            ttr_error *error);
 
 /* Zeroes an event with vector stores. Compilers emit a string instruction for an assignment, which
  * costs as much as decoding the event. */
@@ -101,7 +102,7 @@ static inline void input_clear_event(ttr_event *event)
 
 /* Returns the next event of the batch, zeroed but for `source`. The caller has checked in->n <
  * in->batch. */
-static inline ttr_event *input_event(struct input *in)
+static inline ttr_event *input_add_event(struct input *in)
 {
     ttr_event *event = &in->events[in->n++];
     input_clear_event(event);
@@ -117,20 +118,20 @@ const char *input_option(const struct input *in, const char *key);
 
 /* Reports damage: `bytes` bytes from `offset` on are not decoded. Returns TTR_OK to continue, or an
  * error in strict mode. Adjacent ranges with the same code are merged. */
-TTR_MUST ttr_status input_damage(struct input *in, uint64_t offset, uint64_t bytes,
-                                 const char *code, ttr_error *error, const char *format, ...)
+TTR_MUST ttr_status input_add_damage(struct input *in, uint64_t offset, uint64_t bytes,
+                                     const char *code, ttr_error *error, const char *format, ...)
     TTR_PRINTF(6, 7);
 
 /* Reports a remark or an oddity. Repeated codes are only counted, which is cheap. */
-void input_note(struct input *in, ttr_severity severity, uint64_t offset, const char *code,
-                const char *format, ...) TTR_PRINTF(5, 6);
+void input_add_diagnostic(struct input *in, ttr_severity severity, uint64_t offset,
+                          const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
 /* Names a thread or process from a time on (before the user's offset). Call only while the batch is
  * empty, or contains only the event that names it. Returns false if memory runs out. */
-TTR_MUST bool input_rename(struct input *in, const struct rename *what, int64_t time);
+TTR_MUST bool input_add_name_change(struct input *in, const struct rename *what, int64_t time);
 
 /* Frees the events and the window of an input that has ended. Its report stays valid. */
-void input_rest(struct input *in);
+void input_free_buffers(struct input *in);
 
 /* Creates an input over a source and opens it with a format. Owns the source, even on failure. */
 TTR_MUST struct input *input_new(ttr *t, struct source *source, const struct format *format,

@@ -26,7 +26,7 @@ ttr_status output_write_buffer(struct ttr_writer *out, ttr_error *error)
 
 ttr_status output_drain(struct ttr_writer *out, ttr_error *error)
 {
-    if ((out->buffer.n < DRAIN_AT || out->is_half) && !out->buffer.failed)
+    if ((out->buffer.n < DRAIN_AT || out->is_helper) && !out->buffer.failed)
         return TTR_OK;
     return output_write_buffer(out, error);
 }
@@ -44,27 +44,28 @@ ttr_status output_event_status(const struct ttr_writer *out, const ttr_event *ev
                 path.p);
 }
 
-bool output_can_rewrite(const struct ttr_writer *out)
+bool output_can_overwrite(const struct ttr_writer *out)
 {
-    return sink_can_rewrite(out->sink);
+    return sink_can_overwrite(out->sink);
 }
 
-ttr_status output_hold(struct ttr_writer *out, ttr_error *error)
+ttr_status output_delay(struct ttr_writer *out, ttr_error *error)
 {
-    return sink_hold(out->sink, error);
+    return sink_delay_output(out->sink, error);
 }
 
-ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
-                          ttr_error *error)
+ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
+                            ttr_error *error)
 {
     ttr_status status = output_write_buffer(out, error);
-    return status == TTR_OK ? sink_rewrite(out->sink, at, bytes, n, error) : status;
+    return status == TTR_OK ? sink_overwrite(out->sink, at, bytes, n, error) : status;
 }
 
-ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n, ttr_error *error)
+ttr_status output_insert_prefix(struct ttr_writer *out, const void *bytes, size_t n,
+                                ttr_error *error)
 {
     ttr_status status = output_write_buffer(out, error);
-    return status == TTR_OK ? sink_prefix(out->sink, bytes, n, error) : status;
+    return status == TTR_OK ? sink_insert_prefix(out->sink, bytes, n, error) : status;
 }
 
 bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
@@ -133,7 +134,7 @@ struct ttr_writer *output_new(ttr *t, struct output_target target, const struct 
     return NULL;
 }
 
-struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
+struct ttr_writer *output_new_helper(const struct ttr_writer *out, ttr *t)
 {
     const ttr_write_options options = {.size = sizeof options,
                                        .flags = out->flags,
@@ -143,6 +144,6 @@ struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t)
     struct ttr_writer *twin =
         output_new(t, (struct output_target){.sink = NULL}, out->format, &options, &error);
     if (twin)
-        twin->is_half = true;
+        twin->is_helper = true;
     return twin;
 }

@@ -3,8 +3,8 @@
  *
  * A format's `write` appends to out->buffer and calls output_drain at least once per batch, which
  * writes the buffer to the sink if it is large. A format that writes a folder creates its files
- * with folder_add and ends each with sink_finish before its `finish` returns; other files are
- * abandoned with the folder, after `drop`. Losses are counted by their index in
+ * with folder_create_file and ends each with sink_finish before its `finish` returns; other files
+ * are abandoned with the folder, after `drop`. Losses are counted by their index in
  * format->writer->losses. */
 #ifndef TRACETTA_MODEL_OUTPUT_H
 #define TRACETTA_MODEL_OUTPUT_H
@@ -14,7 +14,7 @@
 #include "model/context.h"
 #include "model/format.h"
 
-struct output_shared;
+struct parallel_writer;
 
 struct ttr_writer {
     ttr *t;
@@ -27,41 +27,41 @@ struct ttr_writer {
     uint64_t events;
     uint64_t bytes; /* total bytes of the output; valid if has_ended */
     bool has_ended;
-    ttr_loss *ledger;  /* format->writer->losses with counts */
-    ttr_loss *told;    /* entries with count > 0, the result of ttr_losses */
-    uint64_t lost_any; /* sum of all counts */
+    ttr_loss *ledger;      /* format->writer->losses with counts */
+    ttr_loss *told;        /* entries with count > 0, the result of ttr_losses */
+    uint64_t losses_total; /* sum of all counts */
     ttr_status stuck;
     ttr_error stuck_error;
     char **format_options; /* copies, terminated by NULL */
     size_t format_options_n;
-    struct output_shared
-        *shared;       /* other threads write, too (output_shared.h); NULL = they do not */
-    bool is_scattered; /* inputs are read one after another (ttr_write_scattered) */
-    bool is_half;      /* a helper of another writer: its buffer is never written to a sink */
+    struct parallel_writer
+        *shared;       /* other threads write, too (parallel_writer.h); NULL = they do not */
+    bool is_scattered; /* inputs are read one after another (ttr_writer_allow_stream_order) */
+    bool is_helper;    /* a helper of another writer: its buffer is never written to a sink */
 };
 
 /* Returns the value of a format option, or NULL. */
 const char *output_option(const struct ttr_writer *out, const char *key);
 
 /* Counts n losses by rule `index` of format->writer->losses. */
-static inline void output_lost_many(struct ttr_writer *out, size_t index, uint64_t n,
-                                    uint64_t offset)
+static inline void output_count_losses(struct ttr_writer *out, size_t index, uint64_t n,
+                                       uint64_t offset)
 {
     ttr_loss *loss = &out->ledger[index];
     if (n && loss->count == 0)
         loss->first_offset = offset;
     loss->count += n;
-    out->lost_any += n;
+    out->losses_total += n;
 }
 
 /* Counts one loss. */
-static inline void output_lost(struct ttr_writer *out, size_t index, uint64_t offset)
+static inline void output_count_loss(struct ttr_writer *out, size_t index, uint64_t offset)
 {
-    output_lost_many(out, index, 1, offset);
+    output_count_losses(out, index, 1, offset);
 }
 
 /* Counts a written event; gaps are not events, as in every report. */
-static inline void output_wrote(struct ttr_writer *out, const ttr_event *event)
+static inline void output_count_event(struct ttr_writer *out, const ttr_event *event)
 {
     out->events += event->kind != TTR_KIND_GAP;
 }
@@ -80,10 +80,9 @@ TTR_MUST ttr_status output_event_status(const struct ttr_writer *out, const ttr_
 
 /* Implements `write` for formats whose events are independent: appends each event except
  * definitions, and drains. */
-TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_batch *batch,
-                                              void (*append)(struct ttr_writer *out,
-                                                             const ttr_event *event),
-                                              ttr_error *error)
+TTR_MUST static inline ttr_status output_write_each_event(
+    struct ttr_writer *out, const ttr_batch *batch,
+    void (*append)(struct ttr_writer *out, const ttr_event *event), ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
@@ -98,19 +97,19 @@ TTR_MUST static inline ttr_status output_each(struct ttr_writer *out, const ttr_
 
 /* Returns true if earlier bytes of the output can be overwritten, for formats whose header depends
  * on later data. */
-bool output_can_rewrite(const struct ttr_writer *out);
+bool output_can_overwrite(const struct ttr_writer *out);
 
 /* Delays all output until the end, which makes overwriting possible for any sink. Call before
  * anything is written. */
-TTR_MUST ttr_status output_hold(struct ttr_writer *out, ttr_error *error);
+TTR_MUST ttr_status output_delay(struct ttr_writer *out, ttr_error *error);
 
 /* Overwrites n bytes at offset `at` of the output. */
-TTR_MUST ttr_status output_rewrite(struct ttr_writer *out, uint64_t at, const void *bytes, size_t n,
-                                   ttr_error *error);
+TTR_MUST ttr_status output_overwrite(struct ttr_writer *out, uint64_t at, const void *bytes,
+                                     size_t n, ttr_error *error);
 
-/* Inserts bytes before all delayed output (output_hold). Call once, at the end. */
-TTR_MUST ttr_status output_prefix(struct ttr_writer *out, const void *bytes, size_t n,
-                                  ttr_error *error);
+/* Inserts bytes before all delayed output (output_delay). Call once, at the end. */
+TTR_MUST ttr_status output_insert_prefix(struct ttr_writer *out, const void *bytes, size_t n,
+                                         ttr_error *error);
 
 /* Returns true if the event is a raw record of this writer's format, which can be copied verbatim.
  */
@@ -129,7 +128,7 @@ TTR_MUST struct ttr_writer *output_new(ttr *t, struct output_target target,
 
 /* Creates a helper writer with the same format and options, possibly in another context; its buffer
  * is never written to a sink. Returns NULL if memory runs out. */
-struct ttr_writer *output_twin(const struct ttr_writer *out, ttr *t);
+struct ttr_writer *output_new_helper(const struct ttr_writer *out, ttr *t);
 void output_free(struct ttr_writer *out);
 
 #endif

@@ -3,8 +3,8 @@
  *
  * A merge reads several inputs of one trace in parallel, each somewhat ahead of the merged output.
  * A name from one input applies to the events of all inputs from its time on, so it waits in this
- * queue. The merging reader owns the queue, passes it to its inputs (reader_renames), and asks
- * before each batch how many of its events precede the next name. Without names this costs one
+ * queue. The merging reader owns the queue, passes it to its inputs (reader_set_pending_names), and
+ * asks before each batch how many of its events precede the next name. Without names this costs one
  * comparison per batch.
  *
  * Order: by time, then by lane (position of the input in the merge), then by arrival. Thread rule:
@@ -25,7 +25,7 @@ struct rename {
     ttr_id like;
 };
 
-struct rename_waiting {
+struct pending_name {
     int64_t time;
     uint64_t told; /* arrival number */
     uint32_t lane;
@@ -34,33 +34,34 @@ struct rename_waiting {
 
 struct renames {
     ttr *t;
-    struct rename_waiting *waiting; /* binary min-heap by time, lane, arrival */
+    struct pending_name *waiting; /* binary min-heap by time, lane, arrival */
     size_t n, room;
     uint64_t told;
 };
 
-void renames_init(struct renames *renames, ttr *t);
-void renames_free(struct renames *renames);
+void pending_names_init(struct renames *renames, ttr *t);
+void pending_names_free(struct renames *renames);
 
 /* Queues a name until its time. Returns false if memory runs out. */
-TTR_MUST bool renames_add(struct renames *renames, const struct rename *what, int64_t time,
-                          uint32_t lane);
+TTR_MUST bool pending_names_add(struct renames *renames, const struct rename *what, int64_t time,
+                                uint32_t lane);
 
 /* Applies a name immediately. */
-void rename_apply(ttr *t, const struct rename *what);
+void name_change_apply(ttr *t, const struct rename *what);
 
 /* Applies all queued names. */
-void renames_apply_all(struct renames *renames);
+void pending_names_apply_all(struct renames *renames);
 
 /* Applies the names due at the batch's first event. Returns the number of events that precede the
  * next name. */
-uint32_t renames_apply(struct renames *renames, const ttr_batch *batch);
+uint32_t pending_names_apply(struct renames *renames, const ttr_batch *batch);
 
 /* Shortens a batch to the events before the next name, at least one. *rest: the other events, to be
  * returned next. */
-static inline void renames_cut(struct renames *renames, ttr_batch *batch, ttr_batch *rest)
+static inline void pending_names_split_batch(struct renames *renames, ttr_batch *batch,
+                                             ttr_batch *rest)
 {
-    const uint32_t n = renames->n ? renames_apply(renames, batch) : batch->n;
+    const uint32_t n = renames->n ? pending_names_apply(renames, batch) : batch->n;
     *rest = (ttr_batch){.event = batch->pick ? batch->event : batch->event + n,
                         .pick = batch->pick ? batch->pick + n : NULL,
                         .n = batch->n - n};

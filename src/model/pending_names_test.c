@@ -25,7 +25,7 @@ static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
         source[i] = context_add_source(t, i ? "b" : "a", "x");
         t->sources[source[i]].lane = i;
     }
-    renames_init(renames, t);
+    pending_names_init(renames, t);
 }
 
 static void batch_is_split_before_next_name(void **state)
@@ -37,8 +37,10 @@ static void batch_is_split_before_next_name(void **state)
     set_up(t, source, &renames);
     const ttr_id thread = context_thread(t, source[0], 1, 2), one = ttr_text_add(t, "one", 3),
                  two = ttr_text_add(t, "two", 3);
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = two}, 30, 1));
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = one}, 10, 0));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = two}, 30, 1));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = one}, 10, 0));
     const ttr_event event[5] = {{.time = 9, .source = source[1]},
                                 {.time = 10, .source = source[0]},
                                 {.time = 30, .source = source[0]},
@@ -46,30 +48,31 @@ static void batch_is_split_before_next_name(void **state)
                                 {.time = 31, .source = source[0]}};
     static const uint32_t turned[5] = {4, 3, 2, 1, 0}, straight[5] = {0, 1, 2, 3, 4};
     ttr_batch batch = {.event = event, .n = 5}, rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 1);
     assert_int_equal(name_of(t, thread), 0);
     batch = rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 2); /* at the same time, but in a lower lane */
     assert_int_equal(ttr_batch_at(&batch, 0)->time, 10);
     assert_int_equal(name_of(t, thread), one);
     batch = rest;
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 2);
     assert_int_equal(rest.n, 0);
     assert_int_equal(name_of(t, thread), two);
-    assert_true(renames_add(&renames, &(struct rename){.thread = thread, .name = one}, 30, 1));
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = thread, .name = one}, 30, 1));
     batch = (ttr_batch){.event = event, .pick = straight, .n = 5};
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 3);
     assert_ptr_equal(ttr_batch_at(&rest, 0), &event[3]);
     batch = (ttr_batch){.event = event, .pick = turned, .n = 5};
     /* out of time order: an event that is not before the name applies it */
-    renames_cut(&renames, &batch, &rest);
+    pending_names_split_batch(&renames, &batch, &rest);
     assert_int_equal(batch.n, 5);
     assert_int_equal(name_of(t, thread), one);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 
@@ -89,8 +92,8 @@ static void names_apply_by_time_lane_and_arrival(void **state)
         const uint32_t time = (uint32_t)(support_random(&seed) % MANY), lane = i & 1;
         (void)snprintf(text, sizeof text, "%u", i);
         const ttr_id id = ttr_text_add(t, text, strlen(text));
-        assert_true(
-            renames_add(&renames, &(struct rename){.thread = thread, .name = id}, time, lane));
+        assert_true(pending_names_add(&renames, &(struct rename){.thread = thread, .name = id},
+                                      time, lane));
         name[time][lane] = id;
         last[time] = name[time][1] ? name[time][1] : name[time][0];
     }
@@ -99,11 +102,11 @@ static void names_apply_by_time_lane_and_arrival(void **state)
         const ttr_event event = {.time = i, .source = source[1]};
         const ttr_batch batch = {.event = &event, .n = 1};
         expected = last[i] ? last[i] : expected;
-        assert_int_equal(renames_apply(&renames, &batch), 1);
+        assert_int_equal(pending_names_apply(&renames, &batch), 1);
         assert_int_equal(name_of(t, thread), expected);
     }
     assert_int_equal(renames.n, 0);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 
@@ -119,22 +122,23 @@ static void name_is_copied_from_thread_or_set_on_process(void **state)
                  child = context_thread(t, source[0], 1, 2),
                  other = context_thread(t, source[0], 3, 3);
     const ttr_id name = ttr_text_add(t, "sh", 2), process = ttr_text_add(t, "bash", 4);
-    assert_true(renames_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
-                            0)); /* queued before the name to copy is known */
-    assert_true(renames_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
-                            0)); /* the thread to copy from has no name yet */
-    assert_true(renames_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
-    assert_true(renames_add(
+    assert_true(pending_names_add(&renames, &(struct rename){.thread = child, .like = parent}, 20,
+                                  0)); /* queued before the name to copy is known */
+    assert_true(pending_names_add(&renames, &(struct rename){.thread = other, .like = child}, 5,
+                                  0)); /* the thread to copy from has no name yet */
+    assert_true(
+        pending_names_add(&renames, &(struct rename){.thread = parent, .name = name}, 10, 1));
+    assert_true(pending_names_add(
         &renames, &(struct rename){.thread = child, .is_of_process = true, .name = process}, 30,
         1));
-    renames_apply_all(&renames);
+    pending_names_apply_all(&renames);
     assert_int_equal(name_of(t, child), name);
     assert_int_equal(name_of(t, other), 0);
     assert_true(ttr_thread_get(t, parent, &about));
     assert_int_equal(about.process_name, process);
     assert_true(ttr_thread_get(t, other, &about));
     assert_int_equal(about.process_name, 0);
-    renames_free(&renames);
+    pending_names_free(&renames);
     ttr_free(t);
 }
 

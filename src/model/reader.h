@@ -12,11 +12,11 @@ struct input;
 struct notes;
 struct renames;
 
-/* Parameters of reader_read_some: a read of the events before a time, for merging many inputs. */
-struct reader_some {
+/* Parameters of reader_read_until: a read of the events before a time, for merging many inputs. */
+struct reader_partial_read {
     int64_t until;     /* ns; later events are not needed, but may be returned */
     ttr_event *events; /* the caller's buffer for events; valid until the next read */
-    uint32_t room;     /* capacity of `events`, at least INPUT_BATCH_LEAST */
+    uint32_t room;     /* capacity of `events`, at least INPUT_BATCH_MIN */
     uint32_t n;        /* out: number of events; may be 0 */
     /* out: the next event is at `next` >= `until`; otherwise more events before `until` may follow
      */
@@ -34,14 +34,14 @@ struct reader_ops {
     void (*range)(struct ttr_reader *reader, int64_t from_ns, int64_t to_ns);
     /* Limits the batch size, to bound memory when many readers are open. Called before the first
      * read; NULL = not supported. */
-    void (*crowd)(struct ttr_reader *reader, uint32_t batch);
+    void (*set_batch_size)(struct ttr_reader *reader, uint32_t batch);
     /* With events NULL: returns the number of events that its buffer must hold, 0 = it cannot use a
      * caller's buffer. Otherwise: uses `events` as its buffer. Called before the first read, after
      * `crowd`; NULL = not supported. */
     uint32_t (*lend)(struct ttr_reader *reader, ttr_event *events);
     /* Allows it to read its inputs one after another instead of in time order. Returns false if it
      * cannot. Called before the first read; NULL = cannot. */
-    bool (*scatter)(struct ttr_reader *reader);
+    bool (*allow_stream_order)(struct ttr_reader *reader);
     /* Returns a bit set of the kinds of events it may return, as far as known before the first
      * read. NULL = any. */
     uint32_t (*kinds)(struct ttr_reader *reader);
@@ -49,9 +49,10 @@ struct reader_ops {
      * reader applies them. Called before the first read; NULL = names apply after the batch that
      * precedes them. */
     void (*renames)(struct ttr_reader *reader, struct renames *renames, uint32_t lane);
-    /* Implements reader_read_some. With some NULL: returns TTR_OK if supported. NULL = not
+    /* Implements reader_read_until. With some NULL: returns TTR_OK if supported. NULL = not
      * supported. */
-    ttr_status (*some)(struct ttr_reader *reader, struct reader_some *some, ttr_error *error);
+    ttr_status (*some)(struct ttr_reader *reader, struct reader_partial_read *some,
+                       ttr_error *error);
     /* Assigns consecutive ranks from *next on to its inputs, in the order that breaks ties of time.
      * NULL = has no inputs with a source. */
     void (*rank)(struct ttr_reader *reader, uint32_t *next);
@@ -77,11 +78,11 @@ struct ttr_reader {
 
 /* Restricts a reader and the readers it wraps to [from_ns, to_ns). No effect after the first read.
  */
-void reader_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
+void reader_set_range(ttr_reader *reader, int64_t from_ns, int64_t to_ns);
 
 /* Returns true if an event is in a range: a span if any part of it is, an instant or empty span if
  * its time is. */
-static inline bool is_in_range(const ttr_event *event, int64_t from_ns, int64_t to_ns)
+static inline bool event_is_in_range(const ttr_event *event, int64_t from_ns, int64_t to_ns)
 {
     if (from_ns == INT64_MIN && to_ns == INT64_MAX)
         return true;
@@ -93,37 +94,37 @@ static inline bool is_in_range(const ttr_event *event, int64_t from_ns, int64_t 
 
 /* Allows a reader and the readers it wraps to read inputs one after another. Returns false if that
  * is not possible. */
-bool reader_scatter(ttr_reader *reader);
+bool reader_allow_stream_order(ttr_reader *reader);
 
 /* Calls reader_ops.kinds. */
 uint32_t reader_kinds(ttr_reader *reader);
 
 /* Frees the buffers of the inputs of a reader that has ended; its reports stay valid. */
-void reader_rest(ttr_reader *reader);
+void reader_free_buffers(ttr_reader *reader);
 
 /* Limits the batch size of a reader and the readers it wraps. No effect after the first read. */
-void reader_crowd(ttr_reader *reader, uint32_t batch);
+void reader_set_batch_size(ttr_reader *reader, uint32_t batch);
 
 /* Supplies a buffer for batches that outlives the reader; see reader_ops.lend. */
-uint32_t reader_lend(ttr_reader *reader, ttr_event *events);
+uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events);
 
 /* Calls reader_ops.rank; the ranks are stored in the context's sources. */
-void reader_rank(ttr_reader *reader, uint32_t *next);
+void reader_assign_ranks(ttr_reader *reader, uint32_t *next);
 
 /* Calls reader_ops.renames. `renames` must outlive the reader. */
-void reader_renames(ttr_reader *reader, struct renames *renames, uint32_t lane);
+void reader_set_pending_names(ttr_reader *reader, struct renames *renames, uint32_t lane);
 
-/* Returns true if reader_read_some is supported. The reader must then be read in no other way. */
-bool reader_can_read_some(ttr_reader *reader);
+/* Returns true if reader_read_until is supported. The reader must then be read in no other way. */
+bool reader_can_read_until(ttr_reader *reader);
 
 /* Reads the events before a time. Returns TTR_OK even without events. */
-TTR_MUST ttr_status reader_read_some(ttr_reader *reader, struct reader_some *some,
-                                     ttr_error *error);
+TTR_MUST ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some,
+                                      ttr_error *error);
 
 /* Calls reader_ops.input. */
 struct input *reader_input(ttr_reader *reader, size_t index);
 
 /* Calls reader_ops.notes; may return NULL. */
-struct notes *reader_notes(ttr_reader *reader);
+struct notes *reader_diagnostics(ttr_reader *reader);
 
 #endif

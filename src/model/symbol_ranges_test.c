@@ -76,7 +76,7 @@ static void range_loaded_later_is_found(void **state)
     add(&world, world.one, 0x1000, 0x100, 10, "first");
     add(&world, world.one, 0x1000, 0x100, 20, "second");
     assert_string_equal(name_at(&world, world.one, 0x1000, 5), "first");
-    add(&world, world.one, 0x2000, 0x100, SYMBOLS_ALWAYS, "rundown");
+    add(&world, world.one, 0x2000, 0x100, SYMBOLS_TIME_UNKNOWN, "rundown");
     assert_string_equal(name_at(&world, world.one, 0x2000, -5), "rundown");
     ttr_free(world.t);
 }
@@ -115,14 +115,14 @@ static void mapped_address_has_module_and_offset(void **state)
         .offset = 0x200,
         .from = 3,
         .process = world.t->threads[world.one].process,
-        .module = symbols_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
+        .module = symbols_add_module(&world.t->symbols, world.t->threads[world.one].process, 99)};
     ttr_symbol symbol;
     assert_true(symbols_add(&world.t->symbols, SYMBOL_MAPPING, &range));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_int_equal(symbol.module, 0);
-    symbols_name_module(&world.t->symbols, range.module,
-                        /* named after its ranges were added */
-                        ttr_text_add(world.t, "libc.so", 7));
+    symbols_set_module_name(&world.t->symbols, range.module,
+                            /* named after its ranges were added */
+                            ttr_text_add(world.t, "libc.so", 7));
     assert_true(ttr_symbol_get(world.t, world.one, 0x7010, 9, &symbol));
     assert_string_equal(ttr_text_get(world.t, symbol.module).p, "libc.so");
     assert_int_equal(symbol.offset, 0x210);

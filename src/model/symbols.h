@@ -3,8 +3,8 @@
  * Functions, which have names, and mappings, the parts of files in memory, are in separate tables.
  * Ranges may overlap in address, since memory is reused. Of the ranges that contain an address, the
  * one loaded last before the requested time wins, else the one loaded first after it. A range whose
- * load time is unknown, as in rundown events at the end of a trace, has the time SYMBOLS_ALWAYS.
- * Modules are numbered, because some get their name after their ranges.
+ * load time is unknown, as in rundown events at the end of a trace, has the time
+ * SYMBOLS_TIME_UNKNOWN. Modules are numbered, because some get their name after their ranges.
  *
  * Memory: 48 bytes per range and 32 for its index; none unless a reader was asked for symbols.
  * Thread rule: that of the context. */
@@ -16,9 +16,9 @@
 
 #include <tracetta/event.h>
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
-#define SYMBOLS_ALWAYS INT64_MIN
+#define SYMBOLS_TIME_UNKNOWN INT64_MIN
 
 enum symbol_kind { SYMBOL_FUNCTION, SYMBOL_MAPPING, SYMBOL_KINDS };
 
@@ -28,7 +28,7 @@ struct symbol_range {
     int64_t from;     /* ns: when it was loaded */
     uint32_t process; /* index in the context */
     ttr_id name;      /* function: "Namespace.Name(arguments)"; mapping: 0 */
-    uint32_t module;  /* number from symbols_module, 0 = none */
+    uint32_t module;  /* number from symbols_add_module, 0 = none */
 };
 
 /* A mapped file, or a part of one. */
@@ -44,16 +44,16 @@ struct symbol_table {
     uint64_t
         *reach; /* for each sorted range: the highest end of the ranges of its process up to it */
     size_t n, sorted, capacity, reach_capacity;
-    struct pairmap latest; /* (start, process) to the index of the range added last there */
+    struct pair_map latest; /* (start, process) to the index of the range added last there */
 };
 
 struct symbols {
     const struct alloc *alloc;
     struct symbol_table table[SYMBOL_KINDS];
-    struct pairmap modules;       /* (module number of the trace, process) to our module number */
+    struct pair_map modules;      /* (module number of the trace, process) to our module number */
     struct symbol_module *module; /* by our module number - 1 */
     size_t modules_n, modules_capacity;
-    struct pairmap build_ids; /* (path id, source) to the string id of the file's build id */
+    struct pair_map build_ids; /* (path id, source) to the string id of the file's build id */
     /* how often a range replaced another at the same address; addresses may then differ in meaning
      * over time */
     uint32_t reused;
@@ -64,20 +64,22 @@ void symbols_free(struct symbols *symbols);
 
 /* Returns our number for a module of the trace; adds it if it is new. Returns 0 if memory runs out.
  */
-TTR_MUST uint32_t symbols_module(struct symbols *symbols, uint32_t process, uint64_t number);
+TTR_MUST uint32_t symbols_add_module(struct symbols *symbols, uint32_t process, uint64_t number);
 
 /* Sets the name of a module and thereby of all its ranges. */
-void symbols_name_module(struct symbols *symbols, uint32_t module, ttr_id name);
+void symbols_set_module_name(struct symbols *symbols, uint32_t module, ttr_id name);
 
 /* Set the path of a module, and the build id of the file at a path (`build_id`: string id of its
- * bytes). symbols_build_id returns false if memory runs out. */
-void symbols_place_module(struct symbols *symbols, uint32_t module, uint16_t source, ttr_id path);
-TTR_MUST bool symbols_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
-                               ttr_id build_id);
+ * bytes). symbols_set_build_id returns false if memory runs out. */
+void symbols_set_module_path(struct symbols *symbols, uint32_t module, uint16_t source,
+                             ttr_id path);
+TTR_MUST bool symbols_set_build_id(struct symbols *symbols, uint16_t source, ttr_id path,
+                                   ttr_id build_id);
 
 /* Returns the mapping that contains an address in the process of a thread, in its ancestors, or in
  * the kernel; NULL = unknown. */
-const struct symbol_range *symbols_mapping(ttr *t, ttr_id thread, uint64_t address, int64_t time);
+const struct symbol_range *symbols_find_mapping(ttr *t, ttr_id thread, uint64_t address,
+                                                int64_t time);
 
 /* Adds a range; ignores empty ones and repetitions. Returns false if memory runs out. */
 TTR_MUST bool symbols_add(struct symbols *symbols, enum symbol_kind kind,

@@ -78,8 +78,8 @@ struct type_labels {
     const struct type_label *label;
     uint32_t n;
     bool is_signed; /* ranges compare as signed numbers */
-    /* results of type_labels_key and type_labels_values, cached by type_labels_settle; 0 = not
-     * cached */
+    /* results of type_labels_hash and type_labels_value_count, cached by type_labels_cache_counts;
+     * 0 = not cached */
     uint64_t key;
     uint64_t values;
     /* number of entries in the declaration: ranges, or single values; 0 = unknown */
@@ -111,7 +111,7 @@ struct type {
     uint8_t kind;     /* enum type_kind */
     uint8_t base;     /* numbers are displayed in base 2, 8, 10 or 16; 0 = no preference */
     uint8_t encoding; /* enum type_encoding */
-    uint8_t hint;     /* ttr_hint */
+    uint8_t hint;     /* ttr_display */
     bool is_big_endian;
     /* bits are stored in the order opposite to the one that the byte order implies */
     bool is_reversed;
@@ -152,37 +152,39 @@ struct type {
 
 /* Returns true if a number is in one of the ranges. `value`: two's complement, sign-extended if
  * signed. */
-bool type_in_ranges(const struct type_range *ranges, uint32_t n, bool is_signed, uint64_t value);
+bool type_ranges_contain(const struct type_range *ranges, uint32_t n, bool is_signed,
+                         uint64_t value);
 
 /* Returns a hash of the contents of labels, independent of addresses; never 0. */
-uint64_t type_labels_key(const struct type_labels *labels);
+uint64_t type_labels_hash(const struct type_labels *labels);
 
 /* Returns the sum of the sizes of all ranges, saturated at UINT64_MAX. */
-uint64_t type_labels_values(const struct type_labels *labels);
+uint64_t type_labels_value_count(const struct type_labels *labels);
 
 /* Caches both results, since writers need them for every event, and counts the entries if unknown.
  */
-void type_labels_settle(struct type_labels *labels);
+void type_labels_cache_counts(struct type_labels *labels);
 
 /* Returns the i-th label (from 0) that contains the value, in declaration order; NULL past the
  * last. */
-const struct type_label *type_label_of(const struct type_labels *labels, uint64_t value,
-                                       uint32_t i);
+const struct type_label *type_find_label(const struct type_labels *labels, uint64_t value,
+                                         uint32_t i);
 
-/* For FLAGS: type_flag_bits returns the bits (of the lowest 64) that a label names; type_flag_of
+/* For FLAGS: type_flag_mask returns the bits (of the lowest 64) that a label names; type_find_flag
  * returns the i-th label that names a set bit. */
-uint64_t type_flag_bits(const struct type_label *label);
-const struct type_label *type_flag_of(const struct type_labels *labels, uint64_t value, uint32_t i);
+uint64_t type_flag_mask(const struct type_label *label);
+const struct type_label *type_find_flag(const struct type_labels *labels, uint64_t value,
+                                        uint32_t i);
 
 /* Returns log2 of the largest alignment within a type, including the options of variants. NULL: 0.
  */
-uint8_t type_most_align(const struct type *type);
+uint8_t type_largest_align(const struct type *type);
 
 /* Returns true if a type contains a value without a role, that is one of interest to users. NULL:
  * false. */
-bool type_is_rich(const struct type *type);
+bool type_has_user_value(const struct type *type);
 
 /* Returns the member with a stored name, or NULL. */
-const struct type_member *type_member_named(const struct type *type, ttr_text name);
+const struct type_member *type_find_member(const struct type *type, ttr_text name);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "model/output.h"
-#include "model/output_shared.h"
+#include "model/parallel_writer.h"
 #include "model/reader.h"
 
 #define PARALLEL_THREADS_MAX 64u /* helper threads */
@@ -32,11 +32,11 @@ static ttr_status refuse_ended(ttr_error *error)
 
 static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
 {
-    if (!(out->flags & TTR_WRITE_STRICT) || out->lost_any == 0)
+    if (!(out->flags & TTR_WRITE_STRICT) || out->losses_total == 0)
         return TTR_OK;
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
-            return fail_option(
+            return error_set_option(
                 error,
                 fail(error, TTR_E_LOSS, out->ledger[i].first_offset,
                      "%s cannot hold %s: they %s; leave TTR_WRITE_STRICT out to accept that",
@@ -45,24 +45,26 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-bool ttr_write_shared(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
-                      void *own)
+bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
+                         void *own)
 {
     const bool is_fresh =
                    out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
                is_strict = out->flags & TTR_WRITE_STRICT;
     if (!is_fresh || is_strict || !out->format->writer->pass || out->folder || threads == 0)
         return false;
-    return output_share(out, threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX,
-                        &(struct output_again){open, own});
+    return parallel_writer_start(out,
+                                 threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX,
+                                 &(struct reader_reopener){open, own});
 }
 
-bool ttr_write_scattered(ttr_writer *out, ttr_reader *in)
+bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
 {
     const bool is_fresh =
         out->stuck == TTR_OK && !out->has_ended && out->events == 0 && in->apart == out->format;
-    const bool is_scattered = is_fresh && out->format->writer->takes_scattered &&
-                              out->format->writer->takes_scattered(out, in) && reader_scatter(in);
+    const bool is_scattered = is_fresh && out->format->writer->can_use_stream_order &&
+                              out->format->writer->can_use_stream_order(out, in) &&
+                              reader_allow_stream_order(in);
     out->is_scattered |= is_scattered;
     return is_scattered;
 }
@@ -74,7 +76,7 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
     if (out->has_ended)
         return refuse_ended(error);
     ttr_error own = {0};
-    ttr_status status = out->shared ? output_write_shared(out, batch, &own)
+    ttr_status status = out->shared ? parallel_writer_write(out, batch, &own)
                                     : out->format->writer->write(out, batch, &own);
     if (status == TTR_OK)
         status = refuse_loss(out, &own);
@@ -90,7 +92,7 @@ ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
     if (status == TTR_OK && out->has_ended)
         return refuse_ended(error);
     if (status == TTR_OK)
-        status = output_settle_shared(out, &own);
+        status = parallel_writer_flush(out, &own);
     if (status == TTR_OK)
         status = output_write_buffer(out, &own);
     if (status == TTR_OK)
@@ -107,7 +109,7 @@ ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
         return store_failure(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
     if (status == TTR_OK)
-        status = output_settle_shared(out, &own);
+        status = parallel_writer_flush(out, &own);
     if (status == TTR_OK)
         status = out->format->writer->finish(out, &own);
     if (status == TTR_OK)
@@ -129,7 +131,7 @@ static void free_writer(ttr_writer *out)
 {
     if (!out)
         return;
-    output_drop_shared(out);
+    parallel_writer_stop(out);
     output_free(out);
 }
 
@@ -140,16 +142,16 @@ ttr_status ttr_finish(ttr_writer *out, ttr_error *error)
     return status;
 }
 
-void ttr_abandon(ttr_writer *out)
+void ttr_writer_abort(ttr_writer *out)
 {
     free_writer(out);
 }
 
-const char *ttr_writer_temporary(const ttr_writer *out)
+const char *ttr_writer_temporary_path(const ttr_writer *out)
 {
     if (out->has_ended)
         return NULL;
-    return out->folder ? folder_temporary(out->folder) : sink_temporary(out->sink);
+    return out->folder ? folder_temporary_path(out->folder) : sink_temporary_path(out->sink);
 }
 
 uint64_t ttr_writer_bytes(const ttr_writer *out)
@@ -169,7 +171,7 @@ size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
 {
     size_t n = 0;
     ttr_error own = {0};
-    const ttr_status status = out->stuck == TTR_OK ? output_settle_shared(out, &own) : TTR_OK;
+    const ttr_status status = out->stuck == TTR_OK ? parallel_writer_flush(out, &own) : TTR_OK;
     (void)store_failure(out, status, &own, NULL);
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)

@@ -10,6 +10,6 @@ ttr_status ttr_copy(ttr_reader *in, ttr_writer *out, ttr_progress progress, void
                     ttr_error *error)
 {
     const struct read_loop read_loop = {
-        .on_batch = write_batch, .own = out, .progress = progress, .progress_own = own};
+        .on_batch = write_batch, .own = out, .progress = progress, .progress_ctx = own};
     return read_all_batches(in, &read_loop, error);
 }

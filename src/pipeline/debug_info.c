@@ -40,8 +40,8 @@ struct debug_info {
     uint8_t *change;  /* enum change by id of the event's name */
     uint8_t *verdict; /* by schema id: whether its events have the context */
     size_t change_n, verdicts_n;
-    struct pairmap answer_of; /* index of the answer */
-    const ttr_field **answer; /* FIELDS fields each */
+    struct pair_map answer_of; /* index of the answer */
+    const ttr_field **answer;  /* FIELDS fields each */
     size_t answers_n, answers_room;
     struct arena arena; /* memory of the answers */
     ttr_field unknown[FIELDS];
@@ -107,8 +107,8 @@ static bool is_named(const ttr_field *field, const char *name)
 /* Returns true for an integer outside of optionals and variants, as LTTng writes it. */
 static bool is_number(const ttr_field *field, ttr_type type)
 {
-    return field->value.type == type && field->value.hint != TTR_HINT_ENUM &&
-           field->value.hint != TTR_HINT_FLAGS && field->choices == 0;
+    return field->value.type == type && field->value.hint != TTR_DISPLAY_ENUM &&
+           field->value.hint != TTR_DISPLAY_FLAGS && field->choices == 0;
 }
 
 /* Reads the common context.  Returns true if a field follows it, which is then in *field. */
@@ -260,10 +260,10 @@ static void set_fields(const struct debug_info *info, ttr_field *field,
 static const ttr_field *ask_symbolizer(struct debug_info *info, const ttr_binary *binary,
                                        uint64_t address)
 {
-    ttr_place place = {
+    ttr_location place = {
         .size = sizeof place, .binary = {"", 0}, .function = {"", 0}, .source = {"", 0}};
     info->options.locate(info->options.user_data, binary, address, &place);
-    ttr_field *field = arena_take(&info->arena, FIELDS * sizeof *field);
+    ttr_field *field = arena_alloc(&info->arena, FIELDS * sizeof *field);
     ttr_text texts[] = {place.binary, place.function, place.source};
     for (size_t i = 0; i < FIELDS - 1; i++)
         texts[i].p = arena_copy(&info->arena, texts[i].p, texts[i].n);
@@ -282,14 +282,14 @@ static const ttr_field *answer(struct debug_info *info, const struct module_plac
     uint64_t address = binary->is_pic ? where->base - load->base : where->base;
     bool by_load = info->options.like_babeltrace2;
     uint64_t key = by_load ? load->serial : load->binary, at = by_load ? where->base : address;
-    const uint32_t *known = pairmap_get(&info->answer_of, key, at);
+    const uint32_t *known = pair_map_get(&info->answer_of, key, at);
     if (known)
         return info->answer[*known];
     if (!alloc_reserve(&info->t->counted, (void **)&info->answer, &info->answers_room,
                        info->answers_n + 1, sizeof *info->answer))
         return NULL;
     const ttr_field *field = ask_symbolizer(info, binary, address);
-    if (!field || !pairmap_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
+    if (!field || !pair_map_put(&info->answer_of, key, at, (uint32_t)info->answers_n))
         return NULL;
     info->answer[info->answers_n++] = field;
     return field;
@@ -342,8 +342,8 @@ static void refresh(void *own)
     struct debug_info *info = own;
     if (info->answers_n < ANSWERS_MAX)
         return;
-    pairmap_free(&info->answer_of);
-    pairmap_init(&info->answer_of, &info->t->counted);
+    pair_map_free(&info->answer_of);
+    pair_map_init(&info->answer_of, &info->t->counted);
     arena_reset(&info->arena);
     info->answers_n = 0;
 }
@@ -356,7 +356,7 @@ static void close(void *own)
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
     alloc_free(alloc, info->answer, info->answers_room, sizeof *info->answer);
     arena_free(&info->arena);
-    pairmap_free(&info->answer_of);
+    pair_map_free(&info->answer_of);
     module_map_free(&info->module_map);
     alloc_free(alloc, info, 1, sizeof *info);
 }
@@ -366,7 +366,7 @@ static bool set_up(struct debug_info *info)
     static const char *const names[FIELDS] = {"debug_info", "bin", "func", "src"};
     static const ttr_text nothing[FIELDS - 1] = {{"", 0}, {"", 0}, {"", 0}};
     const struct alloc *alloc = &info->t->counted;
-    pairmap_init(&info->answer_of, alloc);
+    pair_map_init(&info->answer_of, alloc);
     arena_init(&info->arena, alloc);
     bool is_fine = module_map_init(&info->module_map, alloc);
     for (size_t i = 0; i < FIELDS; i++) {

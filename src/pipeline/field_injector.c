@@ -312,7 +312,7 @@ static bool annotator_report(ttr_reader *base, size_t index, ttr_report *report)
 
 static void annotator_rank(ttr_reader *base, uint32_t *next)
 {
-    reader_rank(((struct field_injector *)base)->in, next);
+    reader_assign_ranks(((struct field_injector *)base)->in, next);
 }
 
 static struct input *annotator_input(ttr_reader *base, size_t index)
@@ -322,12 +322,12 @@ static struct input *annotator_input(ttr_reader *base, size_t index)
 
 static void annotator_crowd(ttr_reader *base, uint32_t batch)
 {
-    reader_crowd(((struct field_injector *)base)->in, batch);
+    reader_set_batch_size(((struct field_injector *)base)->in, batch);
 }
 
 static struct notes *annotator_notes(ttr_reader *base)
 {
-    return reader_notes(((struct field_injector *)base)->in);
+    return reader_diagnostics(((struct field_injector *)base)->in);
 }
 
 /* Time ranges of a filter are not passed to `in`: events outside may determine fields of events
@@ -337,7 +337,7 @@ ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_optio
 {
     static const struct reader_ops ops = {.next = annotator_next,
                                           .close = annotator_close,
-                                          .crowd = annotator_crowd,
+                                          .set_batch_size = annotator_crowd,
                                           .report = annotator_report,
                                           .rank = annotator_rank,
                                           .input = annotator_input,

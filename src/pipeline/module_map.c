@@ -12,7 +12,7 @@ struct module_map_process {
 bool module_map_init(struct module_map *module_map, const struct alloc *alloc)
 {
     *module_map = (struct module_map){.alloc = alloc};
-    pairmap_init(&module_map->process_of, alloc);
+    pair_map_init(&module_map->process_of, alloc);
     buffer_init(&module_map->key, alloc);
     return intern_init(&module_map->known, alloc);
 }
@@ -27,7 +27,7 @@ void module_map_free(struct module_map *module_map)
     alloc_free(module_map->alloc, module_map->binary, module_map->binaries_room,
                sizeof *module_map->binary);
     intern_free(&module_map->known);
-    pairmap_free(&module_map->process_of);
+    pair_map_free(&module_map->process_of);
     buffer_free(&module_map->key);
 }
 
@@ -76,7 +76,7 @@ static uint32_t intern_binary(struct module_map *module_map, const ttr_binary *b
 static struct module_map_process *find_process(const struct module_map *module_map,
                                                const struct module_place *where)
 {
-    const uint32_t *index = pairmap_get(&module_map->process_of, where->trace, where->pid);
+    const uint32_t *index = pair_map_get(&module_map->process_of, where->trace, where->pid);
     return index ? &module_map->process[*index] : NULL;
 }
 
@@ -86,8 +86,8 @@ static struct module_map_process *add_process(struct module_map *module_map,
     if (!alloc_reserve(module_map->alloc, (void **)&module_map->process,
                        &module_map->processes_room, module_map->processes_n + 1,
                        sizeof *module_map->process) ||
-        !pairmap_put(&module_map->process_of, where->trace, where->pid,
-                     (uint32_t)module_map->processes_n))
+        !pair_map_put(&module_map->process_of, where->trace, where->pid,
+                      (uint32_t)module_map->processes_n))
         return NULL;
     module_map->process[module_map->processes_n] = (struct module_map_process){NULL, 0, 0};
     return &module_map->process[module_map->processes_n++];

@@ -10,7 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/intern.h"
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 
 #define MODULES_MAX 8192u
 
@@ -31,7 +31,7 @@ struct load {
 
 struct module_map {
     const struct alloc *alloc;
-    struct pairmap process_of; /* key: (trace, pid); value: index */
+    struct pair_map process_of; /* key: (trace, pid); value: index */
     struct module_map_process *process;
     size_t processes_n, processes_room;
     struct intern known; /* complete descriptions of binaries, as strings */

@@ -15,7 +15,7 @@ ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop, t
         if (status == TTR_OK)
             status = read_loop->on_batch(read_loop->own, &batch, error);
         if (status == TTR_OK && read_loop->progress && i % BATCHES_PER_PROGRESS == 0 &&
-            !read_loop->progress(read_loop->progress_own))
+            !read_loop->progress(read_loop->progress_ctx))
             return fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request");
     }
     return status == TTR_END ? TTR_OK : status;

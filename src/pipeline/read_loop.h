@@ -9,7 +9,7 @@ struct read_loop {
                            ttr_error *error); /* any status but TTR_OK stops reading */
     void *own;
     ttr_progress progress; /* may be NULL */
-    void *progress_own;
+    void *progress_ctx;
 };
 
 /* Returns TTR_OK at the end of the input, TTR_AGAIN if `progress` stopped it or a live input has no

@@ -6,14 +6,14 @@
 void stage_notes_init(struct stage_notes *stage_notes, const struct alloc *alloc)
 {
     *stage_notes = (struct stage_notes){.both = NULL};
-    notes_init(&stage_notes->notes, alloc);
+    diagnostics_init(&stage_notes->notes, alloc);
 }
 
 void stage_notes_free(struct stage_notes *stage_notes)
 {
     alloc_free(stage_notes->notes.alloc, stage_notes->both, stage_notes->capacity,
                sizeof *stage_notes->both);
-    notes_free(&stage_notes->notes);
+    diagnostics_free(&stage_notes->notes);
 }
 
 void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uint64_t offset,
@@ -21,8 +21,8 @@ void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uin
 {
     va_list values;
     va_start(values, format);
-    notes_add(&stage_notes->notes, severity, &(ttr_region){.offset = offset, .code = code}, format,
-              values);
+    diagnostics_add(&stage_notes->notes, severity, &(ttr_region){.offset = offset, .code = code},
+                    format, values);
     va_end(values);
 }
 

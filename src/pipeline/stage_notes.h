@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-#include "model/notes.h"
+#include "model/diagnostics.h"
 
 struct stage_notes {
     struct notes notes;
-    ttr_note *both; /* joined array of the last report */
+    ttr_diagnostic *both; /* joined array of the last report */
     size_t capacity;
 };
 

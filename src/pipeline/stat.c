@@ -36,8 +36,8 @@ struct ttr_stat {
     size_t rows_n, row_room, durations_room;
     struct pending pending[PENDING];
     unsigned pending_n;
-    struct pairmap by_key; /* key: (provider and name, kind); value: row */
-    uint32_t *latest;      /* by name: the row found last, plus 1 */
+    struct pair_map by_key; /* key: (provider and name, kind); value: row */
+    uint32_t *latest;       /* by name: the row found last, plus 1 */
     size_t latest_n;
     struct span_stream spans;
     struct nest nest;
@@ -69,8 +69,8 @@ static bool add_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *at
                        sizeof *stat->row) ||
         !alloc_reserve(stat->alloc, (void **)&stat->durations, &stat->durations_room, need,
                        sizeof(struct histogram *)) ||
-        !pairmap_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
-                     (uint32_t)stat->rows_n))
+        !pair_map_put(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind,
+                      (uint32_t)stat->rows_n))
         return false;
     *at = (uint32_t)stat->rows_n++;
     stat->row[*at] = *key;
@@ -91,7 +91,7 @@ static bool find_row(struct ttr_stat *stat, const ttr_stat_row *key, uint32_t *a
         return true;
     }
     const uint32_t *known =
-        pairmap_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
+        pair_map_get(&stat->by_key, (uint64_t)key->provider << 32 | key->name, key->kind);
     if (known)
         *at = *known;
     else if (!add_row(stat, key, at))
@@ -278,7 +278,7 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
     const struct read_loop read_loop = {
-        .on_batch = count_batch, .own = stat, .progress = progress, .progress_own = own};
+        .on_batch = count_batch, .own = stat, .progress = progress, .progress_ctx = own};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;
@@ -287,13 +287,13 @@ ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
     stat->alloc = &t->counted;
     stat->begin_ns = INT64_MAX;
     stat->end_ns = INT64_MIN;
-    pairmap_init(&stat->by_key, stat->alloc);
+    pair_map_init(&stat->by_key, stat->alloc);
     nest_init(&stat->nest, stat->alloc, NEST_ITEMS_MAX);
     span_stream_init(&stat->spans, t, count_span, stat);
     /* Without spans the order is irrelevant, and ordering is half of the cost of hundreds of
      * inputs. */
     if (!(reader_kinds(in) & SPAN_KINDS))
-        (void)reader_scatter(in);
+        (void)reader_allow_stream_order(in);
     ttr_status status = read_all_batches(in, &read_loop, error);
     /* After a failed read the rows so far are useful; without memory they cannot be returned. */
     if (status != TTR_E_NOMEM && !(span_stream_end(&stat->spans) && add_pending(stat)))
@@ -331,7 +331,7 @@ void ttr_stat_free(ttr_stat *stat)
     free_durations(stat);
     span_stream_free(&stat->spans);
     nest_free(&stat->nest);
-    pairmap_free(&stat->by_key);
+    pair_map_free(&stat->by_key);
     alloc_free(alloc, stat->latest, stat->latest_n, sizeof *stat->latest);
     alloc_free(alloc, stat->row, stat->row_room, sizeof *stat->row);
     alloc_free(alloc, stat, 1, sizeof *stat);

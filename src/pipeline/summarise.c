@@ -111,13 +111,15 @@ static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ttr_summarise(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
+ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
                          void *own, ttr_error *error)
 {
-    struct summing summing = {
-        .t = t, .alloc = &t->counted, .summary = summary, .is_scattered = reader_scatter(in)};
+    struct summing summing = {.t = t,
+                              .alloc = &t->counted,
+                              .summary = summary,
+                              .is_scattered = reader_allow_stream_order(in)};
     const struct read_loop read_loop = {
-        .on_batch = sum_batch, .own = &summing, .progress = progress, .progress_own = own};
+        .on_batch = sum_batch, .own = &summing, .progress = progress, .progress_ctx = own};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
     ttr_status status = read_all_batches(in, &read_loop, error);

@@ -48,7 +48,7 @@ static void make_trace(const char *path, size_t damage)
     assert_non_null(builder);
     for (unsigned i = 0; i < EVENTS; i++) {
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1000 + i, "category", "name");
-        ttr_put_uint(builder, "number", i);
+        ttr_add_uint(builder, "number", i);
         assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     }
     assert_int_equal(ttr_finish(writer, &error), TTR_OK);

@@ -18,6 +18,7 @@ void symbol_lists_free(struct symbol_lists *lists);
 bool symbol_lists_knows(const ttr_binary *binary);
 
 /* A ttr_symbolizer with a struct symbol_lists as its user_data; finds functions only. */
-void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_place *place);
+void symbol_lists_locate(void *ctx, const ttr_binary *binary, uint64_t address,
+                         ttr_location *place);
 
 #endif

@@ -354,7 +354,7 @@ static void answer(ttr_symbols *symbols, size_t i, int length, ttr_text *to)
 }
 
 static void locate_in_file(ttr_symbols *symbols, const ttr_binary *recorded, uint64_t address,
-                           ttr_place *place)
+                           ttr_location *place)
 {
     const struct binary *binary = find_binary(symbols, recorded);
     bool has_full_paths = symbols->options.flags & TTR_SYMBOLS_FULL_PATHS;
@@ -436,7 +436,8 @@ ttr_symbols *ttr_symbols_new(const ttr_symbols_options *options, ttr_error *erro
     return NULL;
 }
 
-void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address, ttr_place *place)
+void ttr_symbols_locate(void *symbols, const ttr_binary *binary, uint64_t address,
+                        ttr_location *place)
 {
     ttr_symbols *own = symbols;
     if (own->lists && symbol_lists_knows(binary))

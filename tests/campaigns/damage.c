@@ -133,7 +133,7 @@ static void read_all(ttr *t, ttr_reader *reader, const struct reading *reading,
     if (writer && outcome->status == TTR_END && ttr_finish(writer, &error) != TTR_OK)
         outcome->status = error.status;
     else if (writer && outcome->status != TTR_END)
-        ttr_abandon(writer);
+        ttr_writer_abort(writer);
     ttr_report report = {.size = sizeof report};
     if (ttr_reader_report(reader, 0, &report)) {
         outcome->damage_regions = report.damage_regions;

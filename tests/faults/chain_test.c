@@ -81,7 +81,7 @@ static ttr_reader *wrap(ttr *t, const struct chain *chain, ttr_reader *in[2], tt
     case 3:
         return ttr_filter_new(in[0], &filter, error);
     case 4:
-        return ttr_pair(in[0], error);
+        return ttr_pair_spans(in[0], error);
     default:
         return in[0];
     }
@@ -128,7 +128,7 @@ static ttr_status run_in(ttr *t, struct chain *chain, ttr_error *error)
     if (out && status == TTR_END)
         status = ttr_finish(out, error) == TTR_OK ? TTR_END : error->status;
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     ttr_close(in);
     return status;
 }

@@ -85,7 +85,7 @@ static void compare_fields(ttr *t, ttr_field_buffer *buffer, const ttr_event *ev
     const ttr_field *many;
     ttr_fields_begin(t, event, &one);
     for (uint32_t n = ttr_event_fields(buffer, event, &many); n > 0;
-         n = ttr_more_fields(buffer, &many))
+         n = ttr_event_fields_next(buffer, &many))
         for (uint32_t i = 0; i < n; i++)
             if (!ttr_fields_next(&one, &field) || !is_same(&field, &many[i]))
                 fuzz_stop("buffered fields differ from those one by one");
@@ -128,7 +128,7 @@ static ttr_reader *open_with(ttr *t, const struct files *files, uint8_t knobs, s
     folder_limit_windows(folder, chunk);
     ttr_reader *reader = format_find(FORMAT)->folder->open(t, folder, NULL, &options, error);
     if (reader && knobs & 0x40)
-        reader_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
+        reader_set_range(reader, knobs & 0x20 ? INT64_MIN : time, knobs & 0x20 ? time : INT64_MAX);
     return reader;
 }
 

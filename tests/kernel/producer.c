@@ -264,7 +264,7 @@ struct kept {
     uint32_t n;
 };
 
-static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
+static int keep_add(void *own, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     struct kept *kept = own;
     if (kept->n == 128)

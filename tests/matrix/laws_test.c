@@ -176,7 +176,7 @@ static bool cuts_that_meet_give_the_whole_cut(const struct buffer *bytes)
     ttr *t = ttr_new(NULL);
     ttr_summary summary;
     ttr_reader *in = open_bytes(t, bytes);
-    bool ok = in && ttr_summarise(t, in, &summary, NULL, NULL, NULL) == TTR_OK;
+    bool ok = in && ttr_summarize(t, in, &summary, NULL, NULL, NULL) == TTR_OK;
     ttr_close(in);
     ttr_free(t);
     uint64_t state = bytes->n;

@@ -23,7 +23,7 @@ struct kept {
     uint32_t n;
 };
 
-static int keep_add(void *own, const ttr_wish *wish, uint32_t *index)
+static int keep_add(void *own, const ttr_tracepoint_request *wish, uint32_t *index)
 {
     struct kept *kept = own;
     for (*index = 0; *index < kept->n && strcmp(kept->names[*index], wish->name) != 0;)
@@ -122,7 +122,7 @@ static void compose_all(ttr_backend *backend)
             one[n == 16 ? 15 : 0] = 1;
             for (size_t at = 0; at < 16; at++) /* the number 0xF0F1... in our order, or its bytes */
                 big[at] = n == 16 ? last[at] : at < n ? last[n - 1 - at] : 0;
-            ttr_compose(composer, names[format]);
+            ttr_compose_begin(composer, names[format]);
             compose_field(composer, "b", "one", format, one, n);
             compose_field(composer, "s", "one", format, one, n);
             compose_field(composer, "b", "big", format, big, n);

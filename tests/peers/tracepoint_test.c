@@ -160,7 +160,7 @@ static bool is_same(struct peer *peer, const struct tracepoint *tp)
     for (unsigned i = 0; i < ROUNDS; i++) {
         size_t n = make_record(tp, bytes, &peer->seed) + PADDING;
         ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n, .thread = 0};
-        if (!tracepoint_take(peer->all, tp, (struct tracepoint_raw){bytes, n}, &event, &why))
+        if (!tracepoint_decode(peer->all, tp, (struct tracepoint_raw){bytes, n}, &event, &why))
             return false;
         buffer_clear(&peer->text);
         if (!tracepoint_print(peer->t, &event, &peer->text))

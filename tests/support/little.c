@@ -107,7 +107,7 @@ static uint64_t find_from(struct input *in)
 static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uint8_t kind)
 {
     struct stream *stream = in->own;
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->kind = kind;
     event->flags = TTR_EVENT_RAW;
     event->payload = bytes;
@@ -127,8 +127,8 @@ static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_erro
     uint64_t duration = load_u64le(bytes + 8);
     if (load_u64le(bytes + 16) == UINT64_MAX) {
         stream->at += LITTLE_RECORD;
-        return input_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value",
-                            error, "a value of all ones");
+        return input_add_damage(in, stream->at - LITTLE_RECORD, LITTLE_RECORD, "little.bad-value",
+                                error, "a value of all ones");
     }
     stream->is_over = stream->has_range && time >= stream->to;
     if (stream->is_over)
@@ -220,7 +220,7 @@ static ttr_reader *open_stream(ttr *t, struct folder *folder, const struct folde
 {
     char path[PATH_MAX];
     folder_file_path(folder, file, path, sizeof path);
-    struct source *source = folder_source(folder, file, how, error);
+    struct source *source = folder_open_file(folder, file, how, error);
     struct input *in = source ? input_new(t, source, &format_stream, path, options, error) : NULL;
     if (!in)
         return NULL;
@@ -235,14 +235,14 @@ static ttr_reader *open_folder(ttr *t, struct folder *folder, const char *only,
     size_t n = 0, files = 0;
     const struct folder_file *file;
     struct source_options how = {.no_mmap = options && options->flags & TTR_READ_NO_MMAP};
-    for (size_t i = 0; (file = folder_at(folder, i)); i++)
+    for (size_t i = 0; (file = folder_file_at(folder, i)); i++)
         files += only ? strcmp(only, file->name) == 0 : is_stream(file->name);
     readers = alloc_zero(&t->counted, files, sizeof(ttr_reader *));
     bool is_fine = readers || fail_memory(error) == TTR_OK;
-    for (size_t i = 0; is_fine && (file = folder_at(folder, i)); i++) {
+    for (size_t i = 0; is_fine && (file = folder_file_at(folder, i)); i++) {
         if (only ? strcmp(only, file->name) != 0 : !is_stream(file->name))
             continue;
-        how.chunk = source_chunk(files);
+        how.chunk = source_chunk_size(files);
         readers[n] = open_stream(t, folder, file, &how, options, error);
         is_fine = readers[n] != NULL;
         n += is_fine;
@@ -304,7 +304,7 @@ static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool
                        name_of(ttr_text_get(out->t, out->t->sources[source].path).p));
     else
         (void)snprintf(name, sizeof name, "%llu.bin", (unsigned long long)thread.tid);
-    struct sink *sink = folder_add(out->folder, name, error);
+    struct sink *sink = folder_create_file(out->folder, name, error);
     if (!sink)
         return NULL;
     writing->file[writing->n].thread = event->thread;
@@ -340,7 +340,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     bool has_value =
         ttr_field_find(out->t, event, "value", &field) && field.value.type == TTR_TYPE_UINT;
     if (!has_value)
-        output_lost(out, 0, event->offset);
+        output_count_loss(out, 0, event->offset);
     (void)little_record(bytes, (uint64_t)event->time,
                         event->duration < DURATION_MAX ? event->duration : DURATION_MAX,
                         has_value ? field.value.v.u : 0);
@@ -360,7 +360,7 @@ static ttr_status little_write(struct ttr_writer *out, const ttr_batch *batch, t
 static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct writing *writing = out->own;
-    struct sink *anchor = folder_add(out->folder, "little.txt", error);
+    struct sink *anchor = folder_create_file(out->folder, "little.txt", error);
     ttr_status status = !anchor
                             ? error->status
                             : sink_write(anchor, LITTLE_ANCHOR, sizeof LITTLE_ANCHOR - 1, error);

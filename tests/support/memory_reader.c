@@ -148,9 +148,10 @@ void memory_event_fields(ttr *t, ttr_event *event, unsigned fields)
     buffer_init(&buffer, alloc_default());
     for (unsigned i = 0; i < fields; i++) {
         char name = (char)('a' + i);
-        packed_add(t, &buffer,
-                   &(ttr_field){.name = {&name, 1},
-                                .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
+        event_copy_add_field(
+            t, &buffer,
+            &(ttr_field){.name = {&name, 1},
+                         .value = {.type = TTR_TYPE_UINT, .v.u = event->offset + i}});
     }
     assert_false(buffer.failed);
     if (buffer.n) {
@@ -158,7 +159,7 @@ void memory_event_fields(ttr *t, ttr_event *event, unsigned fields)
         memcpy(payload, buffer.bytes, buffer.n);
         event->payload = payload;
         event->payload_size = (uint32_t)buffer.n;
-        event->schema = SCHEMA_PACKED;
+        event->schema = SCHEMA_EVENT_COPY;
     }
     buffer_free(&buffer);
 }

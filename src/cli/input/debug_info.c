@@ -21,10 +21,11 @@ int debug_info_begin(struct inputs *inputs, const struct call *call)
         return OUTCOME_FINE;
     struct stat about;
     if (set->debug_info_dir && (stat(set->debug_info_dir, &about) != 0 || !S_ISDIR(about.st_mode)))
-        talk_note(call,
-                  "%s: warning: --debug-info-dir names no folder: debug information is looked for "
-                  "beside the binaries only",
-                  set->debug_info_dir);
+        message_note(
+            call,
+            "%s: warning: --debug-info-dir names no folder: debug information is looked for "
+            "beside the binaries only",
+            set->debug_info_dir);
     bool is_babeltrace2 = set->style && strcmp(set->style, "babeltrace2") == 0;
     const ttr_symbols_options options = {
         .debug_folder = set->debug_info_dir,

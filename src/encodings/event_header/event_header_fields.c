@@ -50,7 +50,7 @@ static void parse_event(ttr_fields *fields)
 {
     struct event_header_field_iter *iter = (struct event_header_field_iter *)fields->state;
     const struct event_header_schema_data *own = fields->own;
-    const struct event_headers_spec *spec = &own->kind->all->spec;
+    const struct event_header_decoder_spec *spec = &own->kind->all->spec;
     struct event_header_raw raw = spec->raw(spec->own, fields->event);
     iter->own = own;
     iter->is_item = false;
@@ -155,7 +155,7 @@ static bool next_context_field(struct event_header_field_iter *iter, ttr_field *
 static bool next_leading_field(const ttr_fields *fields, struct event_header_field_iter *iter,
                                ttr_field *field)
 {
-    const struct event_headers_spec *spec = &iter->own->kind->all->spec;
+    const struct event_header_decoder_spec *spec = &iter->own->kind->all->spec;
     if (iter->stage == STAGE_EXTRA) {
         field_clear(field);
         if (spec->extra(spec->own, fields->event, iter->index++, field))
@@ -182,7 +182,7 @@ static bool next_leading_field(const ttr_fields *fields, struct event_header_fie
 
 /* --- Payload fields and undecoded bytes --- */
 
-size_t event_header_padding_size(const struct event_headers *all, const struct cursor *rest)
+size_t event_header_padding_size(const struct event_header_decoder *all, const struct cursor *rest)
 {
     size_t n = cursor_left(rest), zeros = 0;
     while (zeros < n && rest->p[zeros] == 0)
@@ -199,7 +199,7 @@ static bool return_undecoded(struct event_header_field_iter *iter, ttr_field *fi
                                    !iter->payload.why && !iter->parts.why))
         return false;
     init_field(field, "undecoded", TTR_TYPE_BYTES);
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)rest->p, cursor_left(rest)};
     return true;
 }
@@ -370,7 +370,7 @@ static uint32_t read_fields(ttr_fields *fields, ttr_field *field, uint32_t room)
 static uint32_t copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
                             uint32_t room)
 {
-    const struct event_headers_spec *spec =
+    const struct event_header_decoder_spec *spec =
         &((const struct event_header_schema_data *)own)->kind->all->spec;
     return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
 }
@@ -410,7 +410,7 @@ bool event_header_head(const ttr *t, const ttr_event *event, struct event_header
     struct event_header_parts parts;
     if (schema->ops != &event_header_field_ops || !own)
         return false;
-    const struct event_headers_spec *spec = &own->kind->all->spec;
+    const struct event_header_decoder_spec *spec = &own->kind->all->spec;
     if (!event_header_parse(spec->raw(spec->own, event), own->kind->skip, &parts))
         return false;
     *head = (struct event_header_head){.id = parts.id,

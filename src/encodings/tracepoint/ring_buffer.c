@@ -23,8 +23,8 @@ static inline uint64_t load_page_u64(const uint8_t *p, bool is_big_endian)
     return is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-bool ring_buffer_begin(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
-                       bool is_cut, struct ring_buffer_page *page)
+bool ring_buffer_begin_page(const struct ring_buffer_layout *layout, const uint8_t *bytes, size_t n,
+                            bool is_cut, struct ring_buffer_page *page)
 {
     bool big = layout->is_big_endian;
     *page = (struct ring_buffer_page){.is_big_endian = big};
@@ -65,8 +65,8 @@ static uint64_t complete_time(uint64_t stamp, uint64_t before)
     return time;
 }
 
-enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
-                                       struct ring_buffer_event *event)
+enum ring_buffer_step ring_buffer_next_event(struct ring_buffer_page *page,
+                                             struct ring_buffer_event *event)
 {
     for (;;) {
         size_t left = (size_t)(page->end - page->p);
@@ -97,7 +97,7 @@ enum ring_buffer_step ring_buffer_next(struct ring_buffer_page *page,
             page->time = type == TYPE_EXTEND ? page->time + time : complete_time(time, page->time);
             page->p += 8;
             if (is_sure)
-                ring_buffer_sure(page);
+                ring_buffer_confirm(page);
             continue;
         }
         if (word < 4 || word - 4 > left - 8)

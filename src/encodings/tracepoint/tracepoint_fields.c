@@ -54,9 +54,9 @@ static void set_number(ttr_value *value, uint8_t shape, uint64_t x, uint32_t byt
     value->v.u = x;
     if (shape == TRACEPOINT_INT) {
         value->type = TTR_TYPE_INT;
-        value->v.s = tracepoint_sign(x, bytes);
+        value->v.s = tracepoint_sign_extend(x, bytes);
     } else if (shape == TRACEPOINT_POINTER) {
-        value->hint = TTR_HINT_POINTER;
+        value->hint = TTR_DISPLAY_POINTER;
     } else if (shape == TRACEPOINT_BOOL && x <= 1) {
         value->type = TTR_TYPE_BOOL;
         value->bits = 0;
@@ -95,15 +95,16 @@ static void decode_field(struct tracepoint_field_iter *iter, const struct tracep
     field->group = iter->group;
     if (from->shape <= TRACEPOINT_POINTER && from->size <= iter->raw.n &&
         from->offset <= iter->raw.n - from->size) {
-        set_number(&field->value, from->shape,
-                   tracepoint_load(iter->raw.p + from->offset, from->size, iter->is_big_endian),
-                   from->size);
+        set_number(
+            &field->value, from->shape,
+            tracepoint_load_integer(iter->raw.p + from->offset, from->size, iter->is_big_endian),
+            from->size);
         if (look && (look->table || look->base))
             tracepoint_apply_display(look, &field->value);
         iter->last = look;
         return;
     }
-    if (!tracepoint_bytes(from, iter->is_big_endian, iter->raw, &p, &n))
+    if (!tracepoint_locate_bytes(from, iter->is_big_endian, iter->raw, &p, &n))
         field->value.type = TTR_TYPE_NULL;
     else if (from->shape == TRACEPOINT_ARRAY)
         start_array_field(iter, from, &field->value, p, n);
@@ -117,7 +118,8 @@ static void decode_element(struct tracepoint_field_iter *iter, ttr_field *field)
     field->depth = 1;
     field->group = iter->group;
     set_number(&field->value, iter->shape,
-               tracepoint_load(iter->at, iter->element, iter->is_big_endian), iter->element);
+               tracepoint_load_integer(iter->at, iter->element, iter->is_big_endian),
+               iter->element);
     iter->at += iter->element;
     iter->left--;
 }
@@ -132,7 +134,7 @@ static bool return_undecoded_record(struct tracepoint_field_iter *iter, ttr_fiel
     field_clear(field);
     field->name = (ttr_text){"undecoded", 9};
     field->value.type = TTR_TYPE_BYTES;
-    field->value.hint = TTR_HINT_RAW;
+    field->value.hint = TTR_DISPLAY_RAW;
     field->value.text = (ttr_text){(const char *)iter->raw.p, iter->raw.n};
     return true;
 }
@@ -175,7 +177,8 @@ static uint32_t read_record_fields(ttr_fields *fields, ttr_field *field, uint32_
     uint32_t n = 0;
     while (n < room && next_record_field(fields, &field[n])) {
         const ttr_value *value = &field[n++].value;
-        if (value->count > 1 && (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS))
+        if (value->count > 1 &&
+            (value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS))
             break;
     }
     return n;

@@ -104,9 +104,9 @@ static void block_is_read_in_both_byte_orders(void **state)
             begin_scene(&scene, big);
             buffer_init(&block, alloc_default());
             make_block(&block, big, versions[i], FORMAT);
-            struct cursor c = cursor_over(block.bytes, block.n, 0);
-            assert_true(tracing_data_head(&scene.data, &c));
-            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+            struct cursor c = cursor_init(block.bytes, block.n, 0);
+            assert_true(tracing_data_parse_head(&scene.data, &c));
+            assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
             assert_false(c.failed);
             assert_int_equal(cursor_left(&c), 0);
             assert_string_equal(scene.data.version, versions[i]);
@@ -130,9 +130,9 @@ static void malformed_format_is_reported(void **state)
     begin_scene(&scene, false);
     buffer_init(&block, alloc_default());
     make_block(&block, false, "6", "no format at all");
-    struct cursor c = cursor_over(block.bytes, block.n, 1000);
-    assert_true(tracing_data_head(&scene.data, &c));
-    assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+    struct cursor c = cursor_init(block.bytes, block.n, 1000);
+    assert_true(tracing_data_parse_head(&scene.data, &c));
+    assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
     assert_int_equal(cursor_left(&c), 0);
     assert_int_equal(scene.odd, 1);
     assert_true(scene.odd_offset > 1000 && scene.odd_offset < 1000 + block.n);
@@ -149,9 +149,9 @@ static void truncation_at_every_byte_is_detected(void **state)
     for (size_t n = 0; n < block.n; n++) {
         struct scene scene;
         begin_scene(&scene, false);
-        struct cursor c = cursor_over(block.bytes, n, 0);
-        if (tracing_data_head(&scene.data, &c))
-            assert_int_equal(tracing_data_take(&scene.data, &c, NULL), TTR_OK);
+        struct cursor c = cursor_init(block.bytes, n, 0);
+        if (tracing_data_parse_head(&scene.data, &c))
+            assert_int_equal(tracing_data_parse(&scene.data, &c, NULL), TTR_OK);
         assert_true(c.failed);
         end_scene(&scene);
     }

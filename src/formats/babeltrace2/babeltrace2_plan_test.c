@@ -26,14 +26,14 @@ static void add_schema(struct table *table, ttr *t, const struct type *type,
     assert_non_null(layout);
     printed->own = (struct layout_schema){.layout = layout,
                                           .scratch = &table->scratch,
-                                          .is_in_payload = layout_is_at_any_byte(layout),
+                                          .is_in_payload = layout_is_byte_aligned(layout),
                                           .body_mask = 0xff};
     printed->event_class = (struct event_class){.has_clock = true, .root[ROOT_PAYLOAD] = type};
     printed->schema =
         context_add_schema(t, &(struct schema){.ops = &layout_field_ops,
                                                .own = &printed->own,
-                                               .start = layout_start(layout),
-                                               .start_with = layout_start_with(&printed->own),
+                                               .start = layout_iter_start(layout),
+                                               .start_with = layout_iter_start_flags(&printed->own),
                                                .event_class = &printed->event_class});
     assert_true(printed->own.is_in_payload && printed->schema);
 }

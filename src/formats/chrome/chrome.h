@@ -7,9 +7,9 @@
 #ifndef TRACETTA_FORMATS_CHROME_CHROME_H
 #define TRACETTA_FORMATS_CHROME_CHROME_H
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "encodings/json/field_json.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "encodings/json/text_cache.h"
 #include "model/output.h"
 
@@ -59,8 +59,8 @@ struct chrome {
     size_t threads_n;
     ttr_id *processes; /* by process index of the context: name as last written */
     size_t processes_n;
-    struct pairmap pids; /* maps a pid to the source that used it first */
-    struct pairmap cpus; /* CPUs that a context switch named */
+    struct pair_map pids; /* maps a pid to the source that used it first */
+    struct pair_map cpus; /* CPUs that a context switch named */
     uint32_t batch;
     int64_t base_ns;
     ttr_id provider; /* provider of the first event; written once, in otherData */
@@ -110,7 +110,7 @@ static inline ttr_text chrome_json_string(struct ttr_writer *out, ttr_id id, con
     struct chrome *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
     if (piece->changed)
-        output_lost(out, FIELD_JSON_TEXT, offset);
+        output_count_loss(out, FIELD_JSON_TEXT, offset);
     return piece->text.n ? piece->text : (ttr_text){otherwise, strlen(otherwise)};
 }
 

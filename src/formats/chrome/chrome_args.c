@@ -1,6 +1,6 @@
 /* Lines and their args.  An empty args object is removed, so most events of most traces have none.
  */
-#include "base/jsontext.h"
+#include "base/json_writer.h"
 #include "encodings/json/timeline.h"
 #include "formats/chrome/chrome.h"
 
@@ -16,21 +16,21 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = put_text(at, own->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    at = emit_constant(at, own->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     *at++ = line->phase;
-    at = put_text(at, "\",\"ts\":");
+    at = emit_constant(at, "\",\"ts\":");
     *at = '-';
     at += line->time_ns < own->base_ns;
-    at = put_microseconds(at, time_distance(line->time_ns, own->base_ns));
+    at = emit_microseconds(at, time_distance(line->time_ns, own->base_ns));
     memcpy(at, line->ids,
            CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
     at += line->ids_n;
-    at = put_piece(put_text(at, ",\"cat\":\""), line->category);
-    at = put_piece(put_text(at, "\",\"name\":\""), line->name);
+    at = emit_piece(emit_constant(at, ",\"cat\":\""), line->category);
+    at = emit_piece(emit_constant(at, "\",\"name\":\""), line->name);
     *at++ = '"';
-    at = put_piece(at, (ttr_text){line->extra, line->extra_n});
-    at = put_text(at, args_text);
-    buffer_filled(&out->buffer, (size_t)(at - begin));
+    at = emit_piece(at, (ttr_text){line->extra, line->extra_n});
+    at = emit_constant(at, args_text);
+    buffer_commit(&out->buffer, (size_t)(at - begin));
     own->has_line = true;
     field_json_begin(&own->fields);
 }
@@ -49,21 +49,21 @@ void chrome_end_line(struct ttr_writer *out)
 
 void chrome_add_number(struct chrome *own, const char *name, uint64_t value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    field_json_append_constant_name(&own->fields, name);
+    field_json_append_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
 void chrome_add_text(struct chrome *own, const char *name, const char *value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(&own->fields,
-                     &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
+    field_json_append_constant_name(&own->fields, name);
+    field_json_append_value(&own->fields,
+                            &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
 void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
 {
-    field_json_constant_name(&own->fields, name);
-    field_json_value(
+    field_json_append_constant_name(&own->fields, name);
+    field_json_append_value(
         &own->fields,
         &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
 }
@@ -80,8 +80,8 @@ static void add_flags(struct chrome *own, unsigned flags)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!(flags & all[i].flag))
             continue;
-        field_json_constant_name(&own->fields, all[i].name);
-        field_json_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
+        field_json_append_constant_name(&own->fields, all[i].name);
+        field_json_append_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
     }
 }
 
@@ -110,12 +110,12 @@ void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
         if (value.type == TTR_TYPE_BOOL)
             value.type = TTR_TYPE_UINT;
         if (value.type < TTR_TYPE_UINT || value.type > TTR_TYPE_FLOAT) {
-            output_lost(out, CHROME_COUNTER_VALUE, event->offset);
+            output_count_loss(out, CHROME_COUNTER_VALUE, event->offset);
             continue;
         }
-        field_json_field_name(&own->fields, &field);
-        field_json_value(&own->fields, &value);
+        field_json_append_field_name(&own->fields, &field);
+        field_json_append_value(&own->fields, &value);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
-        output_lost(out, CHROME_COUNTER_ATTRIBUTE, event->offset);
+        output_count_loss(out, CHROME_COUNTER_ATTRIBUTE, event->offset);
 }

@@ -41,12 +41,13 @@ static void write_cpu_name(struct ttr_writer *out, int64_t time_ns, const struct
         chrome_add_text(own, "name", "CPUs");
         chrome_end_line(out);
     }
-    char *end = cpu == UNKNOWN_CPU ? put_text(name, "CPU ?") : put_u64(put_text(name, "CPU "), cpu);
+    char *end = cpu == UNKNOWN_CPU ? emit_constant(name, "CPU ?")
+                                   : emit_u64(emit_constant(name, "CPU "), cpu);
     *end = '\0';
     write_metadata(out, time_ns, ids, "thread_name");
     chrome_add_text(own, "name", name);
     chrome_end_line(out);
-    out->buffer.failed |= !pairmap_put(&own->cpus, cpu, 0, 1);
+    out->buffer.failed |= !pair_map_put(&own->cpus, cpu, 0, 1);
 }
 
 static void add_thread(struct ttr_writer *out, uint64_t id, const char *pid_name,
@@ -74,7 +75,7 @@ static void add_args(struct ttr_writer *out, const ttr_event *event)
         chrome_add_number(own, "from_state", event->tag);
     if (event->name)
         chrome_add_string(own, "event", out->t, event->name);
-    field_json_fields(&own->fields, event);
+    field_json_append_fields(&own->fields, event);
     /* The CPU is already the thread of the slice. */
     if (!event->level && !(event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU)))
         return;
@@ -91,7 +92,7 @@ static ttr_text slice_name(struct ttr_writer *out, const ttr_event *event, char 
         return (ttr_text){"idle", 4};
     if (thread.thread_name)
         return chrome_json_string(out, thread.thread_name, "", event->offset);
-    return (ttr_text){number, number_put_u64(number, thread.tid)};
+    return (ttr_text){number, number_format_u64(number, thread.tid)};
 }
 
 void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
@@ -99,12 +100,12 @@ void chrome_write_switch(struct ttr_writer *out, const ttr_event *event)
     const struct chrome *own = out->own;
     uint32_t cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UNKNOWN_CPU;
     struct cpu_ids ids;
-    char *at = put_u64(put_text(ids.text, ",\"pid\":"), CHROME_CPU_PID);
-    at = put_u64(put_text(at, ",\"tid\":"), cpu);
+    char *at = emit_u64(emit_constant(ids.text, ",\"pid\":"), CHROME_CPU_PID);
+    at = emit_u64(emit_constant(at, ",\"tid\":"), cpu);
     ids.n = (size_t)(at - ids.text);
-    output_lost(out, CHROME_SWITCH, event->offset);
+    output_count_loss(out, CHROME_SWITCH, event->offset);
     struct chrome_line line = line_of('E', chrome_line_time(own, event), &ids);
-    if (pairmap_get(&own->cpus, cpu, 0)) {
+    if (pair_map_get(&own->cpus, cpu, 0)) {
         chrome_begin_line(out, &line);
         chrome_end_line(out);
     } else {

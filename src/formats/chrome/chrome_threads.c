@@ -20,15 +20,15 @@ static char *append_id(char *at, uint64_t id)
 {
     bool is_wide = id > CHROME_EXACT_MAX;
     *at = '"';
-    at = put_u64(at + is_wide, id);
+    at = emit_u64(at + is_wide, id);
     *at = '"';
     return at + is_wide;
 }
 
 static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
 {
-    char *at = append_id(put_text(to, ",\"pid\":"), pid);
-    at = append_id(put_text(at, ",\"tid\":"), tid);
+    char *at = append_id(emit_constant(to, ",\"pid\":"), pid);
+    at = append_id(emit_constant(at, ",\"tid\":"), tid);
     return (size_t)(at - to);
 }
 
@@ -37,12 +37,12 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
 {
     struct chrome *own = out->own;
     uint16_t source = out->t->threads[id].source;
-    const uint32_t *first = pairmap_get(&own->pids, pid, 0);
-    if (first && (*first == source || pairmap_get(&own->pids, pid, (uint64_t)source + 1)))
+    const uint32_t *first = pair_map_get(&own->pids, pid, 0);
+    if (first && (*first == source || pair_map_get(&own->pids, pid, (uint64_t)source + 1)))
         return;
     if (first)
-        output_lost(out, CHROME_SAME_PID, offset);
-    out->buffer.failed |= !pairmap_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
+        output_count_loss(out, CHROME_SAME_PID, offset);
+    out->buffer.failed |= !pair_map_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
 /* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
@@ -61,7 +61,7 @@ static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id
     if (slot->ids_n == 0 && id)
         count_shared_pid(out, id, thread->pid, offset);
     if (slot->ids_n == 0 && (thread->pid > CHROME_EXACT_MAX || thread->tid > CHROME_EXACT_MAX))
-        output_lost(out, CHROME_WIDE_ID, offset);
+        output_count_loss(out, CHROME_WIDE_ID, offset);
     slot->ids_n = (uint8_t)append_ids(slot->ids, thread->pid, thread->tid);
     return slot;
 }
@@ -92,7 +92,7 @@ static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_i
     if (name == 0 || name == *written)
         return false;
     if (*written)
-        output_lost(out, CHROME_RENAMED, offset);
+        output_count_loss(out, CHROME_RENAMED, offset);
     *written = name;
     return true;
 }
@@ -137,7 +137,7 @@ void chrome_write_all_changed_names(struct ttr_writer *out)
 static const uint32_t *object_process_index(const struct ttr_writer *out, const ttr_event *event)
 {
     return event->source < out->t->sources_n
-               ? pairmap_get(&out->t->sources[event->source].processes, event->link, 0)
+               ? pair_map_get(&out->t->sources[event->source].processes, event->link, 0)
                : NULL;
 }
 
@@ -145,7 +145,7 @@ static const uint32_t *thread_of(const struct ttr_writer *out, const ttr_event *
 {
     if (event->thread || event->source >= out->t->sources_n)
         return event->thread ? &event->thread : NULL;
-    return pairmap_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
+    return pair_map_get(&out->t->sources[event->source].threads_by_tid, event->link, 0);
 }
 
 /* Finds the ids that an object names, and stores its name as written. */
@@ -181,7 +181,7 @@ void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
                    chrome_line_time(own, event));
     chrome_add_string(own, "name", out->t, event->name);
-    field_json_fields(&own->fields, event);
+    field_json_append_fields(&own->fields, event);
     chrome_add_attributes(own, event);
     chrome_end_line(out);
 }

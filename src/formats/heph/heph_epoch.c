@@ -64,7 +64,7 @@ static bool counters_restart(struct packet_iter packets, const struct heph_count
 static struct packet_iter packet_iter_init(const struct input *in, const struct window *window)
 {
     const struct heph_reader *reader = in->own;
-    return (struct packet_iter){.at = cursor_over(window->bytes, window->n, window->offset),
+    return (struct packet_iter){.at = cursor_init(window->bytes, window->n, window->offset),
                                 .layout = reader->layout,
                                 .max_packet = reader->max_packet};
 }
@@ -145,7 +145,7 @@ ttr_status heph_find_epoch(struct input *in, ttr_error *error)
     if (!is_good)
         return fail_memory(error);
     if (!reader->has_epoch && !in->window.at_end) {
-        struct source *again = source_again(in->source);
+        struct source *again = source_reopen(in->source);
         ttr_status status = again ? search_rest_of_file(in, again, error) : TTR_OK;
         source_close(again);
         if (status != TTR_OK)
@@ -168,8 +168,8 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     if (reader->is_epoch_given || (reader->has_epoch && epoch == reader->epoch))
         return TTR_OK;
     if (reader->offset < reader->epochs_until) {
-        input_note(
-            in, TTR_NOTE_ODD, reader->offset, "heph.second-epoch",
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, reader->offset, "heph.second-epoch",
             "the trace sets more than one epoch; expected one: the last holds for all of it");
         return TTR_OK;
     }
@@ -178,13 +178,15 @@ ttr_status heph_apply_epoch(struct input *in, uint64_t epoch, ttr_error *error)
     (void)cursor_skip(&packets.at, reader->offset - rest.offset);
     (void)packet_iter_next(&packets);
     if (reader->has_epoch && counters_restart(packets, &reader->counters)) {
-        input_note(in, TTR_NOTE_REMARK, reader->offset, "heph.next-trace",
-                   "another trace follows in the same input: its streams count from the beginning "
-                   "and it has an epoch of its own");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_REMARK, reader->offset, "heph.next-trace",
+            "another trace follows in the same input: its streams count from the beginning "
+            "and it has an epoch of its own");
         reader->is_restart = true;
     } else {
-        input_note(in, TTR_NOTE_ODD, reader->offset, "heph.late-epoch",
-                   "an epoch follows events that were read without it; it applies from here on");
+        input_add_diagnostic(
+            in, TTR_SEVERITY_ODD, reader->offset, "heph.late-epoch",
+            "an epoch follows events that were read without it; it applies from here on");
     }
     return take_epoch(in, epoch, error);
 }

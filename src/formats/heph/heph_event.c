@@ -105,7 +105,7 @@ ttr_event *heph_add_event(struct input *in, const uint8_t *packet, uint32_t size
         reader->is_out_of_memory = true;
         return NULL;
     }
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->kind = TTR_KIND_SPAN;
     event->flags = TTR_EVENT_RAW;
     event->payload = packet;
@@ -131,7 +131,7 @@ void heph_emit_definition(struct input *in, const uint8_t *bytes, size_t n, ttr_
     const struct heph_reader *reader = in->own;
     if (!(in->flags & TTR_READ_DEFINITIONS))
         return;
-    ttr_event *event = input_event(in);
+    ttr_event *event = input_add_event(in);
     event->kind = TTR_KIND_DEFINITION;
     event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME;
     event->time = reader->time;

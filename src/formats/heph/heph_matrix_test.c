@@ -171,7 +171,7 @@ static void append_scalar(struct matrix *m, struct buffer *to, const ttr_value *
         break;
     default:
         append_format(to, "u%" PRIu64,
-                      value->hint == TTR_HINT_THREAD &&
+                      value->hint == TTR_DISPLAY_THREAD &&
                               ttr_thread_get(m->t, (ttr_id)value->v.u, &thread)
                           ? thread.tid
                           : value->v.u);
@@ -752,7 +752,7 @@ static bool from_builder(uint64_t seed, unsigned n, int64_t base)
     bool ok = ttr_thread_name(m.t, 1, 5, "process one", "thread five");
     for (unsigned i = 0; i < n && ok; i++) {
         sources_make_event(b, &seed, base + i);
-        ok = ttr_event_take(b, &batch, NULL) == TTR_OK && write_one(&m, ttr_batch_at(&batch, 0));
+        ok = ttr_event_build(b, &batch, NULL) == TTR_OK && write_one(&m, ttr_batch_at(&batch, 0));
     }
     ok = ok && compare_ledger(&m);
     ttr_builder_free(b);

@@ -98,7 +98,7 @@ static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 {
     struct heph_reader *reader = in->own;
     const struct heph_layout *layout = reader->layout;
-    struct cursor c = cursor_over(bad->p, bad->left, reader->offset);
+    struct cursor c = cursor_init(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     while (!c.failed && spend_work(reader, 8)) {
@@ -137,7 +137,7 @@ static ttr_status emit_repaired(struct input *in, const struct candidate *bad, u
         return fail_memory(error);
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
     reader->offset += size;
-    return input_damage(
+    return input_add_damage(
         in, offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
         "the frame of an event packet is damaged (magic %08x, size %u); its content fits %u bytes",
         load_u32be(bad->p), heph_packet_size(bad->p), size);
@@ -148,7 +148,7 @@ static ttr_status emit_repaired(struct input *in, const struct candidate *bad, u
 static uint32_t count_valid_bytes(const struct heph_reader *reader, const struct candidate *bad,
                                   size_t until)
 {
-    struct cursor c = cursor_over(bad->p, until, 0);
+    struct cursor c = cursor_init(bad->p, until, 0);
     (void)cursor_skip(&c, reader->layout->description_length);
     (void)cursor_skip(&c, cursor_u16be(&c));
     if (c.failed || load_u32be(bad->p) != HEPH_MAGIC_EVENT)
@@ -198,7 +198,7 @@ static ttr_status emit_partial(struct input *in, const struct candidate *bad, ui
     event->flags = (uint8_t)((event->flags & ~TTR_EVENT_RAW) | TTR_EVENT_PARTIAL);
     uint64_t offset = reader->offset + whole;
     reader->offset += until;
-    return input_damage(
+    return input_add_damage(
         in, offset, until - whole, "heph.bad-content", error,
         "an event packet of %u bytes has attributes that make sense up to byte %u of it",
         heph_packet_size(bad->p), whole);
@@ -251,9 +251,9 @@ static ttr_status resolve_zeros(struct input *in, ttr_error *error)
     if (status != TTR_OK)
         return status;
     if (is_tail) {
-        input_note(in, TTR_NOTE_REMARK, from, "heph.zeros",
-                   "%llu zero bytes up to the end: room not written",
-                   (unsigned long long)(end - from));
+        input_add_diagnostic(in, TTR_SEVERITY_REMARK, from, "heph.zeros",
+                             "%llu zero bytes up to the end: room not written",
+                             (unsigned long long)(end - from));
         reader->zeros_until = end;
         return TTR_OK;
     }
@@ -282,7 +282,7 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
 {
     if (bad->left < LOOKAHEAD_SIZE || heph_packet_size(bad->p) <= reader->max_packet)
         return false;
-    struct cursor c = cursor_over(bad->p, bad->left, 0);
+    struct cursor c = cursor_init(bad->p, bad->left, 0);
     bool is_event = load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     if (!is_event && load_u32be(bad->p) != HEPH_MAGIC_METADATA)
         return false;
@@ -335,7 +335,7 @@ static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct cand
     if (status == TTR_OK && !reader->is_restart)
         heph_emit_definition(in, reader->repaired, HEPH_EPOCH_PACKET, 0);
     if (status == TTR_OK && !reader->is_restart)
-        status = input_damage(
+        status = input_add_damage(
             in, reader->offset, HEPH_FRAME_SIZE, "heph.bad-frame", error,
             "the frame of the epoch packet is damaged (magic %08x, size %u; expected %08x, %u)",
             load_u32be(bad->p), heph_packet_size(bad->p), HEPH_MAGIC_METADATA, HEPH_EPOCH_PACKET);
@@ -390,7 +390,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
         return emit_partial(in, bad, whole, size, error);
     uint64_t offset = reader->offset;
     reader->offset += size;
-    return input_damage(
+    return input_add_damage(
         in, offset, size, "heph.bad-content", error,
         "a string of this packet is longer than its %u bytes; expected lengths that fit", size);
 }
@@ -439,18 +439,19 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
                         reader->offset == in->window.offset + in->window.n && in->window.at_end;
     reader->large_until = 0;
     if (reader->offset < until && !is_cut)
-        return input_damage(in, offset, n, "heph.bad-frame", error,
-                            "size is %u bytes, but another packet starts inside",
-                            reader->large_size);
-    ttr_status status = input_damage(in, offset, n, "heph.too-large", error,
-                                     "a packet of %u bytes, more than the %llu that may be held "
-                                     "(ttr_read_options.max_record): passed over",
-                                     reader->large_size, (unsigned long long)reader->max_packet);
+        return input_add_damage(in, offset, n, "heph.bad-frame", error,
+                                "size is %u bytes, but another packet starts inside",
+                                reader->large_size);
+    ttr_status status =
+        input_add_damage(in, offset, n, "heph.too-large", error,
+                         "a packet of %u bytes, more than the %llu that may be held "
+                         "(ttr_read_options.max_record): passed over",
+                         reader->large_size, (unsigned long long)reader->max_packet);
     if (status != TTR_OK)
-        return fail_option(error, status, "max_record");
+        return error_set_option(error, status, "max_record");
     if (is_cut)
-        status = input_damage(in, reader->offset, 0, "heph.truncated", error,
-                              "the input ends inside a packet of %u bytes", reader->large_size);
+        status = input_add_damage(in, reader->offset, 0, "heph.truncated", error,
+                                  "the input ends inside a packet of %u bytes", reader->large_size);
     return status != TTR_OK || !is_cut ? status
                                        : fail(error, TTR_E_TRUNCATED, offset,
                                               "the input ends inside a packet (heph.truncated)");
@@ -467,12 +468,12 @@ static ttr_status end_search(struct input *in, ttr_error *error)
     if (n == 0)
         return TTR_OK;
     if (!reader->is_torn || !in->window.at_end)
-        return input_damage(
+        return input_add_damage(
             in, offset, n, "heph.no-packet", error,
             "no packet begins here (magic %08x or %08x and contents that fit were expected)",
             HEPH_MAGIC_EVENT, HEPH_MAGIC_METADATA);
     ttr_status status =
-        input_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
+        input_add_damage(in, offset, n, "heph.truncated", error, "the input ends inside a packet");
     return status == TTR_OK ? status
                             : fail(error, TTR_E_TRUNCATED, offset,
                                    "the input ends inside a packet (heph.truncated)");

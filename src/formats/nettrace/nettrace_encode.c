@@ -20,11 +20,11 @@ enum { LABEL_ACTIVITY = 1, LABEL_RELATED = 2, LABEL_LAST = 0x80 };
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
 {
     nettrace_region_init(&w->region, alloc);
-    keymap_init(&w->classes, alloc);
-    keymap_init(&w->rows, alloc);
-    pairmap_init(&w->ids, alloc);
-    pairmap_init(&w->thread_of, alloc);
-    pairmap_init(&w->of_track, alloc);
+    key_map_init(&w->classes, alloc);
+    key_map_init(&w->rows, alloc);
+    pair_map_init(&w->ids, alloc);
+    pair_map_init(&w->thread_of, alloc);
+    pair_map_init(&w->of_track, alloc);
     buffer_init(&w->shape, alloc);
     buffer_init(&w->payload, alloc);
     buffer_init(&w->scratch, alloc);
@@ -33,11 +33,11 @@ void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc)
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
 {
     nettrace_region_free(&w->region);
-    keymap_free(&w->classes);
-    keymap_free(&w->rows);
-    pairmap_free(&w->ids);
-    pairmap_free(&w->thread_of);
-    pairmap_free(&w->of_track);
+    key_map_free(&w->classes);
+    key_map_free(&w->rows);
+    pair_map_free(&w->ids);
+    pair_map_free(&w->thread_of);
+    pair_map_free(&w->of_track);
     buffer_free(&w->shape);
     buffer_free(&w->payload);
     buffer_free(&w->scratch);
@@ -75,7 +75,7 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
         if (is_it && attribute.value.type == TTR_TYPE_UINT)
             number = attribute.value.v.u;
         else if (is_it && attribute.value.type == TTR_TYPE_TEXT)
-            (void)number_get_u64(attribute.value.text.p, attribute.value.text.n, &number);
+            (void)number_parse_u64(attribute.value.text.p, attribute.value.text.n, &number);
     }
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
@@ -84,7 +84,7 @@ static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char 
  * enough that no ticks are negative. */
 static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 {
-    bool is_dated = time_is_unix(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
+    bool is_dated = is_unix_time(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
     w->trace_info.frequency = (uint64_t)NS_PER_SECOND;
     w->trace_info.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
     w->base_ticks = event->time < 0 ? (uint64_t)0 - (uint64_t)event->time : 0;
@@ -159,11 +159,11 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
     bool is_early = w->has_source_clock ? ticks < w->last_ticks
                                         : event->time < (int64_t)(w->last_ticks - w->base_ticks);
     if (is_early) {
-        output_lost(out, NETTRACE_LOST_ORDER, event->offset);
+        output_count_loss(out, NETTRACE_LOST_ORDER, event->offset);
         ticks = w->last_ticks;
     }
     if (event->source && ticks != event->ticks && !(event->flags & TTR_EVENT_NO_TIME))
-        output_lost(out, NETTRACE_LOST_TICKS, event->offset);
+        output_count_loss(out, NETTRACE_LOST_TICKS, event->offset);
     w->last_ticks = ticks;
     return ticks;
 }
@@ -184,7 +184,7 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
     if (w->is_capture && ttr_track_get(out->t, event->track, &track))
         capture = nettrace_thread_index_of_tid(w, w->threads[thread].pid, track.number);
     if (capture == SIZE_MAX ||
-        (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
+        (event->track && !pair_map_put(&w->of_track, event->track, 0, (uint32_t)capture)))
         return SIZE_MAX;
     w->last_track = event->track;
     w->last_capture = capture;
@@ -265,7 +265,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
             nettrace_append_u64(&w->scratch, w->frames[i]);
     }
     if (is_lost)
-        output_lost(out, NETTRACE_LOST_POINTER, event->offset);
+        output_count_loss(out, NETTRACE_LOST_POINTER, event->offset);
     uint32_t number = w->scratch.failed ? 0
                                         : nettrace_intern_bytes(&w->region.stacks, w->scratch.bytes,
                                                                 w->scratch.n, true);
@@ -311,36 +311,36 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
     ttr_thread thread = {0};
     bool has_thread = ttr_thread_get(out->t, event->thread, &thread);
     if (!has_thread || !thread.tid_known || !thread.pid_known)
-        output_lost(out, NETTRACE_LOST_THREAD, offset);
+        output_count_loss(out, NETTRACE_LOST_THREAD, offset);
     else if (!nettrace_is_v6(w) && thread.pid != w->trace_info.pid)
-        output_lost(out, NETTRACE_LOST_PID, offset);
+        output_count_loss(out, NETTRACE_LOST_PID, offset);
     if (event->sequence && event->sequence != sequence)
-        output_lost(out, NETTRACE_LOST_SEQUENCE, offset);
+        output_count_loss(out, NETTRACE_LOST_SEQUENCE, offset);
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
-        output_lost(out, NETTRACE_LOST_MARK, offset);
+        output_count_loss(out, NETTRACE_LOST_MARK, offset);
     if (event->flags & TTR_EVENT_BACKWARD)
-        output_lost(out, NETTRACE_LOST_BACKWARD, offset);
+        output_count_loss(out, NETTRACE_LOST_BACKWARD, offset);
     if (event->flags & TTR_EVENT_PARTIAL)
-        output_lost(out, NETTRACE_LOST_PARTIAL, offset);
+        output_count_loss(out, NETTRACE_LOST_PARTIAL, offset);
     if (context_schema(out->t, event->schema)->has_texts)
-        output_lost(out, NETTRACE_LOST_TEXTS, offset);
+        output_count_loss(out, NETTRACE_LOST_TEXTS, offset);
     if (is_described)
         return;
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
-        output_lost(out, NETTRACE_LOST_NUMBER, offset);
+        output_count_loss(out, NETTRACE_LOST_NUMBER, offset);
     uint8_t opcode = nettrace_output_opcode(w, event),
-            by_name = activity_opcode(ttr_text_get(out->t, event->name));
+            by_name = activity_opcode_of_name(ttr_text_get(out->t, event->name));
     opcode = opcode ? opcode : by_name; /* the opcode that a reader will derive */
     if (event->opcode && opcode != event->opcode)
-        output_lost(out, NETTRACE_LOST_OPCODE, offset);
+        output_count_loss(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
         (event->kind < TTR_KIND_ASYNC_BEGIN || event->kind > TTR_KIND_ASYNC_END))
-        output_lost(out, NETTRACE_LOST_START_NAME, offset);
+        output_count_loss(out, NETTRACE_LOST_START_NAME, offset);
     if (!event->name)
-        output_lost(out, NETTRACE_LOST_NAME, offset);
+        output_count_loss(out, NETTRACE_LOST_NAME, offset);
     if (!event->provider)
-        output_lost(out, NETTRACE_LOST_PROVIDER, offset);
+        output_count_loss(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
 /* Encodes the content of an event: returns its metadata number and sets the payload. Returns 0 if
@@ -375,14 +375,14 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
 static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
-    const uint32_t *known = event->track ? pairmap_get(&w->of_track, event->track, 0) : NULL;
+    const uint32_t *known = event->track ? pair_map_get(&w->of_track, event->track, 0) : NULL;
     ttr_source source;
     ttr_track track;
     bool is_capture = ttr_source_get(out->t, event->source, &source) && source.format &&
                       strcmp(source.format, "nettrace") == 0 &&
                       ttr_track_get(out->t, event->track, &track);
     if (event->link == 0) {
-        output_lost(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
+        output_count_loss(out, NETTRACE_LOST_GAP_UNKNOWN, event->offset);
         return TTR_OK;
     }
     size_t index = known        ? *known
@@ -393,8 +393,8 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
     struct nettrace_output_thread *thread = &w->threads[index];
     (void)nettrace_declare_thread(out, index);
     uint32_t room = (uint32_t)INT32_MAX - thread->missing;
-    output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
-                event->offset);
+    output_count_loss(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
+                      event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
     if (!nettrace_is_v6(w) && thread->sequence ==
                                   /* a reader ignores loss before a thread's first event, so a
@@ -437,7 +437,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
     if (!header.metadata || w->is_out_of_memory)
         return fail_memory(error);
     nettrace_region_add_event(w, &header, payload);
-    output_wrote(out, event);
+    output_count_event(out, event);
     status = nettrace_region_write_full_blocks(out, error);
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }

@@ -70,7 +70,7 @@ static ttr_status copy_head_bytes(struct ttr_writer *out, const ttr_event *event
 {
     struct perf_copy *copy = &((struct perf_writer *)out->own)->copy;
     if (copy->is_file && copy->head.n == 0) {
-        ttr_status status = output_hold(out, error);
+        ttr_status status = output_delay(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -96,7 +96,7 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     bool is_definition = event->kind == TTR_KIND_DEFINITION;
     if (!output_is_own_raw(out, event) || !is_of_copied_trace(out, copy, event)) {
         if (!is_definition)
-            output_lost(out, PERF_LOSS_FOREIGN, event->offset);
+            output_count_loss(out, PERF_LOSS_FOREIGN, event->offset);
         return TTR_OK;
     }
     if (is_definition && event->tag == PERF_TAG_HEAD)
@@ -110,7 +110,7 @@ ttr_status perf_copy_event(struct ttr_writer *out, const ttr_event *event, ttr_e
     buffer_add(&out->buffer, event->payload, event->payload_size);
     copy->written += event->payload_size;
     if (!is_definition)
-        output_wrote(out, event);
+        output_count_event(out, event);
     return TTR_OK;
 }
 
@@ -248,7 +248,7 @@ static ttr_status correct_head_and_tail(struct ttr_writer *out, uint64_t bad, tt
     if (copy->data_at < PERF_HEADER_BYTES) /* damage: records cannot start within the header */
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
     copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA + 8, copy->written);
-    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+    return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
 /* Rewrites the header of a file whose recorder was killed. */
@@ -259,7 +259,7 @@ static ttr_status correct_killed_head(struct ttr_writer *out, ttr_error *error)
     drop_attrs(&moved);
     if (copy->data_at < PERF_HEADER_BYTES)
         copy_store_u64(copy, copy->head.bytes + PERF_AT_DATA, copy->head.n);
-    return output_rewrite(out, 0, copy->head.bytes, copy->head.n, error);
+    return output_overwrite(out, 0, copy->head.bytes, copy->head.n, error);
 }
 
 /* Closes a file that its recorder left open: the body of the marker record becomes the table of

@@ -57,7 +57,7 @@ static struct input *open_folder_input(const struct folder_opening *opening,
 {
     char path[1024];
     folder_file_path(opening->folder, file, path, sizeof path);
-    struct source *source = folder_source(opening->folder, file, &opening->how, opening->error);
+    struct source *source = folder_open_file(opening->folder, file, &opening->how, opening->error);
     return source ? input_new(opening->t, source, format, path, opening->options, opening->error)
                   : NULL;
 }
@@ -85,7 +85,7 @@ static size_t count_parts(const struct folder *folder)
 {
     const struct folder_file *file;
     size_t n = 0;
-    for (size_t i = 0; (file = folder_at(folder, i)) != NULL; i++)
+    for (size_t i = 0; (file = folder_file_at(folder, i)) != NULL; i++)
         n += is_part_name(file->name);
     return n < PARTS_MAX ? n : PARTS_MAX;
 }
@@ -96,7 +96,7 @@ static bool open_parts(const struct folder_opening *opening, ttr_reader **in, si
 {
     const struct folder_file *file;
     const struct perf_reader *main = ((struct input *)in[0])->own;
-    for (size_t i = 0; *n < room && (file = folder_at(opening->folder, i)) != NULL; i++) {
+    for (size_t i = 0; *n < room && (file = folder_file_at(opening->folder, i)) != NULL; i++) {
         if (!is_part_name(file->name))
             continue;
         struct input *part = join_part(opening, file, main->trace);
@@ -138,12 +138,12 @@ ttr_reader *perf_open_folder(ttr *t, struct folder *folder, const char *only,
     ttr_read_options own = options ? *options : (ttr_read_options){.size = sizeof own};
     struct folder_opening opening = {.t = t, .folder = folder, .options = &own, .error = error};
     const struct folder_file *file =
-        folder_find(folder, only && !is_part_name(only) ? only : ANCHOR);
+        folder_find_file(folder, only && !is_part_name(only) ? only : ANCHOR);
     ttr_reader *reader = NULL;
     opening.how.no_mmap = own.flags & TTR_READ_NO_MMAP;
     size_t parts = only && !is_part_name(only) ? 0 : count_parts(folder);
     if (parts) {
-        opening.how.chunk = source_chunk(parts + 1);
+        opening.how.chunk = source_chunk_size(parts + 1);
         /* merged records do not have the order of any file, so they cannot be copied */
         own.flags &= ~TTR_READ_DEFINITIONS;
     }

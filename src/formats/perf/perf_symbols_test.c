@@ -22,7 +22,7 @@ struct asked {
     uint64_t address;
 };
 
-static void store_lookup(void *own, const ttr_binary *binary, uint64_t address, ttr_place *place)
+static void store_lookup(void *own, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     struct asked *asked = own;
     (void)snprintf(asked->path, sizeof asked->path, "%s", binary->path.p);

@@ -65,7 +65,7 @@ static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "byte-order=%s: expected little or big", order);
     if (level &&
-        (!number_get_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
+        (!number_parse_u64(level, strlen(level), &number) || number < 1 || number > LEVEL_MAX))
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "zstd=%s: expected a level from 1 to %u", level,
                     LEVEL_MAX);
     writer->is_big = order && strcmp(order, "big") == 0;
@@ -80,12 +80,12 @@ ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
     buffer_init(&writer->copy.head, alloc);
     buffer_init(&writer->copy.tail, alloc);
     buffer_init(&writer->event, alloc);
-    tracing_put_init(&writer->tracing, alloc);
-    event_header_put_init(&writer->header, out->t, alloc);
-    keymap_init(&writer->kinds, alloc);
-    keymap_init(&writer->names, alloc);
-    keymap_init(&writer->tracepoints, alloc);
-    pairmap_init(&writer->written_names, alloc);
+    tracing_writer_init(&writer->tracing, alloc);
+    event_header_writer_init(&writer->header, out->t, alloc);
+    key_map_init(&writer->kinds, alloc);
+    key_map_init(&writer->names, alloc);
+    key_map_init(&writer->tracepoints, alloc);
+    pair_map_init(&writer->written_names, alloc);
     return read_write_options(out, error);
 }
 
@@ -96,13 +96,13 @@ void perf_write_drop(struct ttr_writer *out)
     buffer_free(&writer->copy.head);
     buffer_free(&writer->copy.tail);
     buffer_free(&writer->event);
-    perf_put_free(&writer->put);
-    tracing_put_free(&writer->tracing);
-    event_header_put_free(&writer->header);
-    keymap_free(&writer->kinds);
-    keymap_free(&writer->names);
-    keymap_free(&writer->tracepoints);
-    pairmap_free(&writer->written_names);
+    perf_data_writer_free(&writer->put);
+    tracing_writer_free(&writer->tracing);
+    event_header_writer_free(&writer->header);
+    key_map_free(&writer->kinds);
+    key_map_free(&writer->names);
+    key_map_free(&writer->tracepoints);
+    pair_map_free(&writer->written_names);
     alloc_free(alloc, writer->kind, writer->kinds_capacity, sizeof *writer->kind);
     alloc_free(alloc, writer->chain, writer->chain_capacity, sizeof *writer->chain);
 }
@@ -111,7 +111,7 @@ static bool is_out_of_memory(const struct ttr_writer *out)
 {
     const struct perf_writer *writer = out->own;
     return writer->is_out_of_memory || out->buffer.failed || writer->event.failed ||
-           (writer->is_encoding && perf_put_failed(&writer->put));
+           (writer->is_encoding && perf_data_writer_failed(&writer->put));
 }
 
 static ttr_status write_perf_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)

@@ -71,7 +71,7 @@ static void progress_callback_cancels_storing_of_pipe(void **state)
         ttr_report report = {.size = sizeof report};
         uint64_t told = 0;
         ttr *t = ttr_new(NULL);
-        ttr_watch(t, progress_continues, &goes_on);
+        ttr_progress_set(t, progress_continues, &goes_on);
         ttr_reader *reader = ttr_open_pull(t, read_from_memory, &pipe, "pipe", NULL, NULL);
         assert_true(reader && ttr_reader_report(reader, 0, &report));
         for (size_t k = 0; k < report.notes_n; k++)

@@ -66,16 +66,16 @@ static ttr_status read_events_folder(struct trace_pipe_raw_reader *reader, const
 {
     const struct alloc *alloc = &reader->t->counted;
     struct folder *folder =
-        folder_open(alloc, reader->t->descriptors, path, FOLDERS, reader->error);
+        folder_open(alloc, reader->t->descriptor_pool, path, FOLDERS, reader->error);
     const struct folder_file *file;
     ttr_status status = folder ? TTR_OK : TTR_E_IO;
-    for (size_t i = 0; status == TTR_OK && (file = folder_at(folder, i)) != NULL; i++) {
+    for (size_t i = 0; status == TTR_OK && (file = folder_file_at(folder, i)) != NULL; i++) {
         const char *name = strrchr(file->name, '/');
         uint8_t *bytes;
         size_t n;
         if (strcmp(name ? name + 1 : file->name, "format") != 0)
             continue;
-        status = folder_read(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
+        status = folder_read_file(folder, file, FORMAT_MAX, &bytes, &n, reader->error);
         if (status != TTR_OK)
             break;
         status =
@@ -108,18 +108,18 @@ static ttr_status parse_formats_bytes(struct trace_pipe_raw_reader *reader, cons
     const uint8_t *magic =
         n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
     struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
-    struct cursor c = cursor_over(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
-    if (!magic || !tracing_data_head(&probe, &c))
+    struct cursor c = cursor_init(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
+    if (!magic || !tracing_data_parse_head(&probe, &c))
         return trace_pipe_raw_create_tracepoints(reader)
                    ? parse_format_texts(reader, (ttr_text){(const char *)bytes, n})
                    : fail_memory(reader->error);
     reader->data = probe;
     if (!trace_pipe_raw_create_tracepoints(reader))
         return fail_memory(reader->error);
-    ttr_status status = tracing_data_take(&reader->data, &c, reader->error);
+    ttr_status status = tracing_data_parse(&reader->data, &c, reader->error);
     if (status == TTR_OK && c.failed)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "trace_pipe_raw.formats",
-                   "%s: its description of tracepoints is incomplete", path);
+        input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, NO_OFFSET, "trace_pipe_raw.formats",
+                             "%s: its description of tracepoints is incomplete", path);
     return status;
 }
 

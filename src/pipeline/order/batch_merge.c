@@ -9,11 +9,11 @@
 #define EACH_WANTED 32u  /* target number of events per input and window */
 #define WANTED_MIN 4096u /* bounds of the target number of events per window */
 #define WANTED_MAX 32768u
-#define WINDOW_PARTS 4u             /* an input may fill a quarter of a window at once */
-#define EACH_ROOM INPUT_BATCH_LEAST /* events for which every input has reserved space */
-#define LINE 64u                    /* bytes of a cache line */
-#define SPAN_FIRST 1024u            /* ns; the first window */
-#define INDEX_BITS 20u              /* bits of a key for the index of the event */
+#define WINDOW_PARTS 4u           /* an input may fill a quarter of a window at once */
+#define EACH_ROOM INPUT_BATCH_MIN /* events for which every input has reserved space */
+#define LINE 64u                  /* bytes of a cache line */
+#define SPAN_FIRST 1024u          /* ns; the first window */
+#define INDEX_BITS 20u            /* bits of a key for the index of the event */
 #define INDEX_MASK ((UINT64_C(1) << INDEX_BITS) - 1)
 #define RANKS ((UINT64_MAX >> INDEX_BITS) - 1) /* highest rank that fits into a key */
 #define SPAN_MAX (RANKS / 4)
@@ -43,7 +43,7 @@ static size_t capacity_of(size_t n)
 bool batch_merge_can(ttr_reader *const *in, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!reader_can_read_some(in[i]))
+        if (!reader_can_read_until(in[i]))
             return false;
     return n >= BATCH_MERGE_INPUTS_MIN && capacity_of(n) <= INDEX_MASK;
 }
@@ -154,7 +154,7 @@ static uint32_t room_of(const struct batch_merge *merge)
 /* Sets the lower bound of an input's unread events.  If the input may have more events within the
  * window, the window is shortened to that bound: later inputs need not be read beyond it. */
 static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
-                      const struct reader_some *some)
+                      const struct reader_partial_read *some)
 {
     const uint64_t next = order_time(some->next);
     lane->bound = some->is_stopped && next > lane->last ? next : lane->last;
@@ -167,7 +167,7 @@ static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
 
 /* Computes the ranks of the events that an input returned; `last` is the rank of its previous
  * event. Returns the last rank. */
-static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uint64_t last)
+static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ranks, uint64_t last)
 {
     for (uint32_t i = 0; i < some->n; i++) {
         const uint64_t own = order_time(some->events[i].time);
@@ -181,11 +181,11 @@ static uint64_t rank_events(const struct reader_some *some, uint64_t *ranks, uin
 static ttr_status read_lane(struct batch_merge *merge, size_t i)
 {
     struct batch_lane *lane = &merge->lane[i];
-    struct reader_some some = {.until = (int64_t)order_time((int64_t)merge->until),
-                               .events = merge->events + merge->used,
-                               .room = room_of(merge)};
+    struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
+                                       .events = merge->events + merge->used,
+                                       .room = room_of(merge)};
     ttr_error own;
-    ttr_status status = reader_read_some(merge->in[i], &some, &own);
+    ttr_status status = reader_read_until(merge->in[i], &some, &own);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;

@@ -11,7 +11,7 @@
  *
  * Steps of a window
  *   1. It starts at the earliest next event and ends `span` ns later.
- *   2. Each input reads its events before the end of the window (reader_read_some).  An input that
+ *   2. Each input reads its events before the end of the window (reader_read_until).  An input that
  *      cannot return all of them, because its buffer or its space is full, shortens the window.
  *   3. Events that unread events may precede are kept for the next window.  Inputs with kept events
  *      are not read until these are returned.
@@ -65,7 +65,7 @@ struct batch_merge {
 };
 
 /* Returns true if these inputs can be merged this way: at least BATCH_MERGE_INPUTS_MIN, each with
- * reader_read_some.  Call it before they are read. */
+ * reader_read_until.  Call it before they are read. */
 bool batch_merge_can(ttr_reader *const *in, size_t n);
 
 /* Initializes a merge of n borrowed inputs in batches of at most `room` events.  Returns false if

@@ -91,7 +91,7 @@ static void merger_close(ttr_reader *base)
     const struct alloc *alloc = &base->t->counted;
     close_readers(merger->in, merger->n);
     input_queue_free(&merger->queue);
-    renames_free(&merger->renames);
+    pending_names_free(&merger->renames);
     if (merger->has_windows)
         batch_merge_free(&merger->windows);
     alloc_free(alloc, merger->lane, merger->n, sizeof *merger->lane);
@@ -108,7 +108,7 @@ static size_t count_shared_events(const struct merger *merger)
 {
     size_t n = 0;
     for (size_t i = 0; i < merger->n; i++) {
-        uint32_t more = reader_lend(merger->in[i], NULL);
+        uint32_t more = reader_set_buffer(merger->in[i], NULL);
         if (more == 0)
             return 0;
         n += more;
@@ -120,7 +120,7 @@ static void merger_crowd(ttr_reader *base, uint32_t batch)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_crowd(merger->in[i], batch / (uint32_t)merger->n);
+        reader_set_batch_size(merger->in[i], batch / (uint32_t)merger->n);
 }
 
 static uint32_t buffered_events(size_t n)
@@ -155,7 +155,7 @@ static ttr_status prepare_merge(struct merger *merger, ttr_error *error)
     merger->out = (ttr_event *)(((uintptr_t)merger->memory + LINE - 1) & ~(LINE - 1));
     ttr_event *at = merger->out;
     for (size_t i = 0; lent && i < merger->n; i++)
-        at += reader_lend(merger->in[i], at);
+        at += reader_set_buffer(merger->in[i], at);
     merger->is_ready = true;
     return TTR_OK;
 }
@@ -350,7 +350,7 @@ static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_e
             merger->ending = status;
             merger->ending_error = own;
         }
-        reader_rest(merger->in[merger->dry]);
+        reader_free_buffers(merger->in[merger->dry]);
     }
     *error = merger->ending_error;
     return merger->ending;
@@ -392,9 +392,9 @@ static ttr_status merger_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
         status = merger->is_one_by_one ? next_one_by_one(merger, batch, error)
                                        : next_ordered(merger, batch, error);
     if (status == TTR_OK && !merger->is_one_by_one)
-        renames_cut(&merger->renames, batch, &merger->rest);
+        pending_names_split_batch(&merger->renames, batch, &merger->rest);
     else if (status != TTR_OK && status != TTR_AGAIN)
-        renames_apply_all(&merger->renames);
+        pending_names_apply_all(&merger->renames);
     return status;
 }
 
@@ -402,7 +402,7 @@ static void merger_rank(ttr_reader *base, uint32_t *next)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_rank(merger->in[i], next);
+        reader_assign_ranks(merger->in[i], next);
 }
 
 static bool merger_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -425,7 +425,7 @@ static void merger_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
 {
     struct merger *merger = (struct merger *)base;
     for (size_t i = 0; i < merger->n; i++)
-        reader_range(merger->in[i], from_ns, to_ns);
+        reader_set_range(merger->in[i], from_ns, to_ns);
 }
 
 static bool merger_scatter(ttr_reader *base)
@@ -433,7 +433,7 @@ static bool merger_scatter(ttr_reader *base)
     struct merger *merger = (struct merger *)base;
     merger->is_one_by_one = base->apart != NULL;
     for (size_t i = 0; i < merger->n && merger->is_one_by_one; i++)
-        (void)reader_scatter(merger->in[i]);
+        (void)reader_allow_stream_order(merger->in[i]);
     return merger->is_one_by_one;
 }
 
@@ -449,7 +449,7 @@ static uint32_t merger_kinds(ttr_reader *base)
 static struct notes *merger_notes(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
-    return merger->n ? reader_notes(merger->in[0]) : NULL;
+    return merger->n ? reader_diagnostics(merger->in[0]) : NULL;
 }
 
 /* Returns the format that separates the tables of all inputs, or NULL. */
@@ -466,8 +466,8 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     static const struct reader_ops ops = {.next = merger_next,
                                           .close = merger_close,
                                           .range = merger_range,
-                                          .crowd = merger_crowd,
-                                          .scatter = merger_scatter,
+                                          .set_batch_size = merger_crowd,
+                                          .allow_stream_order = merger_scatter,
                                           .kinds = merger_kinds,
                                           .rank = merger_rank,
                                           .report = merger_report,
@@ -495,9 +495,9 @@ static ttr_reader *merge_ordered(ttr *t, ttr_reader *const *in, size_t n, ttr_er
     merger->n = n;
     merger->ending = TTR_END;
     merger->base.apart = common_separator(in, n);
-    renames_init(&merger->renames, t);
+    pending_names_init(&merger->renames, t);
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &merger->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &merger->renames, (uint32_t)i);
     return &merger->base;
 }
 

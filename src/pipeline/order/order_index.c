@@ -15,7 +15,7 @@
 
 #define BLOCKS_MAX ((size_t)65536)
 
-struct ttr_disorder {
+struct ttr_order_index {
     const struct alloc *alloc;
     int64_t *floor; /* ns; by block */
     size_t n, capacity;
@@ -28,7 +28,7 @@ struct ttr_disorder {
 };
 
 /* Joins pairs of neighbouring blocks. */
-static void join_blocks(ttr_disorder *disorder)
+static void join_blocks(ttr_order_index *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
         const int64_t own = disorder->floor[i];
@@ -39,7 +39,7 @@ static void join_blocks(ttr_disorder *disorder)
     disorder->shift++;
 }
 
-static bool add_event(ttr_disorder *disorder, const ttr_event *event)
+static bool add_event(ttr_order_index *disorder, const ttr_event *event)
 {
     if (disorder->events >> disorder->shift == BLOCKS_MAX)
         join_blocks(disorder);
@@ -72,19 +72,19 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
 }
 
 /* Makes each floor the minimum over its own and all later blocks. */
-static void make_suffix_minima(ttr_disorder *disorder)
+static void make_suffix_minima(ttr_order_index *disorder)
 {
     for (size_t i = disorder->n; i-- > 1;)
         if (disorder->floor[i] < disorder->floor[i - 1])
             disorder->floor[i - 1] = disorder->floor[i];
 }
 
-ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
-                                ttr_error *error)
+ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
+                                      ttr_error *error)
 {
-    ttr_disorder *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
+    ttr_order_index *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
     const struct read_loop read_loop = {
-        .on_batch = add_batch, .own = disorder, .progress = progress, .progress_own = own};
+        .on_batch = add_batch, .own = disorder, .progress = progress, .progress_ctx = own};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);
@@ -93,7 +93,7 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
     disorder->alloc = &t->counted;
     ttr_status status = read_all_batches(in, &read_loop, &failed);
     if (status == TTR_AGAIN || status == TTR_E_NOMEM) {
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
         if (error)
             *error = failed;
         return NULL;
@@ -102,12 +102,12 @@ ttr_disorder *ttr_disorder_find(ttr *t, ttr_reader *in, ttr_progress progress, v
     return disorder;
 }
 
-bool ttr_disorder_is_there(const ttr_disorder *disorder)
+bool ttr_order_index_has_disorder(const ttr_order_index *disorder)
 {
     return disorder->has_disorder;
 }
 
-void ttr_disorder_free(ttr_disorder *disorder)
+void ttr_order_index_free(ttr_order_index *disorder)
 {
     if (!disorder)
         return;
@@ -115,7 +115,7 @@ void ttr_disorder_free(ttr_disorder *disorder)
     alloc_free(disorder->alloc, disorder, 1, sizeof *disorder);
 }
 
-int64_t order_index_floor(const ttr_disorder *disorder, uint64_t taken)
+int64_t order_index_floor(const ttr_order_index *disorder, uint64_t taken)
 {
     return taken < disorder->events ? disorder->floor[taken >> disorder->shift] : INT64_MIN;
 }

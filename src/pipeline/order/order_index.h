@@ -12,6 +12,6 @@
 
 /* Returns the minimum time, in ns, of all events after the first `taken` (definitions are not
  * counted); INT64_MIN if unknown. */
-int64_t order_index_floor(const ttr_disorder *disorder, uint64_t taken);
+int64_t order_index_floor(const ttr_order_index *disorder, uint64_t taken);
 
 #endif

@@ -22,11 +22,11 @@ static ttr_event events[MANY];
 static const struct sort_limits tiny = {
     .run_events = 80, .run_bytes = 8192, .fan_in = 3, .read_bytes = 200};
 
-static ttr_disorder *find(ttr *t, const ttr_event *given, size_t n)
+static ttr_order_index *find(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = given, .n = n, .batch_max = 300, .seed = 7});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, NULL);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, NULL);
     ttr_close(in);
     return disorder;
 }
@@ -46,7 +46,7 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
     ttr_status status;
     size_t got = 0;
     int64_t last = INT64_MIN;
-    ttr_disorder *disorder = find(t, events, n);
+    ttr_order_index *disorder = find(t, events, n);
     ttr_reader *reader = sort_with_index(
         memory_reader(t, &(struct memory_events){.event = events, .n = n, .batch_max = 300}),
         disorder, limits, NULL);
@@ -61,7 +61,7 @@ static bool is_sorted_without_a_file(size_t n, const struct sort_limits *limits)
         }
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
     return status == TTR_END && got == n;
 }
@@ -72,19 +72,19 @@ static void ordered_input_has_no_disorder(void **state)
     (void)state;
     number(10);
     events[5].time = events[4].time;
-    ttr_disorder *disorder = find(t, events, 10);
-    assert_false(ttr_disorder_is_there(disorder));
+    ttr_order_index *disorder = find(t, events, 10);
+    assert_false(ttr_order_index_has_disorder(disorder));
     assert_int_equal(order_index_floor(disorder, 0), 0);
     assert_int_equal(order_index_floor(disorder, 9), 9);
     assert_true(order_index_floor(disorder, 10) == INT64_MIN); /* later events are possible */
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 10});
-    assert_ptr_equal(ttr_sort_known(in, disorder, NULL), in);
+    assert_ptr_equal(ttr_sort_indexed(in, disorder, NULL), in);
     ttr_close(in);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     events[4].source = 1; /* is ordered after source 0 at the same time */
     disorder = find(t, events, 10);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
@@ -95,7 +95,7 @@ static void floor_is_below_all_later_events(void **state)
     memory_random_events(t, events, MANY, 5, 1000000000);
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i * 10 + events[i].time % 5000;
-    ttr_disorder *disorder = find(t, events, MANY);
+    ttr_order_index *disorder = find(t, events, MANY);
     int64_t least = INT64_MAX;
     for (size_t i = MANY; i-- > 0;) {
         least = events[i].kind != TTR_KIND_DEFINITION && events[i].time < least ? events[i].time
@@ -111,8 +111,8 @@ static void floor_is_below_all_later_events(void **state)
         n++;
     }
     assert_true(exact > n / 8);
-    assert_true(ttr_disorder_is_there(disorder));
-    ttr_disorder_free(disorder);
+    assert_true(ttr_order_index_has_disorder(disorder));
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
 }
@@ -159,7 +159,7 @@ static void sort_with_index_equals_sort_without(void **state)
         }
         if (seed % 3 == 0)
             events[10].time = INT64_MAX; /* far later than all others */
-        ttr_disorder *disorder = find(t, events, N);
+        ttr_order_index *disorder = find(t, events, N);
         ttr_reader *in = memory_reader(
             t, &(struct memory_events){.event = events, .n = N, .batch_max = 300, .seed = seed});
         ttr_reader *plain = sort_readers(t, &in, 1, &tiny, NULL);
@@ -171,7 +171,7 @@ static void sort_with_index_equals_sort_without(void **state)
         compare(plain, known);
         ttr_close(plain);
         ttr_close(known);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
         memory_events_free(events, N);
         ttr_free(t);
     }
@@ -212,7 +212,7 @@ static void only_disorder_is_spilled(void **state)
     for (size_t i = MANY / 2; i < MANY; i++)
         events[i].time -= 5000;
     for (size_t known = 0; known < 2; known++) {
-        ttr_disorder *disorder = known ? find(t, events, MANY) : NULL;
+        ttr_order_index *disorder = known ? find(t, events, MANY) : NULL;
         ttr_reader *in =
             memory_reader(t, &(struct memory_events){.event = events, .n = MANY, .batch_max = 300});
         ttr_reader *reader = known ? sort_with_index(in, disorder, &limits, NULL)
@@ -229,7 +229,7 @@ static void only_disorder_is_spilled(void **state)
         most = known ? got : most;
         assert_int_equal(status, known ? TTR_END : TTR_E_IO);
         ttr_close(reader);
-        ttr_disorder_free(disorder);
+        ttr_order_index_free(disorder);
     }
     assert_int_equal(most, MANY);
     ttr_free(t);
@@ -244,8 +244,8 @@ static void changed_input_is_an_error(void **state)
     (void)state;
     number(N);
     events[3].time = 1;
-    ttr_disorder *disorder = find(t, events, N);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, N);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = N}), disorder, NULL);
     events[N - 1].time = 0;
     while (status == TTR_OK)
@@ -253,7 +253,7 @@ static void changed_input_is_an_error(void **state)
     assert_int_equal(status, TTR_E_IO);
     assert_non_null(strstr(error.text, "is not what it was"));
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     ttr_free(t);
 }
 
@@ -271,14 +271,14 @@ static void failing_input_and_progress_stop_end_the_index(void **state)
     number(N);
     ttr_reader *in = memory_reader(
         t, &(struct memory_events){.event = events, .n = N, .ending = TTR_E_IO, .batch_max = 10});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     assert_non_null(disorder);
     assert_int_equal(order_index_floor(disorder, N - 1), N - 1);
-    ttr_disorder_free(disorder);
-    ttr_disorder_free(NULL);
+    ttr_order_index_free(disorder);
+    ttr_order_index_free(NULL);
     ttr_close(in);
     in = memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 10});
-    assert_null(ttr_disorder_find(t, in, stop, NULL, &error));
+    assert_null(ttr_order_index_find(t, in, stop, NULL, &error));
     assert_int_equal(error.status, TTR_AGAIN);
     ttr_close(in);
     ttr_free(t);
@@ -288,7 +288,7 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
 {
     ttr_error error = {0};
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = given, .n = n});
-    ttr_disorder *disorder = ttr_disorder_find(t, in, NULL, NULL, &error);
+    ttr_order_index *disorder = ttr_order_index_find(t, in, NULL, NULL, &error);
     ttr_close(in);
     ttr_reader *reader =
         disorder
@@ -296,7 +296,7 @@ static bool sorts_through(ttr *t, const ttr_event *given, size_t n)
                               disorder, &tiny, &error)
             : NULL;
     const bool is_through = memory_reads_through(reader, &error);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     return is_through;
 }
 
@@ -317,15 +317,15 @@ static void memory_stays_flat(void **state)
     for (size_t i = 0; i < MANY; i++)
         events[i].time = (int64_t)i - events[i].time % 30000;
     const size_t before = heap.bytes;
-    ttr_disorder *disorder = find(t, events, MANY);
-    ttr_reader *reader = ttr_sort_known(
+    ttr_order_index *disorder = find(t, events, MANY);
+    ttr_reader *reader = ttr_sort_indexed(
         memory_reader(t, &(struct memory_events){.event = events, .n = MANY}), disorder, NULL);
     ttr_batch batch;
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         assert_true(batch.n > 0);
     assert_true(heap.peak - before < (size_t)16 << 20);
     ttr_close(reader);
-    ttr_disorder_free(disorder);
+    ttr_order_index_free(disorder);
     memory_events_free(events, MANY);
     ttr_free(t);
     support_heap_check(&heap);

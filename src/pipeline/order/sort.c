@@ -32,9 +32,9 @@
  * far are returned in order, then the error. */
 #include "pipeline/order/sort.h"
 
-#include "base/pairmap.h"
+#include "base/pair_map.h"
 #include "base/status.h"
-#include "base/words.h"
+#include "base/packed_words.h"
 #include "model/context.h"
 #include "model/event_copy.h"
 #include "model/input.h"
@@ -85,13 +85,13 @@ struct sorter {
     struct collected held;
     /* indices into the sorted events: next to return, end of those that are final */
     size_t returned, ready;
-    const ttr_disorder *known; /* NULL = no index */
-    uint64_t events_read;      /* events read so far, without definitions */
-    size_t check_at;           /* number of collected events at which to check for final ones */
-    int64_t spilled_until;     /* ns; maximum time in the runs */
-    int64_t returned_until;    /* ns; by the index, no unread event is earlier */
-    struct collected kept;     /* buffers for the events that stay when others are returned */
-    int64_t from_ns, to_ns;    /* ns; events outside are dropped (a filter above asks for this) */
+    const ttr_order_index *known; /* NULL = no index */
+    uint64_t events_read;         /* events read so far, without definitions */
+    size_t check_at;              /* number of collected events at which to check for final ones */
+    int64_t spilled_until;        /* ns; maximum time in the runs */
+    int64_t returned_until;       /* ns; by the index, no unread event is earlier */
+    struct collected kept;        /* buffers for the events that stay when others are returned */
+    int64_t from_ns, to_ns; /* ns; events outside are dropped (a filter above asks for this) */
     struct runs runs;
     ttr_event out[BATCH];
     struct renames renames; /* thread names of the inputs, applied at their times */
@@ -119,7 +119,7 @@ uint32_t reports_of_readers(ttr_reader *const *in, size_t n)
 
 /* Sets *first to the index of the first reader of the same trace as the i-th reader.  A reader of
  * several inputs is a group of its own.  Returns false if memory is exhausted. */
-static bool find_group(struct pairmap *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
+static bool find_group(struct pair_map *firsts, ttr_reader *reader, uint32_t i, uint32_t *first)
 {
     const struct input *in = reader->reports == 1 ? reader_input(reader, 0) : NULL;
     *first = i;
@@ -127,10 +127,10 @@ static bool find_group(struct pairmap *firsts, ttr_reader *reader, uint32_t i, u
         return true;
     const struct source_entry *entry = &reader->t->sources[in->id];
     const uint16_t trace = entry->shares ? entry->shares : in->id;
-    const uint32_t *known = pairmap_get(firsts, trace, 0);
+    const uint32_t *known = pair_map_get(firsts, trace, 0);
     if (known)
         *first = *known;
-    return known || pairmap_put(firsts, trace, 0, i);
+    return known || pair_map_put(firsts, trace, 0, i);
 }
 
 /* Writes the readers to `grouped`, group by group.  `begin` is scratch space for n numbers, all 0.
@@ -151,12 +151,12 @@ static void write_groups(ttr_reader **grouped, ttr_reader *const *in, const uint
 
 ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
 {
-    struct pairmap firsts;
+    struct pair_map firsts;
     bool is_grouped = true, is_fine = true;
     uint32_t *first = alloc_zero(alloc, n, sizeof *first),
              *start = alloc_zero(alloc, n, sizeof *start);
     ttr_reader **grouped = NULL;
-    pairmap_init(&firsts, alloc);
+    pair_map_init(&firsts, alloc);
     is_fine = first && start;
     for (size_t i = 0; i < n && is_fine; i++) {
         is_fine = find_group(&firsts, in[i], (uint32_t)i, &first[i]);
@@ -166,7 +166,7 @@ ttr_reader **group_readers(const struct alloc *alloc, ttr_reader **in, size_t n)
         grouped = is_grouped ? in : alloc_zero(alloc, n, sizeof(ttr_reader *));
     if (grouped && !is_grouped)
         write_groups(grouped, in, first, start, n);
-    pairmap_free(&firsts);
+    pair_map_free(&firsts);
     alloc_free(alloc, first, n, sizeof *first);
     alloc_free(alloc, start, n, sizeof *start);
     return grouped;
@@ -226,7 +226,7 @@ static void sorter_close(ttr_reader *base)
     free_collected(alloc, &sorter->held);
     free_collected(alloc, &sorter->kept);
     runs_free(&sorter->runs);
-    renames_free(&sorter->renames);
+    pending_names_free(&sorter->renames);
     group_readers_free(alloc, sorter->by_report, sorter->in, sorter->in_n);
     alloc_free(alloc, sorter->in, sorter->in_n, sizeof(ttr_reader *));
     alloc_free(alloc, sorter, 1, sizeof *sorter);
@@ -258,7 +258,7 @@ static ttr_status collect_event(struct sorter *sorter, const ttr_event *event, t
     if (!reserve_collected(&sorter->base.t->counted, held, held->n + 1))
         return fail_memory(error);
     ttr_event *copy = &held->event[held->n];
-    held->payload_at[held->n] = packed_copy(sorter->base.t, &held->bytes, event, copy);
+    held->payload_at[held->n] = event_copy_add(sorter->base.t, &held->bytes, event, copy);
     if (held->bytes.failed)
         return fail_memory(error);
     copy->part = (uint32_t)(sorter->in_n > 1 ? sorter->reading
@@ -275,7 +275,7 @@ static void sort_held(struct collected *held)
     order_keys(held->key, held->spare, held->n);
     for (size_t i = 0; i < held->n; i++)
         if (held->event[i].payload_size)
-            packed_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
+            event_copy_settle(&held->event[i], held->bytes.bytes + held->payload_at[i]);
 }
 
 /* Writes the first n sorted events as a run. */
@@ -306,7 +306,7 @@ static ttr_status spill_held(struct sorter *sorter, ttr_error *error)
 static bool is_kept(const struct sorter *sorter, const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-           is_in_range(event, sorter->from_ns, sorter->to_ns);
+           event_is_in_range(event, sorter->from_ns, sorter->to_ns);
 }
 
 /* Returns the number of sorted events that are earlier than the floor, by binary search. */
@@ -392,7 +392,7 @@ static ttr_status collect_batch(struct sorter *sorter, ttr_error *error)
 /* Stops reading all inputs if the progress callback asks for it. */
 static void poll_progress(struct sorter *sorter)
 {
-    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_goes_on(sorter->base.t))
+    if (++sorter->batches % BATCHES_PER_PROGRESS == 0 && !context_should_continue(sorter->base.t))
         sorter->reading = sorter->in_n;
 }
 
@@ -458,7 +458,8 @@ static ttr_status drop_returned(struct sorter *sorter, ttr_error *error)
         kept->payload_at[kept->n] = kept->bytes.n;
         kept->event[kept->n++] = *event;
         buffer_add(&kept->bytes, event->payload, event->payload_size);
-        buffer_add_zeros(&kept->bytes, words_size(event->payload_size) - event->payload_size);
+        buffer_add_zeros(&kept->bytes,
+                         packed_words_padded_size(event->payload_size) - event->payload_size);
     }
     const struct collected left = *held;
     *held = *kept;
@@ -529,9 +530,9 @@ static ttr_status sorter_next(ttr_reader *base, ttr_batch *batch, ttr_error *err
     else
         status = next_ordered(sorter, batch, error);
     if (status == TTR_OK)
-        renames_cut(&sorter->renames, batch, &sorter->rest);
+        pending_names_split_batch(&sorter->renames, batch, &sorter->rest);
     else if (status != TTR_AGAIN)
-        renames_apply_all(&sorter->renames);
+        pending_names_apply_all(&sorter->renames);
     return status;
 }
 
@@ -539,7 +540,7 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_rank(sorter->in[i], next);
+        reader_assign_ranks(sorter->in[i], next);
 }
 
 /* Passes the thread names to the merge above, which applies them. */
@@ -547,7 +548,7 @@ static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t l
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_renames(sorter->in[i], renames, lane);
+        reader_set_pending_names(sorter->in[i], renames, lane);
 }
 
 static bool sorter_report(ttr_reader *base, size_t index, ttr_report *report)
@@ -568,13 +569,13 @@ static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     sorter->from_ns = from_ns;
     sorter->to_ns = to_ns;
     for (size_t i = 0; i < sorter->in_n; i++)
-        reader_range(sorter->in[i], from_ns, to_ns);
+        reader_set_range(sorter->in[i], from_ns, to_ns);
 }
 
 static struct notes *sorter_notes(ttr_reader *base)
 {
     struct sorter *sorter = (struct sorter *)base;
-    return sorter->in_n ? reader_notes(sorter->in[0]) : NULL;
+    return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
 }
 
 /* Reduces the limits for many inputs, since their own buffers need memory: runs and read buffers
@@ -623,11 +624,11 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
     sorter->from_ns = INT64_MIN;
     sorter->to_ns = INT64_MAX;
     sorter->ending = TTR_END;
-    renames_init(&sorter->renames, t);
+    pending_names_init(&sorter->renames, t);
     if (n == 1)
-        reader_rank(list[0], &(uint32_t){0});
+        reader_assign_ranks(list[0], &(uint32_t){0});
     for (size_t i = 0; i < n; i++)
-        reader_renames(list[i], &sorter->renames, (uint32_t)i);
+        reader_set_pending_names(list[i], &sorter->renames, (uint32_t)i);
     runs_init(&sorter->runs, &t->counted, sorter->limits.fan_in, sorter->limits.read_bytes);
     buffer_init(&sorter->held.bytes, &t->counted);
     buffer_init(&sorter->kept.bytes, &t->counted);
@@ -644,7 +645,7 @@ ttr_reader *ttr_sort(ttr_reader *in, ttr_error *error)
                                        : sort_readers(in->t, &in, 1, &sort_limits_default, error);
 }
 
-ttr_reader *sort_with_index(ttr_reader *in, const ttr_disorder *known,
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error)
 {
     /* Events that stay are moved to second buffers, so each may use half of the memory. */
@@ -658,11 +659,11 @@ ttr_reader *sort_with_index(ttr_reader *in, const ttr_disorder *known,
     return reader;
 }
 
-ttr_reader *ttr_sort_known(ttr_reader *in, const ttr_disorder *known, ttr_error *error)
+ttr_reader *ttr_sort_indexed(ttr_reader *in, const ttr_order_index *known, ttr_error *error)
 {
     if (!in)
         return NULL;
-    return known && !ttr_disorder_is_there(known)
+    return known && !ttr_order_index_has_disorder(known)
                ? in
                : sort_with_index(in, known, &sort_limits_default, error);
 }

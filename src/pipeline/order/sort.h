@@ -24,7 +24,7 @@ ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct s
                          ttr_error *error);
 
 /* Sorts one reader with an index of its order (see ttr_sort_indexed); NULL = no index. */
-ttr_reader *sort_with_index(ttr_reader *in, const ttr_disorder *known,
+ttr_reader *sort_with_index(ttr_reader *in, const ttr_order_index *known,
                             const struct sort_limits *limits, ttr_error *error);
 
 /* Closes all readers of a list. */

@@ -83,18 +83,18 @@ static void events_outside_filter_range_are_dropped(void **state)
         const bool is_asked = events[i].kind == TTR_KIND_OBJECT || events[i].kind == TTR_KIND_GAP;
         others += is_asked;
         wanted += events[i].kind != TTR_KIND_DEFINITION &&
-                  (is_asked || is_in_range(&events[i], 400, 500));
+                  (is_asked || event_is_in_range(&events[i], 400, 500));
     }
     assert_true(others > 0 && wanted > others && wanted < N / 2);
     ttr_reader *in =
         memory_reader(t, &(struct memory_events){.event = events, .n = N, .batch_max = 300});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    reader_range(reader, 400, 500);
+    reader_set_range(reader, 400, 500);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++, got++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
             assert_true(event->kind == TTR_KIND_OBJECT || event->kind == TTR_KIND_GAP ||
-                        is_in_range(event, 400, 500));
+                        event_is_in_range(event, 400, 500));
         }
     assert_int_equal(got, wanted);
     ttr_close(reader);
@@ -351,8 +351,8 @@ static void large_event_memory_is_freed_after_it(void **state)
         .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
-    ttr_put_bytes(builder, "bytes", bytes, LARGE);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_bytes(builder, "bytes", bytes, LARGE);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     const size_t before = heap.bytes;
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = batch.event, .n = 1});
     ttr_reader *reader = sort_readers(t, &in, 1, &sort_limits_default, NULL);
@@ -379,7 +379,7 @@ static void progress_stop_ends_input_early(void **state)
     int asked = 0;
     for (size_t i = 0; i < 1000; i++)
         events[i] = (ttr_event){.kind = TTR_KIND_INSTANT, .time = 1000 - (int64_t)i};
-    ttr_watch(t, goes_on_twice, &asked);
+    ttr_progress_set(t, goes_on_twice, &asked);
     ttr_reader *reader = ttr_sort(
         memory_reader(t, &(struct memory_events){.event = events, .n = 1000, .batch_max = 10}),
         NULL);

@@ -1,5 +1,5 @@
 /* Runs on disk.  A record has the difference (XOR) of the 128-byte event to its predecessor in the
- * run, and the payload.  Both are packed by words.h, which omits zero bytes.
+ * run, and the payload.  Both are packed by packed_words.h, which omits zero bytes.
  *
  *     +----------------+-------------------------------+----------------+
  *     | size of the    | packed event XOR predecessor  | packed payload |
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/words.h"
+#include "base/packed_words.h"
 #include "model/event_copy.h"
 
 #define OUT_BYTES ((size_t)128 * 1024)
@@ -94,9 +94,9 @@ ttr_status runs_add(struct runs *runs, const ttr_event *event, ttr_error *error)
     xor_events(&kept, &runs->last, &difference);
     runs->last = kept;
     buffer_add_zeros(out, PREFIX);
-    words_pack(out, &difference, sizeof difference);
+    packed_words_append(out, &difference, sizeof difference);
     if (event->payload_size)
-        words_pack(out, event->payload, event->payload_size);
+        packed_words_append(out, event->payload, event->payload_size);
     out->failed |= out->n - at - PREFIX > UINT32_MAX;
     if (!out->failed)
         store_u32le(out->bytes + at, (uint32_t)(out->n - at - PREFIX));
@@ -194,9 +194,9 @@ static ttr_status decode_head(struct run_cursor *cursor, ttr_error *error)
     cursor->size = head_size(cursor);
     if (cursor->size == 0)
         return TTR_OK;
-    cursor->packed = cursor_over(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
-    if (!words_unpack(&cursor->packed, (uint8_t *)&difference, sizeof difference))
-        return spill_damaged(error);
+    cursor->packed = cursor_init(cursor->bytes + cursor->head + PREFIX, cursor->size - PREFIX, 0);
+    if (!packed_words_read(&cursor->packed, (uint8_t *)&difference, sizeof difference))
+        return spill_fail_corrupted(error);
     xor_events(&difference, &cursor->event, &cursor->event);
     return TTR_OK;
 }
@@ -249,11 +249,11 @@ static ttr_status pop_event(struct runs *runs, struct run_cursor *cursor, ttr_ev
     *event = cursor->event;
     if (event->payload_size) {
         uint8_t *payload = runs->payloads + runs->payloads_n;
-        if (!words_unpack(&cursor->packed, payload, event->payload_size))
-            return spill_damaged(error);
-        packed_settle(event, payload);
+        if (!packed_words_read(&cursor->packed, payload, event->payload_size))
+            return spill_fail_corrupted(error);
+        event_copy_settle(event, payload);
     }
-    runs->payloads_n += words_size(event->payload_size);
+    runs->payloads_n += packed_words_padded_size(event->payload_size);
     cursor->head += cursor->size;
     return decode_head(cursor, error);
 }
@@ -268,7 +268,7 @@ static ttr_status fill_dry_cursor(struct runs *runs, ttr_error *error)
     if (status == TTR_OK)
         status = decode_head(cursor, error);
     if (status == TTR_OK && cursor->size == 0)
-        status = spill_damaged(error);
+        status = spill_fail_corrupted(error);
     if (status != TTR_OK)
         return status;
     push_cursor(runs, runs->dry);
@@ -284,7 +284,7 @@ ttr_status runs_next(struct runs *runs, ttr_event *events, uint32_t room, uint32
     ttr_status status = fill_dry_cursor(runs, error);
     while (status == TTR_OK && *n < room && runs->heap_n > 0) {
         struct run_cursor *cursor = &runs->cursor[runs->heap[0]];
-        if (!has_room(runs, words_size(cursor->event.payload_size), &status, error))
+        if (!has_room(runs, packed_words_padded_size(cursor->event.payload_size), &status, error))
             break;
         status = pop_event(runs, cursor, &events[(*n)++], error);
         if (cursor->size) {
@@ -332,7 +332,7 @@ static ttr_status merge_runs_from(struct runs *runs, size_t first, ttr_error *er
     if (status != TTR_OK)
         return status;
     for (size_t i = first; i < runs->n; i++)
-        spill_forget(&runs->spill, runs->run[i].at, runs->run[i].end - runs->run[i].at);
+        spill_punch_hole(&runs->spill, runs->run[i].at, runs->run[i].end - runs->run[i].at);
     runs->run[first] =
         (struct run){.at = at, .end = runs->spill.end, .level = runs->run[first].level + 1};
     runs->n = first + 1;

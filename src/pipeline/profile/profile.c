@@ -47,9 +47,9 @@ static bool take_object(struct ttr_profile *profile, const ttr_event *event)
     uint32_t process = t->threads[event->thread].process;
     if (event->tag != TTR_OBJECT_MODULE && event->tag != TTR_OBJECT_MAPPING)
         return true;
-    uint32_t module = symbols_module(&t->symbols, process, event->link);
+    uint32_t module = symbols_add_module(&t->symbols, process, event->link);
     if (module && event->tag == TTR_OBJECT_MODULE)
-        symbols_name_module(&t->symbols, module, event->name);
+        symbols_set_module_name(&t->symbols, module, event->name);
     if (!module || event->tag == TTR_OBJECT_MODULE)
         return module;
     struct symbol_range range = {.start = number_of(t, event, "start"),
@@ -120,11 +120,11 @@ static uint32_t find_stack(struct ttr_profile *profile, const struct profile_pla
     key = hash_pair(hash_pair(key, (uint64_t)owner << 32 | like->name),
                     (uint64_t)profile->t->symbols.reused << 2 | like->kind);
     key += key == 0;
-    const uint32_t *known = keymap_get(&profile->stack_of, key);
+    const uint32_t *known = key_map_get(&profile->stack_of, key);
     if (known)
         return *known;
     uint32_t node = add_stack(profile, like, stack, lane);
-    return node != PROFILE_NONE && keymap_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
+    return node != PROFILE_NONE && key_map_put(&profile->stack_of, key, node) ? node : PROFILE_NONE;
 }
 
 /* Returns the state of the sampled thread, if it is recorded and TTR_PROFILE_STATES is set; else 0.
@@ -142,7 +142,7 @@ static ttr_id state_of(const struct ttr_profile *profile, const ttr_event *event
 static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 {
     struct profile_state *state = &profile->state[at];
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     if (state->leaf == PROFILE_NONE || time <= state->time)
         return;
     uint64_t weight = (uint64_t)time - (uint64_t)state->time;
@@ -152,7 +152,7 @@ static void weigh(struct ttr_profile *profile, size_t at, int64_t time)
 
 static bool count(struct ttr_profile *profile, const ttr_event *event, size_t at, uint32_t node)
 {
-    ttr_profile_lane *lane = &profile->lane[at];
+    ttr_profile_thread *lane = &profile->lane[at];
     struct profile_state *state = &profile->state[at];
     profile->met[node].count++;
     lane->count++;
@@ -267,10 +267,10 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
 static bool begin(struct ttr_profile *profile)
 {
     ttr *t = profile->t;
-    pairmap_init(&profile->lane_of, profile->alloc);
-    pairmap_init(&profile->place_of, profile->alloc);
-    pairmap_init(&profile->met_of, profile->alloc);
-    keymap_init(&profile->stack_of, profile->alloc);
+    pair_map_init(&profile->lane_of, profile->alloc);
+    pair_map_init(&profile->place_of, profile->alloc);
+    pair_map_init(&profile->met_of, profile->alloc);
+    key_map_init(&profile->stack_of, profile->alloc);
     profile->sampler = ttr_text_add(t, SAMPLER, strlen(SAMPLER));
     profile->runtime = ttr_text_add(t, RUNTIME, strlen(RUNTIME));
     profile->universal = ttr_text_add(t, UNIVERSAL, strlen(UNIVERSAL));
@@ -314,7 +314,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
     const struct read_loop read_loop = {.on_batch = take_batch,
                                         .own = profile,
                                         .progress = options->progress,
-                                        .progress_own = options->user_data};
+                                        .progress_ctx = options->user_data};
     if (status == TTR_OK)
         status = profile->flags & TTR_PROFILE_SAMPLES ? read_all_batches(in, &read_loop, error)
                                                       : read_both(profile, in, options, error);
@@ -342,10 +342,10 @@ void ttr_profile_free(ttr_profile *profile)
     alloc_free(alloc, profile->frame, profile->frame_room, sizeof *profile->frame);
     alloc_free(alloc, profile->node, profile->node_room, sizeof *profile->node);
     alloc_free(alloc, profile->renumber, profile->renumber_n, sizeof *profile->renumber);
-    pairmap_free(&profile->lane_of);
-    pairmap_free(&profile->place_of);
-    pairmap_free(&profile->met_of);
-    keymap_free(&profile->stack_of);
+    pair_map_free(&profile->lane_of);
+    pair_map_free(&profile->place_of);
+    pair_map_free(&profile->met_of);
+    key_map_free(&profile->stack_of);
     alloc_free(alloc, profile, 1, sizeof *profile);
 }
 
@@ -371,7 +371,7 @@ uint32_t ttr_profile_nodes(const ttr_profile *profile, const ttr_profile_node **
     return (uint32_t)profile->nodes_n;
 }
 
-uint32_t ttr_profile_lanes(const ttr_profile *profile, const ttr_profile_lane **lanes)
+uint32_t ttr_profile_threads(const ttr_profile *profile, const ttr_profile_thread **lanes)
 {
     *lanes = profile->lane;
     return (uint32_t)profile->lanes_n;

@@ -18,8 +18,8 @@
 #include <tracetta/profile.h>
 
 #include "base/buffer.h"
-#include "base/keymap.h"
-#include "base/pairmap.h"
+#include "base/key_map.h"
+#include "base/pair_map.h"
 
 #define PROFILE_NONE TTR_PROFILE_NONE
 
@@ -58,21 +58,21 @@ struct ttr_profile {
     ttr_profile_unit unit;
     bool has_samples, is_of_spans;
     uint64_t weight, count;
-    ttr_profile_lane *lane;
+    ttr_profile_thread *lane;
     struct profile_state *state;
     size_t lanes_n, lane_room, state_room;
-    struct pairmap lane_of; /* key: (thread, 0) */
+    struct pair_map lane_of; /* key: (thread, 0) */
 
     struct profile_place *place;
     size_t places_n, place_room;
-    struct pairmap place_of;
+    struct pair_map place_of;
     struct profile_met *met;
     size_t met_n, met_room;
-    struct pairmap met_of;
-    struct keymap stack_of; /* hash of a stack to its node */
-    uint64_t *address;      /* buffer for the current stack */
+    struct pair_map met_of;
+    struct key_map stack_of; /* hash of a stack to its node */
+    uint64_t *address;       /* buffer for the current stack */
     size_t address_room;
-    ttr_locator locate; /* may be NULL */
+    ttr_symbolizer locate; /* may be NULL */
     void *locate_own;
     ttr_id sampler, states[3]; /* strings: names of the .NET sampler, and of thread states */
     /* string: the provider of samples of the whole machine (record-trace) */

@@ -6,14 +6,14 @@
 void open_init(struct open_spans *open, const struct alloc *alloc, uint32_t max)
 {
     *open = (struct open_spans){.alloc = alloc, .max = max};
-    pairmap_init(&open->by_scope, alloc);
-    pairmap_init(&open->by_link, alloc);
+    pair_map_init(&open->by_scope, alloc);
+    pair_map_init(&open->by_link, alloc);
 }
 
 void open_free(struct open_spans *open)
 {
-    pairmap_free(&open->by_scope);
-    pairmap_free(&open->by_link);
+    pair_map_free(&open->by_scope);
+    pair_map_free(&open->by_link);
     alloc_free(open->alloc, open->left, open->left_capacity, sizeof *open->left);
     alloc_free(open->alloc, open->lane, open->lanes_n, sizeof *open->lane);
     alloc_free(open->alloc, open->slot, open->slots_capacity, sizeof *open->slot);
@@ -70,9 +70,9 @@ static bool find_slot(struct open_spans *open, uint32_t *slot)
     return true;
 }
 
-static uint32_t innermost(const struct pairmap *map, uint64_t a, uint64_t b)
+static uint32_t innermost(const struct pair_map *map, uint64_t a, uint64_t b)
 {
-    const uint32_t *slot = pairmap_get(map, a, b);
+    const uint32_t *slot = pair_map_get(map, a, b);
     return slot ? *slot : OPEN_NONE;
 }
 
@@ -82,12 +82,12 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
     struct open_slot *own = &open->slot[slot];
     uint32_t below = innermost(&open->by_scope, id->scope, id->link);
     uint32_t older = innermost(&open->by_link, category_of(id->scope), id->link);
-    if (!pairmap_put(&open->by_scope, id->scope, id->link, slot))
+    if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
         return false;
-    if (!pairmap_put(&open->by_link, category_of(id->scope), id->link, slot)) {
+    if (!pair_map_put(&open->by_link, category_of(id->scope), id->link, slot)) {
         /* Replacing or removing an entry needs no memory, so this undoes the first map. */
-        if (below == OPEN_NONE || !pairmap_put(&open->by_scope, id->scope, id->link, below))
-            (void)pairmap_remove(&open->by_scope, id->scope, id->link);
+        if (below == OPEN_NONE || !pair_map_put(&open->by_scope, id->scope, id->link, below))
+            (void)pair_map_remove(&open->by_scope, id->scope, id->link);
         return false;
     }
     own->below = below;
@@ -99,11 +99,11 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
 }
 
 /* Makes `slot` the innermost of a key; removes the key if there is none. */
-static void set_innermost(struct pairmap *map, uint64_t a, uint64_t b, uint32_t slot)
+static void set_innermost(struct pair_map *map, uint64_t a, uint64_t b, uint32_t slot)
 {
-    uint32_t *at = pairmap_get(map, a, b);
+    uint32_t *at = pair_map_get(map, a, b);
     if (slot == OPEN_NONE)
-        (void)pairmap_remove(map, a, b);
+        (void)pair_map_remove(map, a, b);
     else if (at)
         *at = slot;
 }

@@ -140,8 +140,8 @@ bool span_stream_add(struct span_stream *stream, const ttr_event *event, uint32_
                              .source = event->source,
                              .kind = event->kind,
                              .flags = event->flags};
-    if (activity_is(event)) {
-        slim.name = activity_name(stream->t, event);
+    if (activity_is_start_or_stop(event)) {
+        slim.name = activity_span_name(stream->t, event);
         slim.activity = event->activity ? activity : SPAN_OF_THREAD;
     }
     if (reorder_is_full(&stream->window) && !drain(stream, false))

@@ -113,8 +113,8 @@ static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!span_stream_wants(event->kind))
             continue;
-        bool has_record =
-            event->kind == TTR_KIND_ASYNC_BEGIN && activity_is(event) && event->activity;
+        bool has_record = event->kind == TTR_KIND_ASYNC_BEGIN && activity_is_start_or_stop(event) &&
+                          event->activity;
         uint32_t activity = has_record ? tree_keep_activity(tree, event) : SPAN_ACTIVITY;
         if (!activity || !span_stream_add(&tree->stream, event, activity))
             return fail_memory(error);
@@ -236,7 +236,7 @@ ttr_tree *ttr_tree_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
 {
     struct ttr_tree *tree = alloc_zero(&t->counted, 1, sizeof *tree);
     const struct read_loop read_loop = {
-        .on_batch = add_batch, .own = tree, .progress = progress, .progress_own = own};
+        .on_batch = add_batch, .own = tree, .progress = progress, .progress_ctx = own};
     if (!tree) {
         (void)fail_memory(error);
         return NULL;

@@ -285,7 +285,7 @@ static ttr_event activity_event(ttr *t, uint8_t kind, int64_t time, const uint8_
                        .name = begins ? ttr_text_add(t, "WorkStart", 9)
                                       : ttr_text_add(t, "WorkStop", 8),
                        .thread = context_thread(t, 0, 9, (uint64_t)time)};
-    activity_mark(t, &event, activity_task(t, event.name));
+    activity_make_span(t, &event, activity_task_of_name(t, event.name));
     assert_int_equal(event.kind, kind);
     return event;
 }

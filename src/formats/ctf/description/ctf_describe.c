@@ -16,7 +16,7 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
         const struct ctf_stream *stream = reader->streams[i];
         const struct ctf_stream_class *own =
             stream->kind ? stream->kind->first->class : stream->class;
-        const struct ctf_class *met =
+        const struct ctf_event_decoder *met =
             own == class && index < stream->by_index_n ? stream->by_index[index] : NULL;
         if (met)
             given += met->given + (id < stream->by_id_n && stream->by_id[id].class == met
@@ -26,7 +26,8 @@ static uint64_t count_returned_events(const struct ctf_reader *reader,
     return given;
 }
 
-bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+bool ctf_describe_event_class(struct input *in, size_t i, struct event_class *about,
+                              uint64_t *events)
 {
     const struct ctf_reader *reader = in->own;
     const struct ctf_description *description = &reader->trace->class->description;
@@ -43,7 +44,8 @@ bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_
     return false;
 }
 
-ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error)
+ttr_status ctf_print_description(struct input *in, const char *language, struct buffer *to,
+                                 ttr_error *error)
 {
     static const struct {
         const char *name;

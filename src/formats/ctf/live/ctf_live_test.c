@@ -94,7 +94,7 @@ static void progress_callback_can_end_waiting(void **state)
     unsigned asked = 0;
     ttr_reader *reader = scene_open(&scene, &seen.error);
     assert_non_null(reader);
-    ttr_watch(scene.t, stop_now, &asked);
+    ttr_progress_set(scene.t, stop_now, &asked);
     ttr_batch batch;
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_AGAIN);
     assert_int_equal(asked, 1);

@@ -103,7 +103,7 @@ struct given {
 
 static ttr_reader *open_set(ttr *t, const struct set *set, uint32_t flags)
 {
-    struct folder_found found[FOLDERS_MAX];
+    struct found_folder found[FOLDERS_MAX];
     char name[FOLDERS_MAX][16];
     const ttr_read_options options = {.size = sizeof options, .flags = flags};
     for (size_t i = 0; i < set->n; i++) {
@@ -116,9 +116,9 @@ static ttr_reader *open_set(ttr *t, const struct set *set, uint32_t flags)
                 folder_close(found[--i].folder);
             return NULL;
         }
-        found[i] = (struct folder_found){folder, NULL};
+        found[i] = (struct found_folder){folder, NULL};
     }
-    return ctf_open_folders(t, &(struct folders_found){found, set->n, false}, &options, NULL);
+    return ctf_open_folders(t, &(struct found_folders){found, set->n, false}, &options, NULL);
 }
 
 static struct given read_set(const struct set *set)

@@ -477,14 +477,14 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
     ttr_batch batch;
     ttr_status status;
     unsigned source = 0;
-    assert_true(ttr_write_scattered(out, in));
+    assert_true(ttr_writer_allow_stream_order(out, in));
     for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK;
          source = ttr_batch_at(&batch, batch.n - 1)->source) {
         assert_true(ttr_batch_at(&batch, 0)->source >= source);
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     }
     assert_int_equal(status, TTR_END);
-    assert_false(ttr_write_scattered(out, in)); /* after the first read it is too late */
+    assert_false(ttr_writer_allow_stream_order(out, in)); /* after the first read it is too late */
     ttr_close(in);
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
 }
@@ -584,7 +584,7 @@ static void re_encoded_streams_do_not_keep_complete_packets(void **state)
     ttr_reader *in = ttr_open(t, folder, &reading, NULL);
     ttr_writer *out = ttr_create(t, NULL, "ctf", &writing, NULL);
     assert_true(in && out);
-    (void)ttr_write_scattered(out, in);
+    (void)ttr_writer_allow_stream_order(out, in);
     while ((status = ttr_read(in, &batch, NULL)) == TTR_OK)
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     assert_int_equal(status, TTR_END);
@@ -664,14 +664,14 @@ static void damage_check_of_many_streams_stays_within_memory_limit(void **state)
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
-    assert_true(ttr_read_scattered(in));
+    assert_true(ttr_reader_allow_stream_order(in));
     for (; (status = ttr_read(in, &batch, NULL)) == TTR_OK; events += batch.n) {
         assert_true(ttr_batch_at(&batch, 0)->source >= source);
         source = ttr_batch_at(&batch, batch.n - 1)->source;
     }
     assert_int_equal(status, TTR_END);
     assert_int_equal(events, STREAMS * EVENTS);
-    assert_false(ttr_read_scattered(in)); /* after the first read it is too late */
+    assert_false(ttr_reader_allow_stream_order(in)); /* after the first read it is too late */
     ttr_close(in);
     ttr_free(t);
     buffer_free(&many.stream);
@@ -694,7 +694,7 @@ static void summary_counts_backward_times_per_stream(void **state)
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
     ttr_error error = {0};
-    ttr_status status = ttr_summarise(t, in, &summary, NULL, NULL, &error);
+    ttr_status status = ttr_summarize(t, in, &summary, NULL, NULL, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(status, TTR_OK);
     assert_int_equal(summary.events, STREAMS * EVENTS);
@@ -720,7 +720,7 @@ static void oversized_last_packet_does_not_change_stream_size(void **state)
     memcpy(many.stream.bytes + 16, far, sizeof far);
     for (unsigned scattered = 0; scattered < 2; scattered++) {
         ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
-        assert_true(scattered ? ttr_read_scattered(in) : in != NULL);
+        assert_true(scattered ? ttr_reader_allow_stream_order(in) : in != NULL);
         while (ttr_read(in, &batch, NULL) == TTR_OK)
             continue;
         for (size_t i = 0; ttr_reader_report(in, i, &report); i++)
@@ -759,9 +759,9 @@ static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64
                      uint32_t cpu)
 {
     ttr_event_begin(builder, kind, time, NULL, "work");
-    ttr_on_thread(builder, 1, 2);
-    ttr_event_edit(builder)->cpu = (uint16_t)cpu;
-    ttr_event_edit(builder)->flags |= TTR_EVENT_HAS_CPU;
+    ttr_event_set_thread(builder, 1, 2);
+    ttr_event_attributes(builder)->cpu = (uint16_t)cpu;
+    ttr_event_attributes(builder)->flags |= TTR_EVENT_HAS_CPU;
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 

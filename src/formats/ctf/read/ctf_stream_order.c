@@ -11,13 +11,13 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
 {
     const enum ctf_version from = trace->class->description.version;
     const bool is_same = !w->options.version || w->options.version == from;
-    return from != CTF_UNKNOWN && ctf_may_copy(trace, &w->options) &&
+    return from != CTF_UNKNOWN && ctf_can_copy(trace, &w->options) &&
            (is_same || ctf_can_describe(trace, &w->options));
 }
 
 /* Returns true if all inputs are copied and each has a stream file of its own. Marks the inputs
  * with re-encoded packets: they need not keep complete packets. */
-bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
+bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->own;
     const struct input *input;
@@ -32,7 +32,7 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
             may_copy = is_copied_unchanged(w, reader->trace);
         last = reader->trace;
         reader->is_encoded = last && !may_copy;
-        const bool is_alone = !(reader->lanes && reader->lanes->n > 1);
+        const bool is_alone = !(reader->file_index && reader->file_index->n > 1);
         takes = takes && last && is_alone && may_copy && input->flags & TTR_READ_DEFINITIONS;
     }
     return takes && i > 1;

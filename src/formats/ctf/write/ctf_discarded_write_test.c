@@ -111,7 +111,7 @@ static bool transcode_scene(struct scene *scene, const struct alloc *alloc)
         scene->times += strcmp(losses[i].code, "gap.time") == 0 ? losses[i].count : 0;
         scene->packets += strcmp(losses[i].code, "packets.missing") == 0 ? losses[i].count : 0;
     }
-    ttr_abandon(out);
+    ttr_writer_abort(out);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(in);
     ttr_free(t);

@@ -54,7 +54,7 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
     if (status == TTR_END)
         status = ttr_finish(out, NULL);
     else
-        ttr_abandon(out);
+        ttr_writer_abort(out);
     assert_true(status == TTR_OK || status == TTR_E_NOMEM);
     ttr_close(in);
     ttr_free(t);

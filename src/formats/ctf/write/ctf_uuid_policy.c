@@ -79,7 +79,7 @@ ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
         if (!claim)
             return fail_memory(error);
         if (rank)
-            output_lost(out, CTF_LOST_UUID, 0);
+            output_count_loss(out, CTF_LOST_UUID, 0);
     }
     claim->begin = trace->begin < claim->begin ? trace->begin : claim->begin;
     claim->end = trace->end > claim->end ? trace->end : claim->end;
