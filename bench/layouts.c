@@ -139,7 +139,7 @@ static void walk_all(struct bench *bench)
         ttr_fields fields;
         ttr_field field;
         fields.event = &event;
-        fields.own = &schema;
+        fields.ctx = &schema;
         layout_field_ops.begin(&fields);
         while (layout_field_ops.next(&fields, &field)) {
             bench->sum += field.value.v.u + field.value.text.n;

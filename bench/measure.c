@@ -45,9 +45,9 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-static int64_t swallow(void *own, const void *bytes, size_t n)
+static int64_t swallow(void *ctx, const void *bytes, size_t n)
 {
-    struct measure *m = own;
+    struct measure *m = ctx;
     m->sum += *(const uint8_t *)bytes;
     return (int64_t)n;
 }

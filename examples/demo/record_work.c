@@ -154,9 +154,9 @@ static size_t take_file(struct work *work, size_t *waiting)
     return index;
 }
 
-static void *work_until_done(void *own)
+static void *work_until_done(void *ctx)
 {
-    struct worker *worker = own;
+    struct worker *worker = ctx;
     size_t waiting;
     for (size_t index; (index = take_file(worker->work, &waiting)) != SIZE_MAX;) {
         ttr_builder *event =

@@ -95,7 +95,7 @@ TTR_API void ttr_close(ttr_reader *reader);
 /* An iterator over the fields of one event, on the caller's stack.  Members are internal. */
 typedef struct ttr_fields {
     const ttr_event *event;
-    const void *ops, *own;
+    const void *ops, *ctx;
     uint64_t state[84];
 } ttr_fields;
 

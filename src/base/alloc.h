@@ -12,8 +12,8 @@
 struct alloc {
     /* Works as realloc: old == NULL allocates, new_size == 0 frees and returns NULL.  Returns NULL
      * if the memory is not available; the old block is unchanged then. */
-    void *(*resize)(void *own, void *old, size_t old_size, size_t new_size);
-    void *own;
+    void *(*resize)(void *ctx, void *old, size_t old_size, size_t new_size);
+    void *ctx;
 };
 
 /* Returns the allocator that uses realloc and free.  It is constant and never freed. */

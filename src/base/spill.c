@@ -34,8 +34,8 @@
 
 static const char *temporary_folder(void)
 {
-    const char *own = getenv("TMPDIR");
-    return own && own[0] ? own : "/tmp";
+    const char *ctx = getenv("TMPDIR");
+    return ctx && ctx[0] ? ctx : "/tmp";
 }
 
 /* Marks a failure as one of the temporary file, so that the command does not blame an input. */

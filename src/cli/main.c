@@ -89,9 +89,9 @@ static int run_command(const struct command *command, char **argv, int n)
     return outcome;
 }
 
-static const char *verb_name_at(const void *own, size_t i)
+static const char *verb_name_at(const void *ctx, size_t i)
 {
-    (void)own;
+    (void)ctx;
     return command_at(i) ? command_at(i)->name : NULL;
 }
 

@@ -81,11 +81,11 @@ static void read_tmpdir(struct proc *proc)
 
 static bool is_same_as_ours(uint64_t pid, const char *file)
 {
-    char path[64], own[64];
+    char path[64], ctx[64];
     struct stat its_stat, our_stat;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/%s", pid, file);
-    (void)snprintf(own, sizeof own, "/proc/self/%s", file);
-    return stat(path, &its_stat) == 0 && stat(own, &our_stat) == 0 &&
+    (void)snprintf(ctx, sizeof ctx, "/proc/self/%s", file);
+    return stat(path, &its_stat) == 0 && stat(ctx, &our_stat) == 0 &&
            its_stat.st_dev == our_stat.st_dev && its_stat.st_ino == our_stat.st_ino;
 }
 

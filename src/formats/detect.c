@@ -14,7 +14,7 @@
 #define PEEK_PADDING ((size_t)64)
 
 const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
-                                   ttr_read_options *own)
+                                   ttr_read_options *ctx)
 {
     if (!options)
         return NULL;
@@ -22,9 +22,9 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
     /* packets are copied byte by byte, so their times cannot be shifted */
     if (is_of_target && options->time_offset == 0)
         return options;
-    *own = *options;
-    own->flags &= ~TTR_READ_DEFINITIONS;
-    return own;
+    *ctx = *options;
+    ctx->flags &= ~TTR_READ_DEFINITIONS;
+    return ctx;
 }
 
 const struct format *format_find(const char *name)

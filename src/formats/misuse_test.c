@@ -6,9 +6,9 @@
 #include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
-static int64_t push_nowhere(void *own, const void *bytes, size_t n)
+static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)bytes;
     return (int64_t)n;
 }

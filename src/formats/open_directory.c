@@ -98,10 +98,10 @@ static void count_skipped(struct search *search, struct skipped *skipped)
 static ttr_status fail_with_path(const char *path, const ttr_error *reason, ttr_error *error)
 {
     const bool is_named = reason->status == TTR_E_NOMEM || strstr(reason->text, path);
-    const ttr_error own = *reason; /* `error` may be the same object */
-    const ttr_status status = fail(error, own.status, own.offset, "%s%s%s", is_named ? "" : path,
-                                   is_named ? "" : ": ", own.text);
-    return error_set_option(error, status, own.option);
+    const ttr_error ctx = *reason; /* `error` may be the same object */
+    const ttr_status status = fail(error, ctx.status, ctx.offset, "%s%s%s", is_named ? "" : path,
+                                   is_named ? "" : ": ", ctx.text);
+    return error_set_option(error, status, ctx.option);
 }
 
 /* Returns the anchor that a file needs, if opening the file alone failed for lack of it; NULL =
@@ -135,10 +135,10 @@ static ttr_status add_unreadable_reader(struct search *search, const ttr_error *
                        &search->unreadable_capacity, search->unreadable_n + 1,
                        sizeof(ttr_reader *)))
         return fail_memory(error);
-    ttr_error own = {0};
-    ttr_reader *reader = open_unreadable(search->t, search->path, &named, &own);
+    ttr_error ctx = {0};
+    ttr_reader *reader = open_unreadable(search->t, search->path, &named, &ctx);
     if (!reader)
-        return fail(error, own.status, own.offset, "%s", own.text);
+        return fail(error, ctx.status, ctx.offset, "%s", ctx.text);
     search->unreadable[search->unreadable_n++] = reader;
     return TTR_OK;
 }
@@ -485,7 +485,7 @@ static ttr_status search_folder(struct search *search, const struct stat *about,
 static void add_skip_notes(const struct search *search, const struct skipped *skipped,
                            const char *code, const char *format, ...)
 {
-    struct notes *notes = reader_diagnostics(search->reader[0]);
+    struct diagnostics *notes = reader_diagnostics(search->reader[0]);
     const bool is_odd = skipped == &search->too_deep || skipped == &search->nowhere;
     ttr_severity severity = skipped == &search->unplaced ? TTR_SEVERITY_DAMAGE
                             : is_odd                     ? TTR_SEVERITY_ODD
@@ -548,11 +548,11 @@ static ttr_status open_parts_of_one_format(struct search *search, ttr_error *err
     (void)snprintf(search->path, sizeof search->path, "%s",
                    folder_path(first ? first : found[0].folder));
     search->n = strlen(search->path);
-    ttr_read_options own;
+    ttr_read_options ctx;
     const bool has_others = search->readers_n > 0 || left > 0;
     ttr_reader *reader =
         format->folder->open_together(search->t, &(struct found_folders){found, n, has_others},
-                                      options_of(format, search->options, &own), &reason);
+                                      options_of(format, search->options, &ctx), &reason);
     alloc_free(alloc, found, capacity, sizeof *found);
     if (told > 1) { /* several traces: the path of the first would be misleading */
         search->n = search->root_n;

@@ -294,7 +294,7 @@ static uint64_t count_events_with_replaced_metadata(const struct alloc *alloc, b
                                      {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
                                      {"t", "\xc1\x1f\xfc\xc1\x03", 5}};
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
     ttr_batch batch;
     char path[256], option[300];
     uint64_t events = 0;
@@ -353,7 +353,7 @@ static void metadata_option_replaces_useless_metadata(void **state)
 static bool opens_through(const struct alloc *alloc, const char *path)
 {
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
     ttr_error error = {0};
     ttr_batch batch;
     if (!t)

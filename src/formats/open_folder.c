@@ -28,11 +28,11 @@ static bool join_path(char path[static PATH_MAX], const char *folder, const char
 static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
                                ttr_error *error)
 {
-    ttr_error own = {0};
-    struct source *source = source_open(&t->counted, path, NULL, &own);
+    ttr_error ctx = {0};
+    struct source *source = source_open(&t->counted, path, NULL, &ctx);
     if (!source && error)
-        *error = own;
-    ttr_status status = source ? detect_bid(t, source, path, format, bid, error) : own.status;
+        *error = ctx;
+    ttr_status status = source ? detect_bid(t, source, path, format, bid, error) : ctx.status;
     source_close(source);
     return status;
 }
@@ -134,10 +134,10 @@ ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *optio
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
                         const ttr_read_options *options, ttr_error *error)
 {
-    ttr_read_options own;
+    ttr_read_options ctx;
     struct folder *folder =
         folder_open(&t->counted, t->descriptor_pool, path, OPEN_FOLDER_DEPTH, error);
-    return folder ? format->folder->open(t, folder, only, options_of(format, options, &own), error)
+    return folder ? format->folder->open(t, folder, only, options_of(format, options, &ctx), error)
                   : NULL;
 }
 
@@ -194,7 +194,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
 {
     const char *from = options ? options->from : NULL;
     const struct format *best = NULL;
-    ttr_read_options own;
+    ttr_read_options ctx;
     unsigned best_bid = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0; format_at(i) && status == TTR_OK; i++) {
@@ -215,7 +215,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
     if (!best)
         best = format_anchored(options);
     if (status == TTR_OK && best)
-        return best->folder->open(t, folder, NULL, options_of(best, options, &own), error);
+        return best->folder->open(t, folder, NULL, options_of(best, options, &ctx), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                    "%s is not a trace: none of its files describes the others",

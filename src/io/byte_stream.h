@@ -61,7 +61,7 @@ int stream_raw_acquire_fd(const struct byte_stream *stream);
 void stream_raw_release_fd(const struct byte_stream *stream);
 
 struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
-                                             void *own);
+                                             void *ctx);
 
 /* Makes a raw stream cancellable: reads wait for bytes or until `cancel_fd` is readable, and then
  * end the stream. */

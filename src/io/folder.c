@@ -398,15 +398,15 @@ ttr_status folder_read_file(struct folder *folder, const struct folder_file *fil
 {
     struct window window;
     char path[PATH_MAX];
-    ttr_error own;
+    ttr_error ctx;
     *bytes = NULL;
     *n = 0;
     struct source *source =
-        folder_open_file(folder, file, &(struct source_options){.limit = UINT64_MAX}, &own);
+        folder_open_file(folder, file, &(struct source_options){.limit = UINT64_MAX}, &ctx);
     if (!source && error)
-        *error = own;
+        *error = ctx;
     if (!source)
-        return own.status;
+        return ctx.status;
     /* Requests one byte more than the limit, to detect larger files. */
     ttr_status status = source_fill(
         source, 0, limit < SIZE_MAX / 2 ? (size_t)limit + 1 : SIZE_MAX / 2, &window, error);

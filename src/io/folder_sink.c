@@ -440,9 +440,9 @@ struct folder_sink *folder_create_dry_run(const struct alloc *alloc, ttr_error *
 
 /* Writes to the file with O_APPEND. Its descriptor may have been closed by the pool; the file is
  * then reopened. */
-static int64_t part_write(void *own, const void *bytes, size_t n)
+static int64_t part_write(void *ctx, const void *bytes, size_t n)
 {
-    struct part *part = own;
+    struct part *part = ctx;
     if (part->folder->is_dry_run)
         return (int64_t)n;
     int fd = shared_file_acquire(&part->file);
@@ -455,9 +455,9 @@ static int64_t part_write(void *own, const void *bytes, size_t n)
 
 /* Overwrites bytes through a second descriptor, because pwrite on one with O_APPEND appends.
  * Returns 0 or an errno. */
-static int part_rewrite(void *own, uint64_t at, const void *bytes, size_t n)
+static int part_rewrite(void *ctx, uint64_t at, const void *bytes, size_t n)
 {
-    const struct part *part = own;
+    const struct part *part = ctx;
     const uint8_t *from = bytes;
     int fd, reason = 0;
     if (part->folder->is_dry_run)
@@ -497,9 +497,9 @@ static void part_free(struct part *part)
     alloc_free(alloc, part, 1, sizeof *part);
 }
 
-static int part_end(void *own, bool is_whole)
+static int part_end(void *ctx, bool is_whole)
 {
-    struct part *part = own;
+    struct part *part = ctx;
     struct folder_sink *folder = part->folder;
     int reason = folder->is_dry_run ? 0 : shared_file_close(&part->file);
     if (part->sink && is_whole)

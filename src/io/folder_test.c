@@ -495,14 +495,14 @@ static void a_source_outlives_its_folder_and_notices_another_file_in_the_place_o
 }
 
 /* Reads every second source to its end, in turn. */
-static void *read_half(void *own)
+static void *read_half(void *ctx)
 {
-    unsigned from = *(const unsigned *)own;
+    unsigned from = *(const unsigned *)ctx;
     struct window window;
     for (uint64_t at = 0; at < 100000; at += 5000)
         for (unsigned i = from; i < from + 100; i++)
             if (source_fill(sources[i], at, 5000, &window, NULL) != TTR_OK || window.n < 5000)
-                return own;
+                return ctx;
     return NULL;
 }
 

@@ -61,7 +61,7 @@ static void sink_free(struct sink *sink)
     if (sink->temporary)
         (void)unlink(sink->temporary);
     if (sink->part.end)
-        (void)sink->part.end(sink->part.own, false);
+        (void)sink->part.end(sink->part.ctx, false);
     forget_temporary(sink);
     alloc_free(sink->alloc, sink->prefix, sink->prefix_n, 1);
     alloc_free(sink->alloc, sink->target, sink->target_size, 1);
@@ -132,7 +132,7 @@ static int64_t write_once(const struct sink *sink, const void *bytes, size_t n)
     for (;;) {
         errno = 0;
         int64_t put = sink->held_fd < 0 && sink->part.push
-                          ? sink->part.push(sink->part.own, bytes, n)
+                          ? sink->part.push(sink->part.ctx, bytes, n)
                           : write(sink->held_fd >= 0 ? sink->held_fd : sink->fd, bytes, n);
         if (put > 0 && (uint64_t)put <= n)
             return put;
@@ -315,13 +315,13 @@ struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwri
     return NULL;
 }
 
-struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *own,
+struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
                                 ttr_error *error)
 {
     struct sink *sink = sink_new(alloc, "output", error);
     if (!sink)
         return NULL;
-    sink->part = (struct sink_part){.push = push, .own = own};
+    sink->part = (struct sink_part){.push = push, .ctx = ctx};
     return sink;
 }
 
@@ -436,7 +436,7 @@ ttr_status sink_overwrite(struct sink *sink, uint64_t at, const void *bytes, siz
     if (!sink_can_overwrite(sink) || at > sink->offset || n > sink->offset - at)
         return fail(error, TTR_E_MISUSE, at, "only bytes in a file can be overwritten");
     if (sink->part.rewrite) {
-        const int reason = sink->part.rewrite(sink->part.own, at, bytes, n);
+        const int reason = sink->part.rewrite(sink->part.ctx, at, bytes, n);
         return reason ? fail_write(sink, reason, error) : TTR_OK;
     }
     while (n) {
@@ -525,7 +525,7 @@ ttr_status sink_finish(struct sink *sink, ttr_error *error)
     if (sink->is_owned && close(fd) != 0 && errno != EINTR && status == TTR_OK)
         status = fail_write(sink, errno, error);
     if (sink->part.end && status == TTR_OK) {
-        int reason = sink->part.end(sink->part.own, true);
+        int reason = sink->part.end(sink->part.ctx, true);
         sink->part.end = NULL;
         status = reason ? fail_write(sink, reason, error) : TTR_OK;
     }

@@ -20,25 +20,25 @@ struct sink;
 const char *sink_error_advice(int reason);
 
 /* Writes up to n bytes. Returns the count (> 0), or -1 with errno set. */
-typedef int64_t (*sink_write_fn)(void *own, const void *bytes, size_t n);
+typedef int64_t (*sink_write_fn)(void *ctx, const void *bytes, size_t n);
 
 /* Opens a path for writing; "-" and "/dev/stdout" are standard output. An existing regular file is
  * refused (TTR_E_IO with EEXIST) unless `overwrite`, a directory always. Returns NULL with `error`
  * on failure. */
 struct sink *sink_open(const struct alloc *alloc, const char *path, bool overwrite,
                        ttr_error *error);
-struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *own,
+struct sink *sink_open_callback(const struct alloc *alloc, sink_write_fn push, void *ctx,
                                 ttr_error *error);
 
 /* Callbacks of a sink with a file that is managed elsewhere (io/folder_sink.c). */
 struct sink_part {
     sink_write_fn push;
-    int (*rewrite)(void *own, uint64_t at, const void *bytes,
+    int (*rewrite)(void *ctx, uint64_t at, const void *bytes,
                    size_t n); /* returns 0 or an errno; NULL = not supported */
-    int (*end)(void *own,
+    int (*end)(void *ctx,
                /* called once at the end; returns 0 or the errno of a late failure */
                bool is_whole);
-    void *own;
+    void *ctx;
     size_t buffer_size;
 };
 

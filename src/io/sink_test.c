@@ -227,10 +227,10 @@ static void closed_pipe_is_reported_as_epipe(void **state)
 }
 
 /* Waits, then reads all bytes. */
-static void *read_late(void *own)
+static void *read_late(void *ctx)
 {
     static uint8_t bytes[65536];
-    uint64_t *sum = own;
+    uint64_t *sum = ctx;
     int fd = (int)*sum;
     *sum = 0;
     usleep(20000);
@@ -313,9 +313,9 @@ struct taker {
     bool is_wrong;
 };
 
-static int64_t take(void *own, const void *bytes, size_t n)
+static int64_t take(void *ctx, const void *bytes, size_t n)
 {
-    struct taker *taker = own;
+    struct taker *taker = ctx;
     uint64_t dice = support_random(&taker->seed);
     if (dice % 7 == 0) {
         errno = dice % 2 ? EINTR : EAGAIN;
@@ -357,9 +357,9 @@ struct narrow {
     size_t n, room;
 };
 
-static int64_t push_narrow(void *own, const void *bytes, size_t n)
+static int64_t push_narrow(void *ctx, const void *bytes, size_t n)
 {
-    struct narrow *to = own;
+    struct narrow *to = ctx;
     n = n < 3 ? n : 3;
     if (to->n + n > to->room) {
         errno = ENOSPC;

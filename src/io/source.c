@@ -281,13 +281,13 @@ struct source *source_open_memory(const struct alloc *alloc, const void *bytes, 
     return source;
 }
 
-struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *own,
+struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *ctx,
                                     const struct source_options *options, ttr_error *error)
 {
     struct source *source = source_new(alloc, "input", options, error);
     if (!source)
         return NULL;
-    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, own), error) ||
+    if (!set_raw_stream(source, stream_raw_from_callback(alloc, pull, ctx), error) ||
         !add_decompression(source, options, error)) {
         source_close(source);
         return NULL;

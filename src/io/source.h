@@ -58,7 +58,7 @@ static inline size_t source_chunk_size(size_t n)
 
 /* Reads up to n bytes into `to`. Returns the count, 0 at the end, or -1 with errno set. Callback
  * for inputs that are not files. */
-typedef int64_t (*source_read_fn)(void *own, void *to, size_t n);
+typedef int64_t (*source_read_fn)(void *ctx, void *to, size_t n);
 
 /* Opens a path: a regular file, a FIFO, a device, or "-" for standard input. Regular files are
  * mapped if that is safe: local and not open for writing. gzip, zstd, lz4 (frame), bzip2 and xz are
@@ -72,7 +72,7 @@ struct source *source_open(const struct alloc *alloc, const char *path,
  * running call). */
 struct source *source_open_memory(const struct alloc *alloc, const void *bytes, size_t n,
                                   const struct source_options *options, ttr_error *error);
-struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *own,
+struct source *source_open_callback(const struct alloc *alloc, source_read_fn pull, void *ctx,
                                     const struct source_options *options, ttr_error *error);
 
 /* source_open_appendable creates a source without input; the caller appends bytes with

@@ -109,9 +109,9 @@ struct script {
     uint64_t asked;      /* largest read requested */
 };
 
-static int64_t script_pull(void *own, void *to, size_t n)
+static int64_t script_pull(void *ctx, void *to, size_t n)
 {
-    struct script *script = own;
+    struct script *script = ctx;
     script->asked = n > script->asked ? n : script->asked;
     if (script->interrupts && support_random(&script->seed) % script->interrupts == 0) {
         errno = EINTR;
@@ -601,9 +601,9 @@ static void read_error_is_reported_once_after_all_bytes(void **state)
 }
 
 /* Writes to a descriptor in small pieces with pauses, then closes it. */
-static void *write_slowly(void *own)
+static void *write_slowly(void *ctx)
 {
-    int fd = *(const int *)own;
+    int fd = *(const int *)ctx;
     for (uint64_t at = 0; at < 100000;) {
         uint8_t bytes[777];
         size_t n = 100000 - at < sizeof bytes ? (size_t)(100000 - at) : sizeof bytes;

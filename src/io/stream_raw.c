@@ -21,7 +21,7 @@ struct stream_raw {
     const uint8_t *bytes; /* remaining bytes of memory; NULL for other kinds */
     size_t n;
     source_read_fn pull;
-    void *own;
+    void *ctx;
     int fd, cancel_fd;
     struct shared_file *shared; /* owner of the descriptor, or NULL */
     bool is_owned;
@@ -68,7 +68,7 @@ static size_t pull_read(struct byte_stream *stream, void *to, size_t n)
     struct stream_raw *raw = (struct stream_raw *)stream;
     for (;;) {
         errno = 0;
-        int64_t got = raw->pull(raw->own, to, n);
+        int64_t got = raw->pull(raw->ctx, to, n);
         if (got >= 0)
             return (uint64_t)got <= n ? (size_t)got : read_failed(stream, EOVERFLOW);
         if (errno != EINTR && errno != EAGAIN)
@@ -193,13 +193,13 @@ void stream_raw_use_pool(struct byte_stream *file, struct shared_file *shared)
 }
 
 struct byte_stream *stream_raw_from_callback(const struct alloc *alloc, source_read_fn pull,
-                                             void *own)
+                                             void *ctx)
 {
     struct stream_raw *raw = raw_new(alloc, &pull_ops);
     if (!raw)
         return NULL;
     raw->pull = pull;
-    raw->own = own;
+    raw->ctx = ctx;
     return &raw->stream;
 }
 

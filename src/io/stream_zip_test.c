@@ -109,9 +109,9 @@ struct drip {
     uint64_t seed; /* 0: one byte per read; UINT64_MAX: as many as fit */
 };
 
-static int64_t drip_pull(void *own, void *to, size_t n)
+static int64_t drip_pull(void *ctx, void *to, size_t n)
 {
-    struct drip *drip = own;
+    struct drip *drip = ctx;
     if (drip->at >= drip->fail_at) {
         errno = EIO;
         return -1;

@@ -8,13 +8,13 @@
 
 #define SPINS_MAX 65536u
 
-void bit_offsets_init(struct places *places, const struct alloc *alloc)
+void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc)
 {
-    *places = (struct places){.alloc = alloc};
+    *places = (struct bit_offsets){.alloc = alloc};
     key_map_init(&places->by_path, alloc);
 }
 
-void bit_offsets_free(struct places *places)
+void bit_offsets_free(struct bit_offsets *places)
 {
     if (!places->alloc)
         return;
@@ -22,7 +22,7 @@ void bit_offsets_free(struct places *places)
     alloc_free(places->alloc, places->number, places->capacity, sizeof *places->number);
 }
 
-void bit_offsets_reset(struct places *places)
+void bit_offsets_reset(struct bit_offsets *places)
 {
     key_map_free(&places->by_path);
     key_map_init(&places->by_path, places->alloc);
@@ -41,7 +41,7 @@ static uint64_t hash_path(uint64_t path, ttr_text name)
     return hash_pair(path, hash_bytes(name.p, name.n));
 }
 
-static bool remember_number(struct places *places, uint64_t path, uint64_t value)
+static bool remember_number(struct bit_offsets *places, uint64_t path, uint64_t value)
 {
     const uint32_t *index = key_map_get(&places->by_path, path);
     if (index) {
@@ -60,8 +60,8 @@ static bool remember_number(struct places *places, uint64_t path, uint64_t value
 }
 
 /* Returns the number that a reference names. Returns false if none was read. */
-static bool look_up_reference(const struct places *places, const struct type_reference *reference,
-                              uint64_t *value)
+static bool look_up_reference(const struct bit_offsets *places,
+                              const struct type_reference *reference, uint64_t *value)
 {
     uint64_t path = hash_root(reference->root);
     for (uint32_t i = 0; i < reference->names_n; i++)
@@ -72,20 +72,20 @@ static bool look_up_reference(const struct places *places, const struct type_ref
     return index != NULL;
 }
 
-static void align(struct places *places, unsigned log2)
+static void align(struct bit_offsets *places, unsigned log2)
 {
     bits_align(&places->bits, log2);
     if (places->align)
-        places->align(places->own, log2);
+        places->align(places->ctx, log2);
 }
 
 /* Skips a value of n bits at bits.at and reports it. */
-static bool report_value(struct places *places, const struct type *type, uint64_t n)
+static bool report_value(struct bit_offsets *places, const struct type *type, uint64_t n)
 {
     uint64_t at = places->bits.at;
     bits_skip(&places->bits, n);
     if (!places->bits.failed && places->value)
-        places->value(places->own, type, at, n);
+        places->value(places->ctx, type, at, n);
     return !places->bits.failed;
 }
 
@@ -98,7 +98,7 @@ uint64_t bit_offsets_number_start(const struct type *type, uint64_t at)
     return at;
 }
 
-static uint64_t read_number(const struct places *places, const struct type *type)
+static uint64_t read_number(const struct bit_offsets *places, const struct type *type)
 {
     struct bits bits = places->bits;
     uint64_t x =
@@ -110,7 +110,7 @@ static uint64_t read_number(const struct places *places, const struct type *type
     return type->kind == TYPE_INT ? (uint64_t)bits_sign_extend(x, type->bits) : x;
 }
 
-static bool walk_number(struct places *places, const struct type *type, uint64_t path)
+static bool walk_number(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t begin = bit_offsets_number_start(type, places->bits.at);
     if (begin > places->bits.end || type->bits == 0 || type->bits > places->bits.end - begin)
@@ -121,7 +121,7 @@ static bool walk_number(struct places *places, const struct type *type, uint64_t
            report_value(places, type, type->bits);
 }
 
-static bool walk_variable(struct places *places, const struct type *type, uint64_t path)
+static bool walk_variable(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t value = 0;
     unsigned n = 0, shift = 0;
@@ -141,7 +141,7 @@ static bool walk_variable(struct places *places, const struct type *type, uint64
     return remember_number(places, path, value) && report_value(places, type, (uint64_t)n * 8);
 }
 
-static bool walk_string(struct places *places, const struct type *type)
+static bool walk_string(struct bit_offsets *places, const struct type *type)
 {
     static const uint8_t zeros[4] = {0};
     uint64_t unit = type->bits / 8, n = 0;
@@ -158,7 +158,7 @@ static bool walk_string(struct places *places, const struct type *type)
 }
 
 /* Reads the count of a type: inline, by reference, or fixed. */
-static bool read_count(struct places *places, const struct type *type, uint64_t *count)
+static bool read_count(struct bit_offsets *places, const struct type *type, uint64_t *count)
 {
     *count = type->count;
     if (type->has_inline_length) {
@@ -174,7 +174,7 @@ static bool read_count(struct places *places, const struct type *type, uint64_t 
     return type->reference.names_n == 0 || look_up_reference(places, &type->reference, count);
 }
 
-static bool walk_bytes(struct places *places, const struct type *type)
+static bool walk_bytes(struct bit_offsets *places, const struct type *type)
 {
     uint64_t count;
     if (!read_count(places, type, &count))
@@ -184,9 +184,9 @@ static bool walk_bytes(struct places *places, const struct type *type)
            report_value(places, type, count * 8);
 }
 
-static bool walk_type(struct places *places, const struct type *type, uint64_t path);
+static bool walk_type(struct bit_offsets *places, const struct type *type, uint64_t path);
 
-static bool walk_array(struct places *places, const struct type *type, uint64_t path)
+static bool walk_array(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t count;
     if (!type->has_inline_length)
@@ -203,7 +203,7 @@ static bool walk_array(struct places *places, const struct type *type, uint64_t 
     return true;
 }
 
-static bool walk_optional(struct places *places, const struct type *type, uint64_t path)
+static bool walk_optional(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
     if (!look_up_reference(places, &type->reference, &selector))
@@ -214,7 +214,7 @@ static bool walk_optional(struct places *places, const struct type *type, uint64
     return !is_there || walk_type(places, type->element, path);
 }
 
-static bool walk_variant(struct places *places, const struct type *type, uint64_t path)
+static bool walk_variant(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     uint64_t selector;
     if (!look_up_reference(places, &type->reference, &selector))
@@ -226,7 +226,7 @@ static bool walk_variant(struct places *places, const struct type *type, uint64_
     return false;
 }
 
-static bool walk_members(struct places *places, const struct type *type, uint64_t path)
+static bool walk_members(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     align(places, type->align);
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -235,7 +235,7 @@ static bool walk_members(struct places *places, const struct type *type, uint64_
     return !places->bits.failed;
 }
 
-static bool walk_kind(struct places *places, const struct type *type, uint64_t path)
+static bool walk_kind(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     switch (type->kind) {
     case TYPE_VAR_UINT:
@@ -262,7 +262,7 @@ static bool walk_kind(struct places *places, const struct type *type, uint64_t p
     }
 }
 
-static bool walk_type(struct places *places, const struct type *type, uint64_t path)
+static bool walk_type(struct bit_offsets *places, const struct type *type, uint64_t path)
 {
     if (places->depth > TYPE_DEPTH_MAX || places->bits.failed)
         return false;
@@ -272,7 +272,7 @@ static bool walk_type(struct places *places, const struct type *type, uint64_t p
     return is_fine && !places->bits.failed && !places->failed;
 }
 
-bool bit_offsets_walk(struct places *places, enum type_root root, const struct type *type)
+bool bit_offsets_walk(struct bit_offsets *places, enum type_root root, const struct type *type)
 {
     places->depth = 0;
     return walk_type(places, type, hash_root(root));

@@ -10,15 +10,15 @@
 #include "base/key_map.h"
 #include "model/type.h"
 
-struct places {
+struct bit_offsets {
     /* base: start of the packet; at: start of the next root; end: end of the content */
     struct bits bits;
-    void *own; /* context of the callbacks */
+    void *ctx; /* context of the callbacks */
     /* Called before alignment to 1 << log2 bits. May be NULL. */
-    void (*align)(void *own, unsigned log2);
+    void (*align)(void *ctx, unsigned log2);
     /* Called for a value of `bits` bits at bit offset `at`; `type` has its own alignment and unit.
      * May be NULL. */
-    void (*value)(void *own, const struct type *type, uint64_t at, uint64_t bits);
+    void (*value)(void *ctx, const struct type *type, uint64_t at, uint64_t bits);
     struct key_map by_path; /* index in `number` by the hash of root and names */
     uint64_t *number;
     size_t n, capacity;
@@ -28,14 +28,15 @@ struct places {
     bool failed;    /* memory ran out */
 };
 
-void bit_offsets_init(struct places *places, const struct alloc *alloc);
-void bit_offsets_free(struct places *places);
+void bit_offsets_init(struct bit_offsets *places, const struct alloc *alloc);
+void bit_offsets_free(struct bit_offsets *places);
 
 /* Forgets the numbers of earlier records. */
-void bit_offsets_reset(struct places *places);
+void bit_offsets_reset(struct bit_offsets *places);
 
 /* Walks a root from bits.at on. Returns false if it is truncated or invalid, or memory runs out. */
-TTR_MUST bool bit_offsets_walk(struct places *places, enum type_root root, const struct type *type);
+TTR_MUST bool bit_offsets_walk(struct bit_offsets *places, enum type_root root,
+                               const struct type *type);
 
 /* Returns the bit offset at which a number of a type starts if the preceding value ends at `at`:
  * applies its alignment and unit. */

@@ -372,7 +372,7 @@ static void event_fields_have_labels_and_names(void **state)
     table_open(&table);
     table_payload(&table, "_a:u8=A=1..5,B=3,C=3..6; f:g8=X=0,Y=1..2; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {3, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};
@@ -434,7 +434,7 @@ static void converted_values_without_scratch_become_bytes(void **state)
 static bool compiles_with(const struct alloc *alloc)
 {
     ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     struct arena types;
     arena_init(&types, alloc_default());
     const struct type *type =
@@ -471,7 +471,7 @@ static void single_label_stays_valid_after_later_fields(void **state)
     table_open(&table);
     table_payload(&table, "f:g8=X=0,Y=1..2; e:u8=A=5; b:u8");
     struct layout_schema schema = {.layout = table.layout, .place = place};
-    const struct schema known = {.ops = &layout_field_ops, .own = &schema};
+    const struct schema known = {.ops = &layout_field_ops, .ctx = &schema};
     static const uint8_t bytes[] = {4, 5, 7};
     ttr_event event = {
         .payload = bytes, .payload_size = 3, .schema = context_add_schema(table.t, &known)};

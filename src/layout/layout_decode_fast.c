@@ -148,7 +148,7 @@ static APART uint32_t stop_fast_path(const struct op *op, const uint8_t *p, cons
 {
     ttr_fields *fields = fast_decoder->fields;
     struct layout_iter *walk = (struct layout_iter *)fields->state;
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     if (fast_decoder->is_whole)
         return 0;
     const struct bits bits = bits_init(fast_decoder->base, (uint64_t)(p - fast_decoder->base) << 3,
@@ -517,7 +517,7 @@ uint32_t layout_fields_decode_cached(ttr_fields *fields, struct field_cache *hel
 {
     const struct fast_program *fast_program =
         ((const struct layout_iter *)fields->state)->fast_program;
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     const ttr_event *event = fields->event;
     const uint8_t *begin = fast_record_start(fields);
     struct fast_decoder fast_decoder = {.fields = fields,

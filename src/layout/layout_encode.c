@@ -6,7 +6,7 @@
 
 #include "base/bit_cursor.h"
 
-static void encode_value(struct encode *encode, const struct type *type);
+static void encode_value(struct field_encoder *encode, const struct type *type);
 
 static bool encode_is_length(const struct type_member *member, const struct type_member *next_field)
 {
@@ -92,19 +92,19 @@ static const ttr_field nothing = {.name = {"", 0}};
 
 /* Returns the next field without consuming it. After the last field it returns one without a value,
  * so that mismatched types are harmless. */
-static const ttr_field *next_field(const struct encode *encode)
+static const ttr_field *next_field(const struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at] : &nothing;
 }
 
 /* Returns the next field and consumes it. */
-static const ttr_field *consume_field(struct encode *encode)
+static const ttr_field *consume_field(struct field_encoder *encode)
 {
     return encode->at < encode->n ? &encode->field[encode->at++] : &nothing;
 }
 
 /* Returns the number of elements or bytes of the next value. */
-static uint64_t next_length(const struct encode *encode)
+static uint64_t next_length(const struct field_encoder *encode)
 {
     const ttr_value *value = &next_field(encode)->value;
     return value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
@@ -112,7 +112,7 @@ static uint64_t next_length(const struct encode *encode)
 
 /* Writes the elements of a fixed-size array if no fields are left, as in a packet that lacks them:
  * all zero. */
-static void encode_missing_elements(struct encode *encode, const struct type *type)
+static void encode_missing_elements(struct field_encoder *encode, const struct type *type)
 {
     bit_writer_align(&encode->put, type->align);
     for (uint64_t i = 0; i < type->count; i++)
@@ -120,7 +120,7 @@ static void encode_missing_elements(struct encode *encode, const struct type *ty
 }
 
 /* Writes the elements of an array, or bytes as 8-bit numbers. */
-static void encode_elements(struct encode *encode, const struct type *type)
+static void encode_elements(struct field_encoder *encode, const struct type *type)
 {
     if (encode->at == encode->n && type->kind == TYPE_ARRAY && !type->has_inline_length) {
         encode_missing_elements(encode, type);
@@ -143,7 +143,7 @@ static void encode_elements(struct encode *encode, const struct type *type)
         encode_value(encode, element);
 }
 
-void encode_members(struct encode *encode, const struct type *type)
+void encode_members(struct field_encoder *encode, const struct type *type)
 {
     bit_writer_align(&encode->put, type->align);
     for (uint32_t i = 0; i < type->members_n; i++) {
@@ -163,7 +163,7 @@ static bool is_wrapper(const struct type *type, const ttr_value *value)
     return value->type != TTR_TYPE_STRUCT && (value->type != TTR_TYPE_ARRAY || is_pair);
 }
 
-static void encode_value(struct encode *encode, const struct type *type)
+static void encode_value(struct field_encoder *encode, const struct type *type)
 {
     const ttr_value *value = &next_field(encode)->value;
     if (type->kind == TYPE_STRUCT) {

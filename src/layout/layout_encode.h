@@ -17,14 +17,14 @@
 #include "model/context.h"
 #include "model/type.h"
 
-struct encode {
+struct field_encoder {
     struct bit_writer put;
     const ttr_field *field; /* all fields, borrowed */
     size_t n, at;           /* number of fields; index of the next one */
 };
 
 /* Starts with n fields. */
-static inline void encode_begin(struct encode *encode, const ttr_field *field, size_t n)
+static inline void encode_begin(struct field_encoder *encode, const ttr_field *field, size_t n)
 {
     encode->field = field;
     encode->n = n;
@@ -32,6 +32,6 @@ static inline void encode_begin(struct encode *encode, const ttr_field *field, s
 }
 
 /* Encodes the next fields as the members of a struct. A root has no field of its own. */
-void encode_members(struct encode *encode, const struct type *type);
+void encode_members(struct field_encoder *encode, const struct type *type);
 
 #endif

@@ -459,7 +459,7 @@ bool layout_evaluate_reference(const struct layout *layout, const struct layout_
 
 static void layout_begin_event(const ttr_fields *fields, struct layout_iter *walk)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     if (schema->is_in_payload)
         walk->run.bits = bits_init(fields->event->payload, fields->event->body & schema->body_mask,
                                    (uint64_t)fields->event->payload_size * 8);
@@ -479,7 +479,7 @@ static void begin_empty_iteration(struct layout_iter *walk)
 /* Defers all work until the caller reads field by field or asks for all fields at once. */
 static void layout_fields_begin(ttr_fields *fields)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     struct layout_iter *walk = (struct layout_iter *)fields->state;
     walk->unbegun = schema->layout ? layout_iter_start_flags(schema) : 0;
     if (schema->layout)
@@ -502,7 +502,7 @@ uint64_t layout_iter_start_flags(const struct layout_schema *schema)
 
 static void layout_fields_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     struct layout_iter *walk = (struct layout_iter *)fields->state;
     walk->unbegun = 0;
     const struct layout *layout =
@@ -566,9 +566,9 @@ static bool layout_fields_label(const ttr_fields *fields, const ttr_value *value
     return found != NULL;
 }
 
-static uint64_t layout_packet(const void *own, const ttr_event *event)
+static uint64_t layout_packet(const void *ctx, const ttr_event *event)
 {
-    const struct layout_schema *schema = own;
+    const struct layout_schema *schema = ctx;
     return schema->packet ? schema->packet(schema, event) : 0;
 }
 

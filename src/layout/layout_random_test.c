@@ -522,15 +522,15 @@ static void hold_records(struct both *both, uint8_t *const *bytes, unsigned n)
 {
     struct table *table = &both->table;
     const bool is_at_any_byte = layout_is_byte_aligned(table->layout);
-    struct layout_schema own = {.layout = table->layout,
+    struct layout_schema ctx = {.layout = table->layout,
                                 .scratch = &table->scratch,
                                 .place = place_all,
                                 .is_in_payload = is_at_any_byte,
                                 .body_mask = 0xff};
     const struct schema known = {.ops = &layout_field_ops,
-                                 .own = &own,
+                                 .ctx = &ctx,
                                  .start = layout_iter_start(table->layout),
-                                 .start_with = layout_iter_start_flags(&own)};
+                                 .start_with = layout_iter_start_flags(&ctx)};
     const ttr_id schema = context_add_schema(table->t, &known);
     for (unsigned i = 0; i < 8 * n; i++) {
         const uint32_t cut = any(&both->maker, 4) ? 0 : (uint32_t)any(&both->maker, BYTES),

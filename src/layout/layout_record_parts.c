@@ -79,11 +79,11 @@ static bool set_part(struct layout_part *part, const struct fast_step *step)
 uint32_t layout_list_parts(const struct schema *schema, struct layout_part *part, uint32_t room,
                            uint32_t *reach)
 {
-    const struct layout_schema *own = schema->own;
+    const struct layout_schema *ctx = schema->ctx;
     if (schema->ops != &layout_field_ops || !schema->start ||
-        !(schema->start_with & LAYOUT_IN_PAYLOAD) || !own->layout->fast_program)
+        !(schema->start_with & LAYOUT_IN_PAYLOAD) || !ctx->layout->fast_program)
         return 0;
-    const struct fast_program *fast_program = own->layout->fast_program;
+    const struct fast_program *fast_program = ctx->layout->fast_program;
     const struct fast_step *step = fast_program->step + 1;
     const struct op *op = fast_program->ops + 1;
     *reach = fast_program->reach;

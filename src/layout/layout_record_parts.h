@@ -89,7 +89,7 @@ static inline bool layout_locate_record(const struct schema *schema, const ttr_e
     record->base = event->payload;
     record->begin = event->payload + (body >> 3);
     record->end = event->payload + event->payload_size;
-    record->scratch = ((const struct layout_schema *)schema->own)->scratch;
+    record->scratch = ((const struct layout_schema *)schema->ctx)->scratch;
     return body % 8 == 0 && body >> 3 <= event->payload_size;
 }
 

@@ -10,12 +10,12 @@
 #include "model/type.h"
 
 /* Allocates with the caller's allocator. Fails like it if the memory limit would be exceeded. */
-static void *counted_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *counted_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    ttr *t = own;
+    ttr *t = ctx;
     if (new_size > old_size && new_size - old_size > t->max_memory - t->memory)
         return NULL;
-    void *block = t->alloc.resize(t->alloc.own, old, old_size, new_size);
+    void *block = t->alloc.resize(t->alloc.ctx, old, old_size, new_size);
     if (block || new_size == 0)
         t->memory = t->memory - old_size + new_size;
     return block;
@@ -36,7 +36,7 @@ static bool add_none_entries(ttr *t)
     t->threads[0] = (struct thread){0};
     t->tracks[0] = (ttr_track){0};
     t->schemas[0] = (struct schema){0};
-    t->schemas[SCHEMA_EVENT_COPY] = (struct schema){.ops = &event_copy_field_ops, .own = t};
+    t->schemas[SCHEMA_EVENT_COPY] = (struct schema){.ops = &event_copy_field_ops, .ctx = t};
     t->threads_n = t->tracks_n = 1;
     t->schemas_n = 2;
     return context_add_source(t, "", "") == 0;
@@ -48,12 +48,12 @@ ttr *ttr_new(const ttr_options *options)
     if (options && options->size < sizeof *options)
         return NULL;
     if (options && options->resize)
-        alloc = (struct alloc){.resize = options->resize, .own = options->user_data};
+        alloc = (struct alloc){.resize = options->resize, .ctx = options->user_data};
     ttr *t = alloc_zero(&alloc, 1, sizeof *t);
     if (!t)
         return NULL;
     t->alloc = alloc;
-    t->counted = (struct alloc){.resize = counted_resize, .own = t};
+    t->counted = (struct alloc){.resize = counted_resize, .ctx = t};
     symbols_init(&t->symbols, &t->counted);
     t->max_memory = options && options->max_memory ? options->max_memory : (uint64_t)1 << 30;
     t->descriptor_pool = descriptor_pool_new(&t->counted);
@@ -88,10 +88,10 @@ void ttr_free(ttr *t)
     alloc_free(&alloc, t, 1, sizeof *t);
 }
 
-void ttr_progress_set(ttr *t, ttr_progress progress, void *own)
+void ttr_progress_set(ttr *t, ttr_progress progress, void *ctx)
 {
     t->progress = progress;
-    t->progress_ctx = own;
+    t->progress_ctx = ctx;
 }
 
 void context_share_descriptors(ttr *t, const ttr *with)
@@ -311,7 +311,7 @@ ttr_id context_copy_schema(ttr *t, ttr_id schema)
         return from->packed;
     const struct schema packed = {
         .ops = &event_copy_field_ops,
-        .own = t,
+        .ctx = t,
         .event_class = from->event_class,
         .beneath = from->beneath ? from->beneath : schema,
         .has_number = from->has_number,

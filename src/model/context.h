@@ -58,15 +58,15 @@ struct field_ops {
     void (*begin_group)(ttr_fields *fields, ttr_group group);
     /* Returns the number of the event's packet, from 1, unique in its source. NULL, 0: the format
      * has no packets. */
-    uint64_t (*packet)(const void *own, const ttr_event *event);
+    uint64_t (*packet)(const void *ctx, const ttr_event *event);
     /* Returns label i of the enumerated value just returned. NULL: value->text is the only label.
      */
     bool (*label)(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *label);
     /* Returns the stack of an event with `stack` != 0, as ttr_event_frames does. NULL: the format
      * has no stacks apart from fields. */
-    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses, uint32_t room);
+    uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses, uint32_t room);
     /* Returns the same stack without copying, as ttr_event_stack does. NULL: not possible. */
-    const uint64_t *(*stack)(const void *own, const ttr_event *event, uint32_t *n);
+    const uint64_t *(*stack)(const void *ctx, const ttr_event *event, uint32_t *n);
     /* Returns the declared type of the field just returned, NULL = undeclared. NULL: no field has a
      * type. */
     const struct type *(*type)(const ttr_fields *fields);
@@ -104,7 +104,7 @@ struct event_class {
 
 struct schema {
     const struct field_ops *ops;
-    const void *own; /* tables of the reader that `ops` needs */
+    const void *ctx; /* tables of the reader that `ops` needs */
     /* initial fields->state[0] of an iteration; NULL = ops->begin sets the state */
     const void *start;
     uint64_t start_with; /* initial fields->state[1] */
@@ -272,7 +272,7 @@ static inline void fields_begin_with_schema(ttr_fields *fields, const struct sch
 {
     fields->event = event;
     fields->ops = schema->ops;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (schema->start) {
         fields->state[0] = (uintptr_t)schema->start;
         fields->state[1] = schema->start_with;

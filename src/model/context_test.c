@@ -216,7 +216,7 @@ static void memory_limit_fails_allocation(void **state)
 static bool use_everything(const struct alloc *alloc)
 {
     ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     ttr *t = ttr_new(&options);
     if (!t)
         return false;

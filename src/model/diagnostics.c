@@ -8,12 +8,12 @@
 
 #include "base/status.h"
 
-void diagnostics_init(struct notes *notes, const struct alloc *alloc)
+void diagnostics_init(struct diagnostics *notes, const struct alloc *alloc)
 {
-    *notes = (struct notes){.alloc = alloc};
+    *notes = (struct diagnostics){.alloc = alloc};
 }
 
-void diagnostics_free(struct notes *notes)
+void diagnostics_free(struct diagnostics *notes)
 {
     alloc_free(notes->alloc, notes->note, notes->capacity, sizeof *notes->note);
     alloc_free(notes->alloc, notes->text, notes->text ? DIAGNOSTICS_CODES_MAX : 0,
@@ -21,7 +21,7 @@ void diagnostics_free(struct notes *notes)
     alloc_free(notes->alloc, notes->region, notes->regions_capacity, sizeof *notes->region);
 }
 
-static ttr_diagnostic *find_code(struct notes *notes, const char *code)
+static ttr_diagnostic *find_code(struct diagnostics *notes, const char *code)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (notes->note[i].code == code || strcmp(notes->note[i].code, code) == 0)
@@ -30,7 +30,7 @@ static ttr_diagnostic *find_code(struct notes *notes, const char *code)
 }
 
 /* Adds a code. All texts are allocated at once, so that pointers to them stay valid. */
-static ttr_diagnostic *add_code(struct notes *notes, const char *code, const char *format,
+static ttr_diagnostic *add_code(struct diagnostics *notes, const char *code, const char *format,
                                 va_list values)
 {
     if (!notes->text)
@@ -47,7 +47,7 @@ static ttr_diagnostic *add_code(struct notes *notes, const char *code, const cha
 }
 
 /* Raises the severity of a code and replaces its text. */
-static void raise_severity(struct notes *notes, ttr_diagnostic *note, ttr_severity severity,
+static void raise_severity(struct diagnostics *notes, ttr_diagnostic *note, ttr_severity severity,
                            const char *format, va_list values)
 {
     note->severity = severity;
@@ -56,7 +56,7 @@ static void raise_severity(struct notes *notes, ttr_diagnostic *note, ttr_severi
 
 /* Adds a range of damage. A range that touches the previous one extends it, as the same damage. A
  * range without an offset touches nothing. */
-static void add_damage_region(struct notes *notes, const ttr_region *where)
+static void add_damage_region(struct diagnostics *notes, const ttr_region *where)
 {
     ttr_region *last = notes->regions_n ? &notes->region[notes->regions_n - 1] : NULL;
     const bool has_place = where->offset != NO_OFFSET;
@@ -75,7 +75,7 @@ static void add_damage_region(struct notes *notes, const ttr_region *where)
         notes->region[notes->regions_n++] = *where;
 }
 
-void diagnostics_add(struct notes *notes, ttr_severity severity, const ttr_region *where,
+void diagnostics_add(struct diagnostics *notes, ttr_severity severity, const ttr_region *where,
                      const char *format, va_list values)
 {
     ttr_diagnostic *note = find_code(notes, where->code);
@@ -99,10 +99,10 @@ void diagnostics_add(struct notes *notes, ttr_severity severity, const ttr_regio
 
 /* Returns the entry of a code, added or raised to the other's severity. Returns NULL if there is no
  * room. */
-static ttr_diagnostic *find_or_add(struct notes *notes, const ttr_diagnostic *other,
+static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...) TTR_PRINTF(3, 4);
 
-static ttr_diagnostic *find_or_add(struct notes *notes, const ttr_diagnostic *other,
+static ttr_diagnostic *find_or_add(struct diagnostics *notes, const ttr_diagnostic *other,
                                    const char *format, ...)
 {
     ttr_diagnostic *note = find_code(notes, other->code);
@@ -122,7 +122,7 @@ static ttr_diagnostic *find_or_add(struct notes *notes, const ttr_diagnostic *ot
     return note;
 }
 
-void diagnostics_merge(struct notes *notes, const struct notes *from)
+void diagnostics_merge(struct diagnostics *notes, const struct diagnostics *from)
 {
     for (size_t i = 0; i < from->n; i++) {
         const ttr_diagnostic *other = &from->note[i];

@@ -3,10 +3,10 @@
 
 #include "support/support.h"
 
-static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
+static void add(struct diagnostics *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
                 const char *code, const char *format, ...) TTR_PRINTF(6, 7);
 
-static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
+static void add(struct diagnostics *notes, ttr_severity severity, uint64_t offset, uint64_t bytes,
                 const char *code, const char *format, ...)
 {
     va_list values;
@@ -19,7 +19,7 @@ static void add(struct notes *notes, ttr_severity severity, uint64_t offset, uin
 static void diagnostics_count_by_code_with_first_text(void **state)
 {
     (void)state;
-    struct notes notes;
+    struct diagnostics notes;
     diagnostics_init(&notes, alloc_default());
     add(&notes, TTR_SEVERITY_ODD, 7, 0, "x.odd", "the %s one", "first");
     add(&notes, TTR_SEVERITY_ODD, 3, 0, "x.odd", "the %s one", "second");
@@ -40,7 +40,7 @@ static void diagnostics_count_by_code_with_first_text(void **state)
 static void damage_without_offset_is_not_at_offset_0(void **state)
 {
     (void)state;
-    struct notes notes;
+    struct diagnostics notes;
     diagnostics_init(&notes, alloc_default());
     add(&notes, TTR_SEVERITY_DAMAGE, UINT64_MAX, 0, "x.all", "all of it");
     add(&notes, TTR_SEVERITY_DAMAGE, 0, 5, "x.bad", "gone");
@@ -61,7 +61,7 @@ static void damage_without_offset_is_not_at_offset_0(void **state)
 static void code_has_highest_severity_and_its_text(void **state)
 {
     (void)state;
-    struct notes to, from;
+    struct diagnostics to, from;
     diagnostics_init(&to, alloc_default());
     diagnostics_init(&from, alloc_default());
     add(&to, TTR_SEVERITY_ODD, 7, 0, "x.both", "strange");
@@ -92,7 +92,7 @@ static void code_has_highest_severity_and_its_text(void **state)
 static void merged_diagnostics_add_counts_and_regions(void **state)
 {
     (void)state;
-    struct notes to, from;
+    struct diagnostics to, from;
     diagnostics_init(&to, alloc_default());
     diagnostics_init(&from, alloc_default());
     add(&to, TTR_SEVERITY_ODD, 7, 0, "x.odd", "mine");
@@ -119,7 +119,7 @@ static void merged_diagnostics_add_counts_and_regions(void **state)
 
 static bool join(const struct alloc *alloc)
 {
-    struct notes to, from;
+    struct diagnostics to, from;
     diagnostics_init(&to, alloc);
     diagnostics_init(&from, alloc_default());
     add(&from, TTR_SEVERITY_DAMAGE, 10, 5, "x.bad", "gone");

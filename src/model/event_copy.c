@@ -72,7 +72,7 @@ static bool is_counted_bytes(uint8_t type)
 static void copy_iter_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
+    const ttr *t = fields->ctx;
     struct copy_iter walk = {.strings = &t->strings,
                              .about = context_schema(t, event->schema)->event_class};
     walk.at = cursor_init(event->payload, event->payload_size, 0);
@@ -157,8 +157,8 @@ static const struct type *resolve_type(const struct type *type, const ttr_value 
 
 static bool member_is_named(const struct type_member *member, ttr_text name)
 {
-    ttr_text own = member->shown.p ? member->shown : member->name;
-    return own.n == name.n && (name.n == 0 || memcmp(own.p, name.p, name.n) == 0);
+    ttr_text ctx = member->shown.p ? member->shown : member->name;
+    return ctx.n == name.n && (name.n == 0 || memcmp(ctx.p, name.p, name.n) == 0);
 }
 
 /* Returns the type of the member with the field's name. Fields are in member order, but not all
@@ -319,10 +319,10 @@ static bool copy_iter_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ((const struct copy_iter *)fields->state)->goes_on;
 }
 
-static uint32_t copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                             uint32_t room)
 {
-    (void)own;
+    (void)ctx;
     struct cursor c = cursor_init(event->payload, event->body, 0);
     (void)cursor_skip(&c, (event->activity ? 16u : 0u) + (event->related ? 16u : 0u));
     uint64_t n = cursor_left(&c) >= 8 ? cursor_u64le(&c) : 0;
@@ -357,7 +357,7 @@ struct event_copy_packet event_copy_find_packet(const ttr *t, const ttr_event *c
 static void copy_iter_begin_group(ttr_fields *fields, ttr_group group)
 {
     const ttr_event *event = fields->event;
-    const ttr *t = fields->own;
+    const ttr *t = fields->ctx;
     const struct event_copy_packet part = group == TTR_GROUP_PACKET
                                               ? event_copy_find_packet(t, event)
                                               : (struct event_copy_packet){.n = 0};

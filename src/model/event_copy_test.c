@@ -359,9 +359,9 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
     for (uint32_t cut = 0; cut <= copy.payload_size;
          cut++) { /* a truncated copy is not read past its end */
         ttr_event part = copy;
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        part.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        part.payload = ctx;
         part.payload_size = cut;
         uint32_t got = 0;
         ttr_fields_begin(t, &part, &fields);
@@ -377,7 +377,7 @@ static uint32_t copied_size(const ttr_field *element, const uint64_t *value, uin
             assert_true(got == 0 || field.value.v.u == (is_element ? value[got - 1] : 7));
         }
         assert_int_equal(got == n + 2, cut == copy.payload_size);
-        test_free(own);
+        test_free(ctx);
     }
     const uint32_t size = copy.payload_size;
     buffer_free(&bytes);
@@ -510,9 +510,9 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
     }
     assert_false(ttr_fields_next(&other, &b));
     for (uint32_t cut = 0; cut < bytes.n; cut++) {
-        uint8_t *own = test_malloc(cut + 1);
-        memcpy(own, bytes.bytes, cut);
-        copy.payload = own;
+        uint8_t *ctx = test_malloc(cut + 1);
+        memcpy(ctx, bytes.bytes, cut);
+        copy.payload = ctx;
         copy.payload_size = cut;
         ttr_fields_begin(t, event, &one);
         ttr_fields_begin(t, &copy, &other);
@@ -520,7 +520,7 @@ static void expect_same_copies(ttr *t, const ttr_event *event)
             assert_true(ttr_fields_next(&one, &a));
             expect_same_field(&a, &b);
         }
-        test_free(own);
+        test_free(ctx);
     }
     buffer_free(&bytes);
     buffer_free(&again);
@@ -649,7 +649,7 @@ static void invalid_source_fails_thread(void **state)
 static bool build_with(const struct alloc *alloc)
 {
     ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     ttr *t = ttr_new(&options);
     ttr_builder *builder = t ? ttr_builder_new(t) : NULL;
     bool good = builder != NULL;

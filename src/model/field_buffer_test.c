@@ -14,17 +14,17 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
 }
 
 /* Adds a schema for records of one type. */
-static ttr_id schema_of(struct table *table, struct layout_schema *own, const char *text)
+static ttr_id schema_of(struct table *table, struct layout_schema *ctx, const char *text)
 {
     table_payload(table, text);
-    *own = (struct layout_schema){.layout = table->layout,
+    *ctx = (struct layout_schema){.layout = table->layout,
                                   .place = place,
                                   .is_in_payload = layout_is_byte_aligned(table->layout),
                                   .body_mask = 0xff};
     const struct schema schema = {.ops = &layout_field_ops,
-                                  .own = own,
+                                  .ctx = ctx,
                                   .start = layout_iter_start(table->layout),
-                                  .start_with = layout_iter_start_flags(own)};
+                                  .start_with = layout_iter_start_flags(ctx)};
     return context_add_schema(table->t, &schema);
 }
 
@@ -51,11 +51,11 @@ static void cache_grows_for_events_with_many_fields(void **state)
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     uint8_t bytes[202];
     unsigned calls, before = UINT32_MAX;
     table_open(&table);
-    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+    ttr_event event = {.payload = bytes, .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 200; i++)
         bytes[1 + i] = (uint8_t)i;
@@ -79,13 +79,13 @@ static void event_truncated_after_array_returns_complete_fields(void **state)
 {
     (void)state;
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     unsigned calls;
     table_open(&table);
     ttr_event event = {.payload = bytes,
                        .payload_size = sizeof bytes,
-                       .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                       .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     ttr_field_buffer *buffer = ttr_field_buffer_new(table.t);
     for (unsigned i = 0; i < 4; i++) {
         event.payload_size = sizeof bytes - i % 2;
@@ -131,14 +131,14 @@ static void uncached_schema_returns_fields(void **state)
 static bool gives_without(size_t n)
 {
     struct table table;
-    struct layout_schema own;
+    struct layout_schema ctx;
     struct support_heap heap;
     static const uint8_t bytes[] = {2, 0, 1, 77};
     table_open(&table);
     support_heap_init(&heap, n);
     const ttr_event event = {.payload = bytes,
                              .payload_size = sizeof bytes,
-                             .schema = schema_of(&table, &own, "a:[:u8]u8 b:u8")};
+                             .schema = schema_of(&table, &ctx, "a:[:u8]u8 b:u8")};
     const struct alloc usual = table.t->counted;
     unsigned calls;
     table.t->counted = heap.alloc;

@@ -71,7 +71,7 @@ struct format_reader {
     /* Returns a sentence that explains why an input is not this format despite its looks (a name
      * clash), or NULL. Optional. */
     const char *(*refuse)(const struct peek *peek);
-    size_t state_size; /* size of input->own, zeroed before open */
+    size_t state_size; /* size of input->ctx, zeroed before open */
     ttr_status (*open)(struct input *in, ttr_error *error);
     /* Adds up to in->batch events, at least one, with input_add_event; or returns TTR_END or an
      * error.
@@ -141,7 +141,7 @@ struct format_writer {
     /* Optional: returns true if a file may belong to the trace with this anchor, judged by the
      * first bytes of both. Any other file prevents the folder from being replaced. */
     bool (*is_part)(const struct file_prefix *anchor, const struct file_prefix *file);
-    size_t state_size; /* size of out->own, zeroed before create */
+    size_t state_size; /* size of out->ctx, zeroed before create */
     /* Initializes the state only; the first bytes are written with the first batch or by finish. */
     ttr_status (*create)(struct ttr_writer *out, ttr_error *error);
     ttr_status (*write)(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);

@@ -79,12 +79,12 @@ ttr_status input_add_stream_damage(struct input *in, const ttr_error *broken, tt
 
 ttr_status input_fill(struct input *in, uint64_t offset, size_t need, ttr_error *error)
 {
-    ttr_error own;
-    ttr_status status = source_fill(in->source, offset, need, &in->window, &own);
+    ttr_error ctx;
+    ttr_status status = source_fill(in->source, offset, need, &in->window, &ctx);
     if (status == TTR_E_MALFORMED || status == TTR_E_TRUNCATED)
-        return input_add_stream_damage(in, &own, error);
+        return input_add_stream_damage(in, &ctx, error);
     if (status != TTR_OK && error)
-        *error = own;
+        *error = ctx;
     return status;
 }
 
@@ -285,14 +285,14 @@ static void input_close(ttr_reader *reader)
     struct input *in = (struct input *)reader;
     const struct alloc *alloc = &in->base.t->counted;
     free_events(in);
-    if (in->own)
+    if (in->ctx)
         in->format->reader->close(in);
     source_close(in->source);
     diagnostics_free(&in->notes);
     options_free(alloc, in->format_options, in->format_options_n);
     buffer_free(&in->description);
     alloc_free(alloc, in->clocks, in->clocks_capacity, sizeof *in->clocks);
-    alloc_free(alloc, in->own, 1, in->format->reader->state_size);
+    alloc_free(alloc, in->ctx, 1, in->format->reader->state_size);
     alloc_free(alloc, in->pending_error, 1, sizeof *in->pending_error);
     alloc_free(alloc, in, 1, sizeof *in);
 }
@@ -360,7 +360,7 @@ static struct input *input_of_reader(ttr_reader *reader, size_t index)
     return index == 0 ? (struct input *)reader : NULL;
 }
 
-static struct notes *input_diagnostics(ttr_reader *reader)
+static struct diagnostics *input_diagnostics(ttr_reader *reader)
 {
     return &((struct input *)reader)->notes;
 }
@@ -406,7 +406,7 @@ static void input_rank(ttr_reader *reader, uint32_t *next)
     in->base.t->sources[in->id].rank = (*next)++;
 }
 
-static void input_renames(ttr_reader *reader, struct renames *renames, uint32_t lane)
+static void input_renames(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
 {
     struct input *in = (struct input *)reader;
     in->renames = renames;
@@ -430,9 +430,9 @@ static ttr_status init_input(struct input *in, const char *path, const ttr_read_
                              ttr_error *error)
 {
     ttr *t = in->base.t;
-    in->own = alloc_zero(&t->counted, 1, in->format->reader->state_size);
+    in->ctx = alloc_zero(&t->counted, 1, in->format->reader->state_size);
     in->id = context_add_source(t, path, in->format->name);
-    if (!in->own || in->id == UINT16_MAX)
+    if (!in->ctx || in->id == UINT16_MAX)
         return fail_memory(error);
     if (!options)
         return TTR_OK;

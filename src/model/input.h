@@ -40,10 +40,10 @@
 struct input {
     struct ttr_reader base;
     const struct format *format;
-    void *own; /* state of the format, format->reader->state_size bytes */
+    void *ctx; /* state of the format, format->reader->state_size bytes */
     struct source *source;
     struct window window; /* bytes obtained by input_fill */
-    struct notes notes;
+    struct diagnostics notes;
     uint64_t size;     /* bytes of the input, if the format knows; 0 = ask the source */
     ttr_event *events; /* buffer of `batch` events; NULL before the first `next` */
     uint32_t batch;    /* maximum number of events per batch; fixed once reading has begun */
@@ -55,9 +55,10 @@ struct input {
     int64_t stopped_at;
     /* buffer supplied by the caller for events; NULL = the input allocates it */
     ttr_event *lent;
-    struct renames *renames; /* queue for names set between events; NULL = names apply at once */
-    uint16_t id;             /* ttr_event.source */
-    uint32_t flags;          /* TTR_READ_* */
+    struct pending_names
+        *renames;   /* queue for names set between events; NULL = names apply at once */
+    uint16_t id;    /* ttr_event.source */
+    uint32_t flags; /* TTR_READ_* */
     uint64_t max_record;
     int64_t time_offset;
     uint64_t events_total, lost, lost_packets, gaps;

@@ -77,7 +77,7 @@ bool output_is_own_raw(const struct ttr_writer *out, const ttr_event *event)
 void output_free(struct ttr_writer *out)
 {
     const struct alloc *alloc = &out->t->counted;
-    if (out->own && out->format->writer->drop)
+    if (out->ctx && out->format->writer->drop)
         out->format->writer->drop(out);
     sink_abandon(out->sink);
     folder_abandon(out->folder);
@@ -85,7 +85,7 @@ void output_free(struct ttr_writer *out)
     options_free(alloc, out->format_options, out->format_options_n);
     alloc_free(alloc, out->told, out->format->writer->losses_n, sizeof *out->told);
     alloc_free(alloc, out->ledger, out->format->writer->losses_n, sizeof *out->ledger);
-    alloc_free(alloc, out->own, 1, out->format->writer->state_size);
+    alloc_free(alloc, out->ctx, 1, out->format->writer->state_size);
     alloc_free(alloc, out, 1, sizeof *out);
 }
 
@@ -94,10 +94,10 @@ static ttr_status init_output(struct ttr_writer *out, const ttr_write_options *o
 {
     const struct alloc *alloc = &out->t->counted;
     const struct format *format = out->format;
-    out->own = alloc_zero(alloc, 1, format->writer->state_size);
+    out->ctx = alloc_zero(alloc, 1, format->writer->state_size);
     out->ledger = alloc_zero(alloc, format->writer->losses_n, sizeof *out->ledger);
     out->told = alloc_zero(alloc, format->writer->losses_n, sizeof *out->told);
-    if (!out->own || (format->writer->losses_n && (!out->ledger || !out->told)))
+    if (!out->ctx || (format->writer->losses_n && (!out->ledger || !out->told)))
         return fail_memory(error);
     if (format->writer->losses_n)
         memcpy(out->ledger, format->writer->losses, format->writer->losses_n * sizeof *out->ledger);

@@ -19,7 +19,7 @@ struct parallel_writer;
 struct ttr_writer {
     ttr *t;
     const struct format *format;
-    void *own;                  /* state of the format, format->writer->state_size bytes */
+    void *ctx;                  /* state of the format, format->writer->state_size bytes */
     struct sink *sink;          /* NULL if the format writes a folder */
     struct folder_sink *folder; /* NULL if the format writes a file */
     struct buffer buffer;

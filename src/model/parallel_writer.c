@@ -136,13 +136,13 @@ static void format_claimed_batch(struct worker *worker, uint64_t number, const t
 {
     struct ttr_writer *writer = worker->writer;
     struct slot *slot = &worker->shared->slot[number % SLOTS];
-    struct buffer *text = &worker->text[number % SLOTS], own = writer->buffer;
+    struct buffer *text = &worker->text[number % SLOTS], ctx = writer->buffer;
     writer->buffer = *text;
     slot->status = writer->format->writer->write(writer, batch, &slot->error);
     if (slot->status == TTR_OK && writer->buffer.failed)
         slot->status = fail_memory(&slot->error);
     *text = writer->buffer;
-    writer->buffer = own;
+    writer->buffer = ctx;
     slot->text = text;
     slot->has_lost = writer->losses_total > 0;
     for (size_t i = 0; slot->has_lost && i < writer->format->writer->losses_n; i++) {
@@ -209,20 +209,20 @@ static bool make_writer(struct worker *worker, ttr *t)
 
 /* Thread function of a helper: reads the trace again and formats the batches that it reaches first.
  * Ignores failures, since the caller's reader meets the same ones. */
-static void *helper_main(void *own)
+static void *helper_main(void *ctx)
 {
-    struct worker *worker = own;
+    struct worker *worker = ctx;
     struct parallel_writer *shared = worker->shared;
     const ttr *of = shared->out->t;
     const ttr_options options = {.size = sizeof options,
                                  .resize = of->alloc.resize,
-                                 .user_data = of->alloc.own,
+                                 .user_data = of->alloc.ctx,
                                  .max_memory = of->max_memory};
     ttr *t = ttr_new(&options);
     if (t)
         context_share_descriptors(t, of);
     ttr_reader *in =
-        t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.own, t) : NULL;
+        t && !atomic_load(&shared->is_ending) ? shared->again.open(shared->again.ctx, t) : NULL;
     ttr_batch batch;
     ttr_error error;
     if (in && make_writer(worker, t))

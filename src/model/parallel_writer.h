@@ -14,8 +14,8 @@
 
 /* Opens the trace again, in the context of a helper thread. */
 struct reader_reopener {
-    ttr_reader *(*open)(void *own, ttr *t);
-    void *own;
+    ttr_reader *(*open)(void *ctx, ttr *t);
+    void *ctx;
 };
 
 /* Starts `threads` helper threads, at least 1. Nothing may have been written, and the format must

@@ -3,15 +3,15 @@
 
 #include "model/context.h"
 
-void pending_names_init(struct renames *renames, ttr *t)
+void pending_names_init(struct pending_names *renames, ttr *t)
 {
-    *renames = (struct renames){.t = t};
+    *renames = (struct pending_names){.t = t};
 }
 
-void pending_names_free(struct renames *renames)
+void pending_names_free(struct pending_names *renames)
 {
     alloc_free(&renames->t->counted, renames->waiting, renames->room, sizeof *renames->waiting);
-    *renames = (struct renames){.t = renames->t};
+    *renames = (struct pending_names){.t = renames->t};
 }
 
 static bool name_precedes(const struct pending_name *a, const struct pending_name *b)
@@ -21,7 +21,7 @@ static bool name_precedes(const struct pending_name *a, const struct pending_nam
     return a->lane != b->lane ? a->lane < b->lane : a->told < b->told;
 }
 
-bool pending_names_add(struct renames *renames, const struct rename *what, int64_t time,
+bool pending_names_add(struct pending_names *renames, const struct rename *what, int64_t time,
                        uint32_t lane)
 {
     const struct pending_name added = {
@@ -49,7 +49,7 @@ void name_change_apply(ttr *t, const struct rename *what)
 }
 
 /* Removes the first name from the heap. */
-static void remove_first_name(struct renames *renames)
+static void remove_first_name(struct pending_names *renames)
 {
     struct pending_name *heap = renames->waiting;
     const struct pending_name last = heap[--renames->n];
@@ -64,13 +64,13 @@ static void remove_first_name(struct renames *renames)
     heap[at] = last;
 }
 
-static void apply_first_name(struct renames *renames)
+static void apply_first_name(struct pending_names *renames)
 {
     name_change_apply(renames->t, &renames->waiting[0].what);
     remove_first_name(renames);
 }
 
-void pending_names_apply_all(struct renames *renames)
+void pending_names_apply_all(struct pending_names *renames)
 {
     while (renames->n)
         apply_first_name(renames);
@@ -85,7 +85,7 @@ static bool event_precedes_name(const ttr *t, const ttr_event *event,
            (event->time == next->time && t->sources[event->source].lane < next->lane);
 }
 
-uint32_t pending_names_apply(struct renames *renames, const ttr_batch *batch)
+uint32_t pending_names_apply(struct pending_names *renames, const ttr_batch *batch)
 {
     uint32_t n = 0;
     while (renames->n &&

@@ -32,33 +32,33 @@ struct pending_name {
     struct rename what;
 };
 
-struct renames {
+struct pending_names {
     ttr *t;
     struct pending_name *waiting; /* binary min-heap by time, lane, arrival */
     size_t n, room;
     uint64_t told;
 };
 
-void pending_names_init(struct renames *renames, ttr *t);
-void pending_names_free(struct renames *renames);
+void pending_names_init(struct pending_names *renames, ttr *t);
+void pending_names_free(struct pending_names *renames);
 
 /* Queues a name until its time. Returns false if memory runs out. */
-TTR_MUST bool pending_names_add(struct renames *renames, const struct rename *what, int64_t time,
-                                uint32_t lane);
+TTR_MUST bool pending_names_add(struct pending_names *renames, const struct rename *what,
+                                int64_t time, uint32_t lane);
 
 /* Applies a name immediately. */
 void name_change_apply(ttr *t, const struct rename *what);
 
 /* Applies all queued names. */
-void pending_names_apply_all(struct renames *renames);
+void pending_names_apply_all(struct pending_names *renames);
 
 /* Applies the names due at the batch's first event. Returns the number of events that precede the
  * next name. */
-uint32_t pending_names_apply(struct renames *renames, const ttr_batch *batch);
+uint32_t pending_names_apply(struct pending_names *renames, const ttr_batch *batch);
 
 /* Shortens a batch to the events before the next name, at least one. *rest: the other events, to be
  * returned next. */
-static inline void pending_names_split_batch(struct renames *renames, ttr_batch *batch,
+static inline void pending_names_split_batch(struct pending_names *renames, ttr_batch *batch,
                                              ttr_batch *rest)
 {
     const uint32_t n = renames->n ? pending_names_apply(renames, batch) : batch->n;

@@ -19,7 +19,7 @@ static ttr_id name_of(ttr *t, ttr_id id)
 }
 
 /* Adds two inputs with lanes 0 and 1. */
-static void set_up(ttr *t, uint16_t source[2], struct renames *renames)
+static void set_up(ttr *t, uint16_t source[2], struct pending_names *renames)
 {
     for (uint32_t i = 0; i < 2; i++) {
         source[i] = context_add_source(t, i ? "b" : "a", "x");
@@ -33,7 +33,7 @@ static void batch_is_split_before_next_name(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     set_up(t, source, &renames);
     const ttr_id thread = context_thread(t, source[0], 1, 2), one = ttr_text_add(t, "one", 3),
                  two = ttr_text_add(t, "two", 3);
@@ -81,7 +81,7 @@ static void names_apply_by_time_lane_and_arrival(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     uint64_t seed = 1;
     static uint32_t last[MANY]; /* expected: by time, the last name of the last lane */
     char text[16];
@@ -115,7 +115,7 @@ static void name_is_copied_from_thread_or_set_on_process(void **state)
     (void)state;
     ttr *t = ttr_new(NULL);
     uint16_t source[2];
-    struct renames renames;
+    struct pending_names renames;
     ttr_thread about;
     set_up(t, source, &renames);
     const ttr_id parent = context_thread(t, source[0], 1, 1),

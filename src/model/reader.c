@@ -15,13 +15,13 @@ static void clear_error(ttr_error *error)
 }
 
 /* Stores a failure for later reads. */
-static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *own,
+static void keep_failure(ttr_reader *reader, ttr_status status, const ttr_error *ctx,
                          ttr_error *error)
 {
     reader->stuck = status;
-    reader->stuck_error = *own;
+    reader->stuck_error = *ctx;
     if (error && status != TTR_END)
-        *error = *own;
+        *error = *ctx;
 }
 
 ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
@@ -31,13 +31,13 @@ ttr_status ttr_read(ttr_reader *reader, ttr_batch *batch, ttr_error *error)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    ttr_error own;
-    clear_error(&own);
+    ttr_error ctx;
+    clear_error(&ctx);
     reader->has_begun = true;
     *batch = (ttr_batch){0};
-    ttr_status status = reader->ops->next(reader, batch, &own);
+    ttr_status status = reader->ops->next(reader, batch, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &own, error);
+        keep_failure(reader, status, &ctx, error);
     return status;
 }
 
@@ -50,18 +50,18 @@ bool reader_can_read_until(ttr_reader *reader)
 
 ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_read *some, ttr_error *error)
 {
-    ttr_error own;
+    ttr_error ctx;
     some->is_stopped = false;
     if (reader->stuck != TTR_OK) {
         if (error && reader->stuck != TTR_END)
             *error = reader->stuck_error;
         return reader->stuck;
     }
-    clear_error(&own);
+    clear_error(&ctx);
     reader->has_begun = true;
-    ttr_status status = reader->ops->some(reader, some, &own);
+    ttr_status status = reader->ops->some(reader, some, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN)
-        keep_failure(reader, status, &own, error);
+        keep_failure(reader, status, &ctx, error);
     return status;
 }
 
@@ -104,7 +104,7 @@ void reader_assign_ranks(ttr_reader *reader, uint32_t *next)
         reader->ops->rank(reader, next);
 }
 
-void reader_set_pending_names(ttr_reader *reader, struct renames *renames, uint32_t lane)
+void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames, uint32_t lane)
 {
     if (reader->ops->renames && !reader->has_begun)
         reader->ops->renames(reader, renames, lane);
@@ -122,7 +122,7 @@ void reader_free_buffers(ttr_reader *reader)
         input_free_buffers(in);
 }
 
-struct notes *reader_diagnostics(ttr_reader *reader)
+struct diagnostics *reader_diagnostics(ttr_reader *reader)
 {
     return reader->ops->notes ? reader->ops->notes(reader) : NULL;
 }

@@ -9,8 +9,8 @@
 
 struct format;
 struct input;
-struct notes;
-struct renames;
+struct diagnostics;
+struct pending_names;
 
 /* Parameters of reader_read_until: a read of the events before a time, for merging many inputs. */
 struct reader_partial_read {
@@ -48,7 +48,7 @@ struct reader_ops {
     /* Makes it queue names of threads and processes in `renames`, with this lane, until the merging
      * reader applies them. Called before the first read; NULL = names apply after the batch that
      * precedes them. */
-    void (*renames)(struct ttr_reader *reader, struct renames *renames, uint32_t lane);
+    void (*renames)(struct ttr_reader *reader, struct pending_names *renames, uint32_t lane);
     /* Implements reader_read_until. With some NULL: returns TTR_OK if supported. NULL = not
      * supported. */
     ttr_status (*some)(struct ttr_reader *reader, struct reader_partial_read *some,
@@ -60,7 +60,7 @@ struct reader_ops {
     /* Returns the input of the report `index`; NULL past the last. NULL: it has no inputs. */
     struct input *(*input)(struct ttr_reader *reader, size_t index);
     /* Returns the diagnostics about the whole trace. NULL = none. */
-    struct notes *(*notes)(struct ttr_reader *reader);
+    struct diagnostics *(*notes)(struct ttr_reader *reader);
 };
 
 struct ttr_reader {
@@ -112,7 +112,7 @@ uint32_t reader_set_buffer(ttr_reader *reader, ttr_event *events);
 void reader_assign_ranks(ttr_reader *reader, uint32_t *next);
 
 /* Calls reader_ops.renames. `renames` must outlive the reader. */
-void reader_set_pending_names(ttr_reader *reader, struct renames *renames, uint32_t lane);
+void reader_set_pending_names(ttr_reader *reader, struct pending_names *renames, uint32_t lane);
 
 /* Returns true if reader_read_until is supported. The reader must then be read in no other way. */
 bool reader_can_read_until(ttr_reader *reader);
@@ -125,6 +125,6 @@ TTR_MUST ttr_status reader_read_until(ttr_reader *reader, struct reader_partial_
 struct input *reader_input(ttr_reader *reader, size_t index);
 
 /* Calls reader_ops.notes; may return NULL. */
-struct notes *reader_diagnostics(ttr_reader *reader);
+struct diagnostics *reader_diagnostics(ttr_reader *reader);
 
 #endif

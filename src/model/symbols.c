@@ -228,8 +228,8 @@ bool ttr_symbol_get(ttr *t, ttr_id thread, uint64_t address, int64_t time, ttr_s
     }
     if (function) {
         symbol->name = function->name;
-        ttr_id own = module_name(&t->symbols, function->module);
-        symbol->module = own ? own : symbol->module;
+        ttr_id ctx = module_name(&t->symbols, function->module);
+        symbol->module = ctx ? ctx : symbol->module;
         symbol->start = function->start;
         symbol->size_bytes = function->size;
     }

@@ -10,12 +10,12 @@
 #define PARALLEL_THREADS_MAX 64u /* helper threads */
 
 /* Stores the first failure and returns it. */
-static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *own,
+static ttr_status store_failure(struct ttr_writer *out, ttr_status status, const ttr_error *ctx,
                                 ttr_error *error)
 {
     if (status != TTR_OK && out->stuck == TTR_OK) {
         out->stuck = status;
-        out->stuck_error = *own;
+        out->stuck_error = *ctx;
         (void)snprintf(out->stuck_error.format, sizeof out->stuck_error.format, "%s",
                        out->format->name);
     }
@@ -45,8 +45,8 @@ static ttr_status refuse_loss(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *own, ttr *t),
-                         void *own)
+bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(void *ctx, ttr *t),
+                         void *ctx)
 {
     const bool is_fresh =
                    out->stuck == TTR_OK && !out->has_ended && out->events == 0 && !out->shared,
@@ -55,7 +55,7 @@ bool ttr_writer_parallel(ttr_writer *out, unsigned threads, ttr_reader *(*open)(
         return false;
     return parallel_writer_start(out,
                                  threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX,
-                                 &(struct reader_reopener){open, own});
+                                 &(struct reader_reopener){open, ctx});
 }
 
 bool ttr_writer_allow_stream_order(ttr_writer *out, ttr_reader *in)
@@ -75,55 +75,55 @@ ttr_status ttr_write(ttr_writer *out, const ttr_batch *batch, ttr_error *error)
         return store_failure(out, TTR_OK, NULL, error);
     if (out->has_ended)
         return refuse_ended(error);
-    ttr_error own = {0};
-    ttr_status status = out->shared ? parallel_writer_write(out, batch, &own)
-                                    : out->format->writer->write(out, batch, &own);
+    ttr_error ctx = {0};
+    ttr_status status = out->shared ? parallel_writer_write(out, batch, &ctx)
+                                    : out->format->writer->write(out, batch, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &own);
+        status = refuse_loss(out, &ctx);
     if (status == TTR_OK)
-        status = output_drain(out, &own);
-    return store_failure(out, status, &own, error);
+        status = output_drain(out, &ctx);
+    return store_failure(out, status, &ctx, error);
 }
 
 ttr_status ttr_flush(ttr_writer *out, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = out->stuck;
     if (status == TTR_OK && out->has_ended)
         return refuse_ended(error);
     if (status == TTR_OK)
-        status = parallel_writer_flush(out, &own);
+        status = parallel_writer_flush(out, &ctx);
     if (status == TTR_OK)
-        status = output_write_buffer(out, &own);
+        status = output_write_buffer(out, &ctx);
     if (status == TTR_OK)
-        status = out->folder ? folder_flush(out->folder, &own) : sink_flush(out->sink, &own);
-    return store_failure(out, status, &own, error);
+        status = out->folder ? folder_flush(out->folder, &ctx) : sink_flush(out->sink, &ctx);
+    return store_failure(out, status, &ctx, error);
 }
 
 ttr_status ttr_writer_end(ttr_writer *out, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (!out)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "the writer is NULL");
     if (out->has_ended)
         return store_failure(out, TTR_OK, NULL, error);
     ttr_status status = out->stuck;
     if (status == TTR_OK)
-        status = parallel_writer_flush(out, &own);
+        status = parallel_writer_flush(out, &ctx);
     if (status == TTR_OK)
-        status = out->format->writer->finish(out, &own);
+        status = out->format->writer->finish(out, &ctx);
     if (status == TTR_OK)
-        status = refuse_loss(out, &own);
+        status = refuse_loss(out, &ctx);
     if (status == TTR_OK)
-        status = output_write_buffer(out, &own);
+        status = output_write_buffer(out, &ctx);
     out->bytes = ttr_writer_bytes(out);
     out->has_ended = true;
     if (status == TTR_OK) {
-        status = out->folder ? folder_finish(out->folder, &own) : sink_finish(out->sink, &own);
+        status = out->folder ? folder_finish(out->folder, &ctx) : sink_finish(out->sink, &ctx);
         out->folder = NULL;
         out->sink = NULL;
     }
-    return store_failure(out, status, &own, error);
+    return store_failure(out, status, &ctx, error);
 }
 
 /* Stops the helper threads, if any, and frees a writer. */
@@ -170,9 +170,9 @@ uint64_t ttr_writer_events(const ttr_writer *out)
 size_t ttr_losses(ttr_writer *out, const ttr_loss **losses)
 {
     size_t n = 0;
-    ttr_error own = {0};
-    const ttr_status status = out->stuck == TTR_OK ? parallel_writer_flush(out, &own) : TTR_OK;
-    (void)store_failure(out, status, &own, NULL);
+    ttr_error ctx = {0};
+    const ttr_status status = out->stuck == TTR_OK ? parallel_writer_flush(out, &ctx) : TTR_OK;
+    (void)store_failure(out, status, &ctx, NULL);
     for (size_t i = 0; i < out->format->writer->losses_n; i++)
         if (out->ledger[i].count)
             out->told[n++] = out->ledger[i];

@@ -70,25 +70,25 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
 }
 
 /* A segment of notes. */
-struct notes {
+struct diagnostics {
     uint64_t offset, n;
     uint32_t type;
 };
 
 /* Reads a program header of either ELF class, which may be unaligned. */
-static struct notes parse_program_header(const uint8_t *bytes, bool is_wide)
+static struct diagnostics parse_program_header(const uint8_t *bytes, bool is_wide)
 {
     Elf64_Phdr wide;
     Elf32_Phdr narrow;
     if (is_wide) {
         memcpy(&wide, bytes, sizeof wide);
-        return (struct notes){wide.p_offset, wide.p_filesz, wide.p_type};
+        return (struct diagnostics){wide.p_offset, wide.p_filesz, wide.p_type};
     }
     memcpy(&narrow, bytes, sizeof narrow);
-    return (struct notes){narrow.p_offset, narrow.p_filesz, narrow.p_type};
+    return (struct diagnostics){narrow.p_offset, narrow.p_filesz, narrow.p_type};
 }
 
-static struct build_id read_notes_build_id(int fd, const struct notes *part)
+static struct build_id read_notes_build_id(int fd, const struct diagnostics *part)
 {
     struct build_id id = {.n = 0};
     struct buffer bytes;
@@ -121,7 +121,7 @@ static struct build_id read_elf_build_id(int fd)
     n = n < PROGRAM_HEADERS_MAX ? n : PROGRAM_HEADERS_MAX;
     ssize_t got = at <= INT64_MAX ? pread(fd, parts, n * size, (off_t)at) : 0;
     for (size_t i = 0; !id.n && got > 0 && (i + 1) * size <= (size_t)got; i++) {
-        struct notes part = parse_program_header(parts + i * size, is_wide);
+        struct diagnostics part = parse_program_header(parts + i * size, is_wide);
         if (part.type == PT_NOTE)
             id = read_notes_build_id(fd, &part);
     }

@@ -16,9 +16,9 @@ struct received {
     size_t lines, room;
 };
 
-static int64_t receive(void *own, const void *bytes, size_t n)
+static int64_t receive(void *ctx, const void *bytes, size_t n)
 {
-    struct received *received = own;
+    struct received *received = ctx;
     const char *at = bytes;
     if (n > received->room) {
         errno = ENOSPC;
@@ -66,9 +66,9 @@ static void reader_or_writer_failure_ends_copy(void **state)
                      TTR_E_IO);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 

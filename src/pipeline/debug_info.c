@@ -303,9 +303,9 @@ static uint64_t trace_of(const ttr *t, const ttr_event *event)
     return shares ? shares : event->source;
 }
 
-static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
+static size_t add_to(void *ctx, const ttr_event *event, const ttr_field **added)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     bool is_class = context_schema(info->t, event->schema)->event_class != NULL;
     uint8_t *verdict =
         is_class ? entry_of(info, &info->verdict, &info->verdicts_n, event->schema) : NULL;
@@ -337,9 +337,9 @@ static size_t add_to(void *own, const ttr_event *event, const ttr_field **added)
 
 /* Clears a full cache between batches, when no field refers to it: memory is bounded for any number
  * of addresses. */
-static void refresh(void *own)
+static void refresh(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     if (info->answers_n < ANSWERS_MAX)
         return;
     pair_map_free(&info->answer_of);
@@ -348,9 +348,9 @@ static void refresh(void *own)
     info->answers_n = 0;
 }
 
-static void close(void *own)
+static void close(void *ctx)
 {
-    struct debug_info *info = own;
+    struct debug_info *info = ctx;
     const struct alloc *alloc = &info->t->counted;
     alloc_free(alloc, info->change, info->change_n, 1);
     alloc_free(alloc, info->verdict, info->verdicts_n, 1);
@@ -401,6 +401,6 @@ ttr_reader *ttr_debug_info(ttr_reader *in, const ttr_debug_options *options, ttr
     }
     return field_injector_new(in,
                               &(struct field_injector_options){
-                                  .add = add_to, .refresh = refresh, .close = close, .own = info},
+                                  .add = add_to, .refresh = refresh, .close = close, .ctx = info},
                               error);
 }

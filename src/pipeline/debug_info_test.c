@@ -30,7 +30,7 @@ static void begin(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(alloc ? &(ttr_options){.size = sizeof(ttr_options),
                                                                 .resize = alloc->resize,
-                                                                .user_data = alloc->own}
+                                                                .user_data = alloc->ctx}
                                                : NULL)};
     scene->builder = scene->t ? ttr_builder_new(scene->t) : NULL;
 }
@@ -129,10 +129,10 @@ static void tell_link(struct scene *scene, int pid, uint64_t base)
 }
 
 /* Returns all that is known of the binary as text. */
-static void locate(void *own, const ttr_binary *binary, uint64_t address, ttr_location *place)
+static void locate(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
     static char text[3][100];
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     scene->asked++;
     place->binary = (ttr_text){text[0], (size_t)snprintf(text[0], 100, "%s%c%llx", binary->path.p,
                                                          binary->is_pic ? '+' : '@',

@@ -27,7 +27,7 @@ struct added {
 struct outer_schema {
     const struct field_injector *field_injector;
     const struct field_ops *ops; /* of the wrapped schema; may be NULL */
-    const void *own;
+    const void *ctx;
 };
 
 struct field_injector {
@@ -66,7 +66,7 @@ static struct outer_walk *outer_of(ttr_fields *fields)
 
 static void outer_begin(ttr_fields *fields)
 {
-    const struct outer_schema *schema = fields->own;
+    const struct outer_schema *schema = fields->ctx;
     const struct field_injector *field_injector = schema->field_injector;
     struct outer_walk *walk = outer_of(fields);
     uint32_t i = fields->event->stack;
@@ -74,16 +74,16 @@ static void outer_begin(ttr_fields *fields)
     walk->left =
         i && i <= field_injector->added_n ? field_injector->added[i - 1] : (struct added){.n = 0};
     walk->is_reached = walk->has_held = walk->gave_added = false;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (schema->ops)
         schema->ops->begin(fields);
 }
 
 static void outer_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct outer_schema *schema = fields->own;
+    const struct outer_schema *schema = fields->ctx;
     fields->ops = schema->ops && schema->ops->begin_group ? schema->ops : NULL;
-    fields->own = schema->own;
+    fields->ctx = schema->ctx;
     if (fields->ops)
         schema->ops->begin_group(fields, group);
 }
@@ -160,22 +160,22 @@ static bool outer_goes_on(const ttr_fields *fields, const ttr_value *text)
     return ops && ops->goes_on && !walk->gave_added && ops->goes_on(fields, text);
 }
 
-static uint64_t outer_packet(const void *own, const ttr_event *event)
+static uint64_t outer_packet(const void *ctx, const ttr_event *event)
 {
-    const struct outer_schema *schema = own;
-    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    const struct outer_schema *schema = ctx;
+    return schema->ops && schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
-static uint32_t outer_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t outer_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                              uint32_t room)
 {
-    const struct outer_schema *schema = own;
+    const struct outer_schema *schema = ctx;
     const struct field_injector *field_injector = schema->field_injector;
     ttr_event beneath = *event;
     beneath.stack =
         event->stack <= field_injector->added_n ? field_injector->added[event->stack - 1].stack : 0;
     return beneath.stack && schema->ops && schema->ops->frames
-               ? schema->ops->frames(schema->own, &beneath, addresses, room)
+               ? schema->ops->frames(schema->ctx, &beneath, addresses, room)
                : 0;
 }
 
@@ -206,7 +206,7 @@ static void annotator_close(ttr_reader *base)
                sizeof *field_injector->added);
     alloc_free(alloc, field_injector->event, field_injector->event_room,
                sizeof *field_injector->event);
-    field_injector->how.close(field_injector->how.own);
+    field_injector->how.close(field_injector->how.ctx);
     ttr_close(field_injector->in);
     alloc_free(alloc, field_injector, 1, sizeof *field_injector);
 }
@@ -224,9 +224,9 @@ static ttr_id make_schema(struct field_injector *field_injector, ttr_id beneath)
     if (!outer)
         return 0;
     field_injector->outer[field_injector->outer_n++] = outer;
-    *outer = (struct outer_schema){field_injector, schema.ops, schema.own};
+    *outer = (struct outer_schema){field_injector, schema.ops, schema.ctx};
     return context_add_schema(t, &(struct schema){.ops = &outer_ops,
-                                                  .own = outer,
+                                                  .ctx = outer,
                                                   .event_class = schema.event_class,
                                                   .beneath = beneath,
                                                   .has_number = schema.has_number,
@@ -256,7 +256,7 @@ static bool annotate(struct field_injector *field_injector, ttr_event *event)
 {
     struct added added = {.stack = event->stack};
     event->flags &= (uint8_t)~TTR_EVENT_RAW;
-    size_t n = field_injector->how.add(field_injector->how.own, event, &added.field);
+    size_t n = field_injector->how.add(field_injector->how.ctx, event, &added.field);
     if (n == 0)
         return true;
     if (n > UINT32_MAX) /* also ANNOTATE_FAILED */
@@ -284,7 +284,7 @@ static ttr_status annotator_next(ttr_reader *base, ttr_batch *batch, ttr_error *
     ttr_batch all;
     uint32_t n = 0;
     field_injector->added_n = 0;
-    field_injector->how.refresh(field_injector->how.own);
+    field_injector->how.refresh(field_injector->how.ctx);
     while (n == 0) {
         ttr_status status = ttr_read(field_injector->in, &all, error);
         if (status != TTR_OK)
@@ -325,7 +325,7 @@ static void annotator_crowd(ttr_reader *base, uint32_t batch)
     reader_set_batch_size(((struct field_injector *)base)->in, batch);
 }
 
-static struct notes *annotator_notes(ttr_reader *base)
+static struct diagnostics *annotator_notes(ttr_reader *base)
 {
     return reader_diagnostics(((struct field_injector *)base)->in);
 }
@@ -344,7 +344,7 @@ ttr_reader *field_injector_new(ttr_reader *in, const struct field_injector_optio
                                           .notes = annotator_notes};
     struct field_injector *field_injector = alloc_zero(&in->t->counted, 1, sizeof *field_injector);
     if (!field_injector) {
-        how->close(how->own);
+        how->close(how->ctx);
         ttr_close(in);
         (void)fail_memory(error);
         return NULL;

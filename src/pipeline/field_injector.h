@@ -1,6 +1,6 @@
 /* A stage that adds fields to events, as if the trace had them.
  *
- * The stage owns the reader that it wraps, and `own`.  Added fields and their texts are borrowed by
+ * The stage owns the reader that it wraps, and `ctx`.  Added fields and their texts are borrowed by
  * the events of a batch until the next read.  A chain of readers may have at most one such stage.
  */
 #ifndef TRACETTA_PIPELINE_FIELD_INJECTOR_H
@@ -13,11 +13,11 @@
 struct field_injector_options {
     /* Returns the fields to add to an event: all of one group, members directly after their struct.
      * Called for each event in order.  0 = none, FIELD_INJECTOR_FAILED = memory is exhausted. */
-    size_t (*add)(void *own, const ttr_event *event, const ttr_field **fields);
+    size_t (*add)(void *ctx, const ttr_event *event, const ttr_field **fields);
     /* The fields returned so far are no longer used; called between batches. */
-    void (*refresh)(void *own);
-    void (*close)(void *own);
-    void *own;
+    void (*refresh)(void *ctx);
+    void (*close)(void *ctx);
+    void *ctx;
 };
 
 /* Returns a reader that inserts the fields after the last one of their group.  Events lose

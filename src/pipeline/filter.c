@@ -240,7 +240,7 @@ static uint32_t filter_kinds(ttr_reader *base)
     return reader_kinds(((struct filter *)base)->in);
 }
 
-static struct notes *filter_notes(ttr_reader *base)
+static struct diagnostics *filter_notes(ttr_reader *base)
 {
     return reader_diagnostics(((struct filter *)base)->in);
 }

@@ -13,7 +13,7 @@ ttr_status read_all_batches(ttr_reader *in, const struct read_loop *read_loop, t
     for (uint64_t i = 1; status == TTR_OK; i++) {
         status = ttr_read(in, &batch, error);
         if (status == TTR_OK)
-            status = read_loop->on_batch(read_loop->own, &batch, error);
+            status = read_loop->on_batch(read_loop->ctx, &batch, error);
         if (status == TTR_OK && read_loop->progress && i % BATCHES_PER_PROGRESS == 0 &&
             !read_loop->progress(read_loop->progress_ctx))
             return fail(error, TTR_AGAIN, NO_OFFSET, "ended early on request");

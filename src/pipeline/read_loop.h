@@ -5,9 +5,9 @@
 #include <tracetta/tracetta.h>
 
 struct read_loop {
-    ttr_status (*on_batch)(void *own, const ttr_batch *batch,
+    ttr_status (*on_batch)(void *ctx, const ttr_batch *batch,
                            ttr_error *error); /* any status but TTR_OK stops reading */
-    void *own;
+    void *ctx;
     ttr_progress progress; /* may be NULL */
     void *progress_ctx;
 };

@@ -28,14 +28,14 @@ void stage_notes_add(struct stage_notes *stage_notes, ttr_severity severity, uin
 
 void stage_notes_report(struct stage_notes *stage_notes, ttr_report *report)
 {
-    const struct notes *own = &stage_notes->notes;
-    size_t n = report->notes_n + own->n;
-    if (own->n == 0 || !alloc_reserve(own->alloc, (void **)&stage_notes->both,
+    const struct diagnostics *ctx = &stage_notes->notes;
+    size_t n = report->notes_n + ctx->n;
+    if (ctx->n == 0 || !alloc_reserve(ctx->alloc, (void **)&stage_notes->both,
                                       &stage_notes->capacity, n, sizeof *stage_notes->both))
         return;
     if (report->notes_n)
         memcpy(stage_notes->both, report->notes, report->notes_n * sizeof *stage_notes->both);
-    memcpy(stage_notes->both + report->notes_n, own->note, own->n * sizeof *stage_notes->both);
+    memcpy(stage_notes->both + report->notes_n, ctx->note, ctx->n * sizeof *stage_notes->both);
     report->notes = stage_notes->both;
     report->notes_n = n;
 }

@@ -7,7 +7,7 @@
 #include "model/diagnostics.h"
 
 struct stage_notes {
-    struct notes notes;
+    struct diagnostics notes;
     ttr_diagnostic *both; /* joined array of the last report */
     size_t capacity;
 };

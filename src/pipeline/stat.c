@@ -152,9 +152,9 @@ static bool add_duration(struct ttr_stat *stat, uint32_t at, uint64_t duration)
     return true;
 }
 
-static bool count_span(void *own, const struct complete_span *span)
+static bool count_span(void *ctx, const struct complete_span *span)
 {
-    struct ttr_stat *stat = own;
+    struct ttr_stat *stat = ctx;
     const struct event_ref *event = span->event;
     ttr_stat_row key = {.provider = event->provider,
                         .category = event->category,
@@ -179,9 +179,9 @@ static bool count_span(void *own, const struct complete_span *span)
     return add_duration(stat, at, duration);
 }
 
-static ttr_status count_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status count_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_stat *stat = own;
+    struct ttr_stat *stat = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP)
@@ -274,11 +274,11 @@ static void sort_rows(struct ttr_stat *stat)
     }
 }
 
-ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *own, ttr_error *error)
+ttr_stat *ttr_stat_new(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx, ttr_error *error)
 {
     struct ttr_stat *stat = alloc_zero(&t->counted, 1, sizeof *stat);
     const struct read_loop read_loop = {
-        .on_batch = count_batch, .own = stat, .progress = progress, .progress_ctx = own};
+        .on_batch = count_batch, .ctx = stat, .progress = progress, .progress_ctx = ctx};
     if (!stat) {
         (void)fail_memory(error);
         return NULL;

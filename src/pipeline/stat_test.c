@@ -150,9 +150,9 @@ static void providers_and_kinds_have_rows_of_their_own(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    ++*(unsigned *)own;
+    ++*(unsigned *)ctx;
     return false;
 }
 
@@ -201,7 +201,7 @@ static void unended_begins_use_bounded_memory(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, N, 5, 100000);
     size_t before = heap.bytes;

@@ -103,23 +103,23 @@ static void sum_event(struct summing *summing, const ttr_event *event)
     }
 }
 
-static ttr_status sum_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status sum_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct summing *summing = own;
+    struct summing *summing = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
         sum_event(summing, ttr_batch_at(batch, i));
     return summing->is_out_of_memory ? fail_memory(error) : TTR_OK;
 }
 
 ttr_status ttr_summarize(ttr *t, ttr_reader *in, ttr_summary *summary, ttr_progress progress,
-                         void *own, ttr_error *error)
+                         void *ctx, ttr_error *error)
 {
     struct summing summing = {.t = t,
                               .alloc = &t->counted,
                               .summary = summary,
                               .is_scattered = reader_allow_stream_order(in)};
     const struct read_loop read_loop = {
-        .on_batch = sum_batch, .own = &summing, .progress = progress, .progress_ctx = own};
+        .on_batch = sum_batch, .ctx = &summing, .progress = progress, .progress_ctx = ctx};
     struct seen *all[] = {&summing.threads, &summing.processes, &summing.names, &summing.providers};
     *summary = (ttr_summary){0};
     ttr_status status = read_all_batches(in, &read_loop, error);

@@ -65,9 +65,9 @@ static void empty_trace_summary_is_zero(void **state)
     ttr_free(t);
 }
 
-static bool stop_at_once(void *own)
+static bool stop_at_once(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 

@@ -143,12 +143,12 @@ bool recover_list(struct recovery *recovery, const ttr *t, ttr_reader *reader,
  * has it. */
 static bool is_bare_used(const struct recover_places *places, size_t at)
 {
-    const struct recover_place *own = &places->list[at];
+    const struct recover_place *ctx = &places->list[at];
     for (size_t i = 0; i < places->n; i++) {
         const struct recover_place *other = &places->list[i];
-        const bool is_below = other->bare_n > own->bare_n && other->path[own->bare_n] == '/';
-        if (i != at && (is_below || other->bare_n == own->bare_n) &&
-            memcmp(other->path, own->path, own->bare_n) == 0)
+        const bool is_below = other->bare_n > ctx->bare_n && other->path[ctx->bare_n] == '/';
+        if (i != at && (is_below || other->bare_n == ctx->bare_n) &&
+            memcmp(other->path, ctx->path, ctx->bare_n) == 0)
             return true;
     }
     return false;

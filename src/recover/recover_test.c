@@ -281,7 +281,7 @@ static void failing_memory_is_reported_and_nothing_leaks(void **state)
         struct support_heap heap;
         support_heap_init(&heap, fail_at);
         const ttr_options context = {
-            .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
+            .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
         const ttr_write_options writing = {.size = sizeof writing, .flags = TTR_WRITE_OVERWRITE};
         const ttr_recover_options options = {
             .size = sizeof options, .context = &context, .writing = &writing};

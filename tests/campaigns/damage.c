@@ -55,9 +55,9 @@ struct pieces {
     uint64_t state;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->n - pieces->at,
            give = 1 + (size_t)(support_random(&pieces->state) % 3000);
     give = give < left ? give : left;
@@ -147,7 +147,7 @@ static void read_input(const struct reading *reading, struct outcome *outcome)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr_options context = {
-        .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
+        .size = sizeof context, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     ttr_read_options options = {
         .size = sizeof options, .from = reading->format, .flags = reading->flags};
     struct pieces pieces = {.bytes = reading->bytes, .n = reading->n, .state = reading->n + 1};

@@ -37,9 +37,9 @@ struct feed {
 
 static const char *const wrappings[] = {"copied", "sorted", "merged", "filtered", "paired"};
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct feed *feed = own;
+    struct feed *feed = ctx;
     size_t end = feed->bytes->n < feed->most ? feed->bytes->n : feed->most, left = end - feed->at;
     if (left == 0 && feed->most < feed->bytes->n) {
         errno = EIO;
@@ -53,9 +53,9 @@ static int64_t pull(void *own, void *to, size_t n)
     return (int64_t)n;
 }
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct chain *chain = own;
+    struct chain *chain = ctx;
     size_t left = chain->room - chain->written;
     (void)bytes;
     if (left == 0 && n) {
@@ -141,7 +141,7 @@ static ttr_status run(struct chain *chain, ttr_error *error)
     *error = (ttr_error){.status = TTR_E_NOMEM};
     chain->written = chain->events = 0;
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_status status = t ? run_in(t, chain, error) : TTR_E_NOMEM;
     ttr_free(t);
     chain->requests = heap.requests;

@@ -42,9 +42,9 @@ static size_t take_name(char *name, size_t i, bool is_named, const uint8_t *byte
 {
     static const char *const first[] = {ANCHOR, "s0", "index/s0.idx"};
     if (is_named && n) {
-        const size_t own = bytes[0] < n - 1 ? bytes[0] : n - 1;
-        (void)snprintf(name, NAME_MAX_N, "%.*s", (int)own, (const char *)bytes + 1);
-        return 1 + own;
+        const size_t ctx = bytes[0] < n - 1 ? bytes[0] : n - 1;
+        (void)snprintf(name, NAME_MAX_N, "%.*s", (int)ctx, (const char *)bytes + 1);
+        return 1 + ctx;
     }
     if (i < 3)
         (void)snprintf(name, NAME_MAX_N, "%s", first[i]);

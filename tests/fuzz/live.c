@@ -41,9 +41,9 @@ static void cook(struct daemon *daemon, const uint8_t *recipe, size_t n)
 }
 
 /* A connection on which the daemon has said what it says, up to the cut, and hung up. */
-static struct socket *dial(void *own, ttr_error *error)
+static struct socket *dial(void *ctx, ttr_error *error)
 {
-    struct daemon *daemon = own;
+    struct daemon *daemon = ctx;
     int pair[2];
     size_t end = daemon->connections == 0 && daemon->cut ? daemon->cut : daemon->bytes.n;
     if (daemon->connections == 2 ||

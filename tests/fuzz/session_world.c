@@ -173,11 +173,11 @@ static size_t read_link(struct link *link, const uint8_t *script, size_t n, size
     return at;
 }
 
-static void *resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
     const struct alloc *real = __real_alloc_default();
-    void *block = real->resize(real->own, old, old_size, new_size);
-    (void)own;
+    void *block = real->resize(real->ctx, old, old_size, new_size);
+    (void)ctx;
     if (new_size > 0 && !block)
         return NULL;
     size_t held = atomic_fetch_add(&world.held, new_size - (old ? old_size : 0)) + new_size -

@@ -34,9 +34,9 @@ struct pieces {
     uint64_t state, most;
 };
 
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct pieces *pieces = own;
+    struct pieces *pieces = ctx;
     size_t left = pieces->bytes->n - pieces->at,
            give = 1 + (size_t)(support_random(&pieces->state) % pieces->most);
     give = give < left ? give : left;
@@ -77,8 +77,8 @@ static struct sum add_up(ttr *t, ttr_reader *in)
     while (in && (status = ttr_read(in, &batch, NULL)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
             const ttr_event *event = ttr_batch_at(&batch, i);
-            uint64_t hash = hash_event(t, event), *own = &sum.of_source[event->source % SOURCES];
-            *own = hash_pair(*own, hash);
+            uint64_t hash = hash_event(t, event), *ctx = &sum.of_source[event->source % SOURCES];
+            *ctx = hash_pair(*ctx, hash);
             sum.backward += sum.n && event->time < sum.last;
             sum.last = event->time;
             sum.n++;

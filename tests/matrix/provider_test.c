@@ -23,9 +23,9 @@ struct kept {
     uint32_t n;
 };
 
-static int keep_add(void *own, const ttr_tracepoint_request *wish, uint32_t *index)
+static int keep_add(void *ctx, const ttr_tracepoint_request *wish, uint32_t *index)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     for (*index = 0; *index < kept->n && strcmp(kept->names[*index], wish->name) != 0;)
         ++*index;
     assert_in_range(*index, 0, 15);
@@ -35,9 +35,9 @@ static int keep_add(void *own, const ttr_tracepoint_request *wish, uint32_t *ind
     return 0;
 }
 
-static int keep_write(void *own, uint32_t index, uint8_t *event, size_t n)
+static int keep_write(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct kept *kept = own;
+    struct kept *kept = ctx;
     size_t name_n = strlen(kept->names[index]) + 1;
     uint8_t size[4];
     store_u32le(size, (uint32_t)(4 + name_n + n));

@@ -156,7 +156,7 @@ static inline void expect_in_payload(struct table *table, const struct layout_cu
     for (unsigned i = 0; i < 2; i++) {
         ttr_fields fields = {.event = &event,
                              .ops = &layout_field_ops,
-                             .own = &schema,
+                             .ctx = &schema,
                              .state = {(uintptr_t)layout_iter_start(table->layout),
                                        layout_iter_start_flags(&schema)}};
         const struct layout_iter *walk = (const struct layout_iter *)fields.state;

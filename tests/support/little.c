@@ -58,7 +58,7 @@ static const char *name_of(const char *path)
 
 static ttr_status stream_open(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr *t = in->base.t;
     const char *name = name_of(ttr_text_get(t, t->sources[in->id].path).p);
     stream->schema =
@@ -70,7 +70,7 @@ static ttr_status stream_open(struct input *in, ttr_error *error)
 
 static void stream_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     *stream = (struct stream){.schema = stream->schema,
                               .thread = stream->thread,
                               .name = stream->name,
@@ -90,7 +90,7 @@ static int64_t time_at(struct input *in, uint64_t record)
 /* The first record that may reach into the range. */
 static uint64_t find_from(struct input *in)
 {
-    const struct stream *stream = in->own;
+    const struct stream *stream = in->ctx;
     uint64_t low = 0, high = source_disk_size(in->source) / LITTLE_RECORD;
     if (!stream->has_range || !source_is_seekable(in->source) || stream->from < DURATION_MAX)
         return 0;
@@ -106,7 +106,7 @@ static uint64_t find_from(struct input *in)
 
 static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uint8_t kind)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr_event *event = input_add_event(in);
     event->kind = kind;
     event->flags = TTR_EVENT_RAW;
@@ -122,7 +122,7 @@ static void add_event(struct input *in, const uint8_t *bytes, uint32_t size, uin
 /* The record that the window begins with, at stream->at. */
 static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     int64_t time = (int64_t)load_u64le(bytes);
     uint64_t duration = load_u64le(bytes + 8);
     if (load_u64le(bytes + 16) == UINT64_MAX) {
@@ -142,7 +142,7 @@ static ttr_status decode_record(struct input *in, const uint8_t *bytes, ttr_erro
 
 static ttr_status read_head(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr_status status = input_fill(in, 0, LITTLE_HEAD, error);
     if (status != TTR_OK)
         return status;
@@ -156,7 +156,7 @@ static ttr_status read_head(struct input *in, ttr_error *error)
 
 static ttr_status stream_next(struct input *in, ttr_error *error)
 {
-    struct stream *stream = in->own;
+    struct stream *stream = in->ctx;
     ttr_status status = stream->at == 0 ? read_head(in, error) : TTR_OK;
     if (status != TTR_OK || in->n)
         return status;
@@ -178,7 +178,7 @@ static ttr_status stream_next(struct input *in, ttr_error *error)
 
 static void stream_close(struct input *in)
 {
-    const struct stream *stream = in->own;
+    const struct stream *stream = in->ctx;
     context_drop_schema(in->base.t, stream->schema);
 }
 
@@ -287,7 +287,7 @@ static ttr_status little_create(struct ttr_writer *out, ttr_error *error)
 static struct sink *file_of(struct ttr_writer *out, const ttr_event *event, bool is_own,
                             ttr_error *error)
 {
-    struct writing *writing = out->own;
+    struct writing *writing = out->ctx;
     char name[PATH_MAX];
     ttr_thread thread = {.tid = 0};
     uint16_t source = is_own ? event->source : 0;
@@ -328,7 +328,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     uint8_t bytes[LITTLE_RECORD];
     ttr_field field;
     bool is_own = output_is_own_raw(out, event) &&
-                  (event->kind == TTR_KIND_DEFINITION || is_copied(out->own, event->source));
+                  (event->kind == TTR_KIND_DEFINITION || is_copied(out->ctx, event->source));
     if (event->kind == TTR_KIND_DEFINITION && !is_own)
         return TTR_OK;
     struct sink *sink = file_of(out, event, is_own, error);
@@ -359,7 +359,7 @@ static ttr_status little_write(struct ttr_writer *out, const ttr_batch *batch, t
 
 static ttr_status little_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct writing *writing = out->own;
+    struct writing *writing = out->ctx;
     struct sink *anchor = folder_create_file(out->folder, "little.txt", error);
     ttr_status status = !anchor
                             ? error->status

@@ -429,7 +429,7 @@ static void hundreds_of_files_take_bounded_memory_and_come_in_order(void **state
     }
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_reader *reader = ttr_open(t, in_place("trace"), NULL, NULL);
     struct seen seen = read_all(t, reader);
     assert_int_equal(seen.events, FILES * 200);
@@ -642,7 +642,7 @@ static void the_list_of_formats_says_which_are_folders_and_want_order(void **sta
 static bool converts_through(const struct alloc *alloc)
 {
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
     ttr_error error = {0};
     if (!t)
         return false;

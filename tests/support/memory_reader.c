@@ -169,9 +169,9 @@ void memory_events_free(ttr_event *events, size_t n)
     for (size_t i = 0; i < n; i++) {
         union {
             const uint8_t *borrowed;
-            void *own;
+            void *ctx;
         } payload = {.borrowed = events[i].payload};
-        drop(payload.own);
+        drop(payload.ctx);
         events[i].payload = NULL;
     }
 }
@@ -233,7 +233,7 @@ void memory_fail_each(bool (*scenario)(ttr *t, const ttr_event *events, size_t n
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
         memory_random_events(t, events, n, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         is_through = scenario(t, events, n);

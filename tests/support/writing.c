@@ -12,9 +12,9 @@
 #include "base/buffer.h"
 #include "support/support.h"
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct writing *w = own;
+    struct writing *w = ctx;
     size_t take = n < w->room - w->n ? n : w->room - w->n;
     if (take == 0) {
         errno = ENOSPC;
@@ -31,9 +31,9 @@ static int64_t push(void *own, const void *bytes, size_t n)
     return (int64_t)take;
 }
 
-int64_t writing_to_buffer(void *own, const void *bytes, size_t n)
+int64_t writing_to_buffer(void *ctx, const void *bytes, size_t n)
 {
-    struct buffer *to = own;
+    struct buffer *to = ctx;
     buffer_add(to, bytes, n);
     return to->failed ? -1 : (int64_t)n;
 }
@@ -245,7 +245,7 @@ static bool scenario(const struct alloc *alloc)
     struct writing w = {.room = SIZE_MAX};
     open_with(&w,
               &(ttr_options){
-                  .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own},
+                  .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx},
               format_under_test(NULL), NULL);
     if (w.writer)
         writing_everything(&w);

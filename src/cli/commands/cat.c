@@ -41,7 +41,7 @@ int run_cat(struct call *call)
     style.from_ns = inputs.from_ns;
     style.to_ns = inputs.to_ns;
     style.has_color = !call->set.quiet && call->term.error_has_color && has_color;
-    copy_loop.own = &style;
+    copy_loop.ctx = &style;
     copy_loop.hides_losses = !call->set.verbose;
     copy_loop.see = is_babeltrace2 && !call->set.quiet ? style_report_gaps : NULL;
     outcome = copy_loop_open(&copy_loop, style.format, has_color ? TTR_WRITE_COLOR : 0);

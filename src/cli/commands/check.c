@@ -135,7 +135,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
     const struct findings *sum = &verdict->sum;
     struct trace trace;
     struct traces_walk walk;
-    char lost[LOST_TEXT], own[MESSAGE_TEXT_MAX];
+    char lost[LOST_TEXT], ctx[MESSAGE_TEXT_MAX];
     bool has_many = traces_count(verdict->inputs->reader) > 1, can_recover = false;
     ttr_severity from = call->set.verbose ? TTR_SEVERITY_REMARK : TTR_SEVERITY_ODD;
     traces_walk_begin(&walk, verdict->inputs->reader);
@@ -157,7 +157,7 @@ static void print_text(const struct call *call, const struct verdict *verdict)
                      sum->gaps == 1 ? "" : "s");
     if (verdict->error.status != TTR_OK) {
         (void)fputs("  reading ended early: ", stdout);
-        print_word(message_error_text(&verdict->error, own));
+        print_word(message_error_text(&verdict->error, ctx));
         (void)putchar('\n');
     }
     if (sum->damage_regions && can_recover && verdict->outcome == OUTCOME_NO) {
@@ -169,10 +169,10 @@ static void print_text(const struct call *call, const struct verdict *verdict)
 
 static void put_error(struct json *json, const ttr_error *error)
 {
-    char own[MESSAGE_TEXT_MAX];
+    char ctx[MESSAGE_TEXT_MAX];
     json_open(json, "error", '{');
     json_write_string(json, "status", ttr_status_text(error->status));
-    json_write_string(json, "text", message_error_text(error, own));
+    json_write_string(json, "text", message_error_text(error, ctx));
     if (error->offset != UINT64_MAX)
         json_uint(json, "offset", error->offset);
     json_close(json, '}');

@@ -98,9 +98,9 @@ static bool is_enough(const struct watch *watch)
 
 /* A ttr_pull that reads the session. Requests a stop when it is due; the end of the stream ends the
  * input. */
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
-    struct watch *watch = own;
+    struct watch *watch = ctx;
     ttr_error error;
     for (;;) {
         size_t got;

@@ -24,9 +24,9 @@ struct shares {
     struct share *share; /* indexed by ttr_event.source */
 };
 
-static void see_batch(void *own, const ttr_batch *batch)
+static void see_batch(void *ctx, const ttr_batch *batch)
 {
-    struct shares *shares = own;
+    struct shares *shares = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         struct share *share = &shares->share[event->source];
@@ -95,7 +95,7 @@ static struct share sum_shares(ttr_reader *reader, const struct shares *shares,
 static void put_share(struct json *json, const struct copy_loop *copy_loop,
                       const struct trace *trace)
 {
-    const struct share sum = sum_shares(copy_loop->in, copy_loop->own, trace);
+    const struct share sum = sum_shares(copy_loop->in, copy_loop->ctx, trace);
     const ttr_clock *clock = trace->report.clocks_n ? &trace->report.clocks[0] : NULL;
     json_write_string(json, "clock", clock && clock->name ? clock->name : "");
     json_uint(json, "written", sum.events);
@@ -177,7 +177,7 @@ int run_merge(struct call *call)
                                   .path = call->set.dry_run ? NULL : call->set.output,
                                   .see = shares.share ? see_batch : NULL,
                                   .put_input = shares.share ? put_share : NULL,
-                                  .own = &shares};
+                                  .ctx = &shares};
     outcome = copy_loop_open(&copy_loop, format, 0);
     if (outcome == OUTCOME_FINE) {
         (void)ttr_writer_allow_stream_order(copy_loop.out, copy_loop.in);

@@ -34,7 +34,7 @@ struct sidecar {
 /* One call of the command. */
 struct recovery {
     const struct call *call;
-    struct call own;        /* of the current trace: its paths */
+    struct call ctx;        /* of the current trace: its paths */
     char *path;             /* of its input */
     struct inputs inputs;   /* for pipes that are read */
     struct sidecar sidecar; /* of the current trace */
@@ -191,7 +191,7 @@ static int tell_failure(const struct call *call, const ttr_recover_step *step)
 {
     const struct copy_loop copy_loop = {.call = call, .path = step->output};
     const ttr_error *error = step->error;
-    char own[MESSAGE_TEXT_MAX];
+    char ctx[MESSAGE_TEXT_MAX];
     switch (step->failure) {
     case TTR_RECOVER_OPENING:
         return inputs_failed(call, step->input, error);
@@ -216,7 +216,7 @@ static int tell_failure(const struct call *call, const ttr_recover_step *step)
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_CHECK:
         message_failure(step->output, "cannot be read after recovery: %s; the input is as it was",
-                        message_error_text(error, own));
+                        message_error_text(error, ctx));
         return OUTCOME_OUTPUT;
     case TTR_RECOVER_NOT_CLEAN:
         message_failure(step->output,
@@ -278,7 +278,7 @@ static void end_progress(struct recovery *recovery)
 static void begin_progress(struct recovery *recovery, const ttr_recover_step *step,
                            const char *what)
 {
-    progress_begin(&recovery->progress, &recovery->own, step->t, step->reader, what);
+    progress_begin(&recovery->progress, &recovery->ctx, step->t, step->reader, what);
     recovery->writer = step->writer;
     recovery->is_shown = true;
 }
@@ -287,20 +287,20 @@ static void begin_progress(struct recovery *recovery, const ttr_recover_step *st
 static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
 {
     const struct call *call = recovery->call;
-    recovery->own = *call;
+    recovery->ctx = *call;
     recovery->path = (char *)(uintptr_t)step->input; /* not written to */
-    recovery->own.path = &recovery->path;
-    recovery->own.set.output = (char *)(uintptr_t)step->output;
+    recovery->ctx.path = &recovery->path;
+    recovery->ctx.set.output = (char *)(uintptr_t)step->output;
     const bool is_several = step->input != call->path[0]; /* traces of a directory */
     int outcome = OUTCOME_FINE;
     if (is_several) /* links in an output may lead back to any of the inputs */
         outcome = output_check(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
-        outcome = output_check(&recovery->own, step->output, NULL);
+        outcome = output_check(&recovery->ctx, step->output, NULL);
     if (outcome == OUTCOME_FINE)
-        outcome = plan_sidecar(&recovery->own, &recovery->sidecar);
+        outcome = plan_sidecar(&recovery->ctx, &recovery->sidecar);
     if (outcome == OUTCOME_FINE)
-        outcome = output_check(&recovery->own, recovery->sidecar.path, NULL);
+        outcome = output_check(&recovery->ctx, recovery->sidecar.path, NULL);
     recovery->outcome = outcome;
     return outcome == OUTCOME_FINE;
 }
@@ -309,7 +309,7 @@ static void begin_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     ttr_report report = {.size = sizeof report};
     if (step->pass == 0 && ttr_reader_report(step->reader, 0, &report))
-        inputs_warn_idle(&recovery->own, step->reader, report.format, 0);
+        inputs_warn_idle(&recovery->ctx, step->reader, report.format, 0);
     interrupt_remove(ttr_writer_temporary_path(step->writer));
     begin_progress(recovery, step, recovery->call->command->name);
 }
@@ -319,13 +319,13 @@ static void end_copy(struct recovery *recovery, const ttr_recover_step *step)
 {
     end_progress(recovery);
     if (step->error)
-        recovery->outcome = inputs_failed(&recovery->own, step->input, step->error);
+        recovery->outcome = inputs_failed(&recovery->ctx, step->input, step->error);
 }
 
 /* The copy is in its place. */
 static bool conclude(struct recovery *recovery, const ttr_recover_step *step)
 {
-    const struct call *call = &recovery->own;
+    const struct call *call = &recovery->ctx;
     struct copy_loop copy_loop = {.call = call, .out = step->writer};
     struct findings found = report_sum(step->reader);
     interrupt_remove(NULL);
@@ -459,7 +459,7 @@ static int recover(struct recovery *recovery, const ttr_read_options *reading,
 
 int run_recover(struct call *call)
 {
-    struct recovery recovery = {.call = call, .own = *call};
+    struct recovery recovery = {.call = call, .ctx = *call};
     ttr_read_options reading = {.size = sizeof reading};
     ttr_write_options writing = {.size = sizeof writing};
     bool is_fine = true;

@@ -44,10 +44,10 @@ static bool warn_unreadable(const struct call *call, const struct trace *trace)
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "trace.unreadable") == 0) {
             bool is_named = strstr(report->notes[i].text, report->trace_path.p);
-            char own[MESSAGE_TEXT_MAX];
+            char ctx[MESSAGE_TEXT_MAX];
             message_note(call, "%s%swarning: this trace cannot be read: %s",
                          is_named ? "" : report->trace_path.p, is_named ? "" : ": ",
-                         message_note_text(&report->notes[i], own));
+                         message_note_text(&report->notes[i], ctx));
             return true;
         }
     return false;
@@ -59,12 +59,12 @@ static void warn_of_files(const struct call *call, ttr_reader *reader, const str
     for (size_t i = 0; i < trace->n && ttr_reader_report(reader, trace->first + i, &report); i++)
         for (size_t k = 0; k < report.notes_n; k++) {
             const ttr_text path = trace->report.trace_path;
-            char own[MESSAGE_TEXT_MAX];
+            char ctx[MESSAGE_TEXT_MAX];
             if (!ttr_note_is_warning(&report.notes[k]))
                 continue;
             const bool is_named = strncmp(report.notes[k].text, path.p, path.n) == 0;
             message_note(call, "%.*s%swarning: %s", is_named ? 0 : (int)path.n, path.p,
-                         is_named ? "" : ": ", message_note_text(&report.notes[k], own));
+                         is_named ? "" : ": ", message_note_text(&report.notes[k], ctx));
         }
 }
 
@@ -73,8 +73,8 @@ static uint64_t warn_of_folders(const struct call *call, const ttr_report *repor
 {
     for (size_t i = 0; i < report->notes_n; i++)
         if (strcmp(report->notes[i].code, "directory.untold") == 0) {
-            char own[MESSAGE_TEXT_MAX];
-            message_note(call, "warning: %s", message_note_text(&report->notes[i], own));
+            char ctx[MESSAGE_TEXT_MAX];
+            message_note(call, "warning: %s", message_note_text(&report->notes[i], ctx));
             return report->notes[i].count;
         }
     return 0;
@@ -320,8 +320,8 @@ static const ttr_diagnostic *note_of(ttr_reader *reader, size_t i, const char *c
 
 static void put_text(struct json *json, const ttr_diagnostic *note)
 {
-    char own[MESSAGE_TEXT_MAX];
-    json_write_string(json, "text", message_note_text(note, own));
+    char ctx[MESSAGE_TEXT_MAX];
+    json_write_string(json, "text", message_note_text(note, ctx));
 }
 
 static void put_offset(struct json *json, const ttr_diagnostic *note)
@@ -413,8 +413,8 @@ void report_json_regions(struct json *json, ttr_reader *reader)
 
 static void print_text(const ttr_diagnostic *note)
 {
-    char own[MESSAGE_TEXT_MAX];
-    const char *text = message_note_text(note, own);
+    char ctx[MESSAGE_TEXT_MAX];
+    const char *text = message_note_text(note, ctx);
     term_text((ttr_text){text, strlen(text)});
 }
 

@@ -79,7 +79,7 @@ static ttr_id id_of(const struct event_report *event_report, ttr_text text)
 static bool add_counter_value(struct event_report *event_report, const struct counter_sample *said,
                               const struct counter_value *value)
 {
-    struct counters *all = event_report->own;
+    struct counters *all = event_report->ctx;
     ttr_id tags = id_of(event_report, (ttr_text){value->tags, strlen(value->tags)});
     struct counter *row =
         row_of(all, id_of(event_report, said->provider), id_of(event_report, said->key), tags);
@@ -168,7 +168,7 @@ static void print(const struct event_report *event_report, const struct counters
 
 static void show(struct event_report *event_report)
 {
-    const struct counters *all = event_report->own;
+    const struct counters *all = event_report->ctx;
     size_t rows = event_report_rows(event_report, all->n);
     if (event_report->call->set.json)
         put_json(event_report, all, rows);
@@ -187,7 +187,7 @@ int report_counters(struct call *call)
 {
     struct counters all = {0};
     struct event_report event_report = {.call = call,
-                                        .own = &all,
+                                        .ctx = &all,
                                         .add = add_counter_event,
                                         .show = show,
                                         .schema = "tracetta.counters/1"};

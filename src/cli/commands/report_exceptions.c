@@ -48,7 +48,7 @@ static struct thrown *row_of(struct exceptions *all, ttr_id type)
 
 static bool add_exception(struct event_report *event_report, const ttr_event *event)
 {
-    struct exceptions *all = event_report->own;
+    struct exceptions *all = event_report->ctx;
     if (!event_report_is(event_report, event, "ExceptionThrown"))
         return true;
     struct thrown *row = row_of(all, event_report_text(event_report, event, "ExceptionType"));
@@ -91,7 +91,7 @@ static void put_json(struct event_report *event_report, const struct exceptions 
 
 static void show(struct event_report *event_report)
 {
-    struct exceptions *all = event_report->own;
+    struct exceptions *all = event_report->ctx;
     const struct terminal *term = &event_report->call->term;
     size_t rows = event_report_rows(event_report, all->n);
     if (all->n)
@@ -125,7 +125,7 @@ int report_exceptions(struct call *call)
 {
     struct exceptions all = {0};
     struct event_report event_report = {.call = call,
-                                        .own = &all,
+                                        .ctx = &all,
                                         .add = add_exception,
                                         .show = show,
                                         .schema = "tracetta.exceptions/1"};

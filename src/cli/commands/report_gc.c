@@ -80,7 +80,7 @@ static struct collection *find_collection(struct gc *gc, uint64_t pid, bool by_n
 static bool start_collection(struct event_report *event_report, const ttr_event *event,
                              uint64_t pid)
 {
-    struct gc *gc = event_report->own;
+    struct gc *gc = event_report->ctx;
     if (!reserve((void **)&gc->row, &gc->room, gc->n + 1, sizeof *gc->row))
         return false;
     gc->row[gc->n++] =
@@ -95,7 +95,7 @@ static bool start_collection(struct event_report *event_report, const ttr_event 
 
 static void end_collection(struct event_report *event_report, const ttr_event *event, uint64_t pid)
 {
-    struct collection *row = find_collection(event_report->own, pid, true,
+    struct collection *row = find_collection(event_report->ctx, pid, true,
                                              event_report_number(event_report, event, "Count"));
     if (!row)
         return;
@@ -112,7 +112,7 @@ static void store_heap(struct event_report *event_report, const ttr_event *event
     static const char *const promoted[] = {"TotalPromotedSize0", "TotalPromotedSize1",
                                            "TotalPromotedSize2", "TotalPromotedSize3",
                                            "TotalPromotedSize4"};
-    struct gc *gc = event_report->own;
+    struct gc *gc = event_report->ctx;
     struct collection *row = NULL;
     for (size_t i = gc->n; i-- > 0 && !row && gc->n - i < 64;)
         row = gc->row[i].pid == pid && gc->row[i].is_over ? &gc->row[i] : NULL;
@@ -148,7 +148,7 @@ static void end_pause(struct gc *gc, struct pausing *pausing, uint64_t pid, int6
 
 static bool add_gc_event(struct event_report *event_report, const ttr_event *event)
 {
-    struct gc *gc = event_report->own;
+    struct gc *gc = event_report->ctx;
     ttr_thread thread = {0};
     if (strncmp(ttr_text_get(event_report->inputs.t, event->name).p, "GC", 2) != 0)
         return true;
@@ -271,7 +271,7 @@ static void print(const struct event_report *event_report, const struct gc *gc, 
 
 static void show(struct event_report *event_report)
 {
-    const struct gc *gc = event_report->own;
+    const struct gc *gc = event_report->ctx;
     size_t rows = event_report_rows(event_report, gc->n);
     if (event_report->call->set.json)
         put_json(event_report, gc, rows);
@@ -288,7 +288,7 @@ int report_gc(struct call *call)
 {
     struct gc gc = {0};
     struct event_report event_report = {
-        .call = call, .own = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
+        .call = call, .ctx = &gc, .add = add_gc_event, .show = show, .schema = "tracetta.gc/1"};
     int outcome = event_report_run(&event_report);
     free(gc.row);
     free(gc.thread);

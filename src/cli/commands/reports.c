@@ -28,9 +28,9 @@ static uint64_t key_of(const struct call *call, const ttr_profile_frame *frame)
     return call->set.inclusive ? frame->total : frame->self;
 }
 
-static int compare(const void *left, const void *right, void *own)
+static int compare(const void *left, const void *right, void *ctx)
 {
-    const struct call *call = own;
+    const struct call *call = ctx;
     const ttr_profile_frame *a = *(const ttr_profile_frame *const *)left,
                             *b = *(const ttr_profile_frame *const *)right;
     uint64_t x = key_of(call, a), y = key_of(call, b);

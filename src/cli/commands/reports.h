@@ -13,7 +13,7 @@ struct event_report {
     struct inputs inputs;
     struct json json; /* open while `show` is called with --json */
     uint64_t matches; /* events that matched the filters */
-    void *own;
+    void *ctx;
     /* Adds an event to the report. Returns false if memory is exhausted. */
     bool (*add)(struct event_report *event_report, const ttr_event *event);
     /* Prints the report; with --json the members of the open object. */

@@ -79,9 +79,9 @@ static int compare_names(const ttr *t, const ttr_stat_row *a, const ttr_stat_row
     return by_bytes ? by_bytes : (left.n > right.n) - (left.n < right.n);
 }
 
-static int compare(const void *left, const void *right, void *own)
+static int compare(const void *left, const void *right, void *ctx)
 {
-    const struct order *order = own;
+    const struct order *order = ctx;
     const ttr_stat_row *a = *(const ttr_stat_row *const *)left,
                        *b = *(const ttr_stat_row *const *)right;
     if (!order->column)

@@ -233,12 +233,12 @@ static int copy_loop(struct recording *recording, uint8_t *piece)
 }
 
 /* A ttr_pull that also stores what it reads. */
-static int64_t pull(void *own, void *to, size_t n)
+static int64_t pull(void *ctx, void *to, size_t n)
 {
     size_t got;
     ttr_status status;
     do
-        status = step(own, to, n, &got);
+        status = step(ctx, to, n, &got);
     while (status == TTR_AGAIN);
     return status == TTR_OK ? (int64_t)got : 0;
 }

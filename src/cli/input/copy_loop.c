@@ -66,7 +66,7 @@ static ttr_status write_limited(struct copy_loop *copy_loop, const ttr_batch *ba
         const ttr_batch one = {.event = event, .n = 1};
         const uint64_t before = ttr_writer_bytes(copy_loop->out);
         if (copy_loop->see)
-            copy_loop->see(copy_loop->own, &one);
+            copy_loop->see(copy_loop->ctx, &one);
         status = ttr_write(copy_loop->out, &one, error);
         *left -= event->kind != TTR_KIND_DEFINITION && ttr_writer_bytes(copy_loop->out) > before;
     }
@@ -81,7 +81,7 @@ static ttr_status write_batch(struct copy_loop *copy_loop, const ttr_batch *batc
     if (copy_loop->limit)
         return write_limited(copy_loop, batch, left, error);
     if (copy_loop->see)
-        copy_loop->see(copy_loop->own, batch);
+        copy_loop->see(copy_loop->ctx, batch);
     return batch->n ? ttr_write(copy_loop->out, batch, error) : TTR_OK;
 }
 

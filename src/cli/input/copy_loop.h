@@ -24,8 +24,8 @@ struct copy_loop {
     size_t own_options; /* format options at the end of the list that the user did not give */
     bool is_live;       /* flush after every batch: a user is watching */
     /* called with every batch before it is written, or NULL */
-    void (*see)(void *own, const ttr_batch *batch);
-    void *own;
+    void (*see)(void *ctx, const ttr_batch *batch);
+    void *ctx;
     uint64_t events, bytes;              /* written; set by copy_loop_end */
     uint64_t matches;                    /* events that matched the filters */
     ttr_loss loss[COPY_LOOP_LOSSES_MAX]; /* what the target could not hold; set by copy_loop_end */

@@ -100,10 +100,10 @@ static bool reads_format(ttr_reader *in, const char *name, size_t n)
     return false;
 }
 
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own)
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx)
 {
     const struct words *given = &call->set.format_options;
-    for (size_t i = 0; i + own < given->n; i++) {
+    for (size_t i = 0; i + ctx < given->n; i++) {
         const char *option = given->list[i];
         const size_t n = strcspn(option, ".=");
         const unsigned uses = find_uses(option);

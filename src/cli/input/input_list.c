@@ -43,13 +43,13 @@ static bool reads_strictly(const struct call *call)
 static void report_error(const struct call *call, const char *path, const ttr_error *error)
 {
     struct stat about;
-    char own[MESSAGE_TEXT_MAX];
+    char ctx[MESSAGE_TEXT_MAX];
     const size_t n = strlen(path);
     const bool is_folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     const char *inner = strncmp(error->text, path, n) == 0 ? error->text + n : NULL;
     if (error->status == TTR_E_UNSUPPORTED && is_folder && inner && *inner == '/')
         message_failure(path, "no trace can be read in this folder; the file most like one: %s",
-                        message_error_text(error, own));
+                        message_error_text(error, ctx));
     else
         message_error(call, path, error);
 }
@@ -86,9 +86,9 @@ static ttr_reader *open_stream(struct inputs *inputs, const char *path,
                          strcmp(path, "-") == 0 ? "standard input" : path, options, error);
 }
 
-static bool is_wanted(void *own)
+static bool is_wanted(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return !interrupt_came();
 }
 
@@ -261,9 +261,9 @@ void inputs_close(struct inputs *inputs)
 static bool parse_offsets(struct inputs *inputs, const struct call *call)
 {
     const struct words *given = &call->set.offsets;
-    int64_t own = selection_add_times(call->set.clock_offset, call->set.clock_offset_ns);
+    int64_t ctx = selection_add_times(call->set.clock_offset, call->set.clock_offset_ns);
     for (size_t k = 0; k < call->paths_n; k++)
-        inputs->offset[k] = own;
+        inputs->offset[k] = ctx;
     for (size_t i = 0; i < given->n; i++) {
         const char *equals = strrchr(given->list[i], '=');
         int64_t ns = 0;
@@ -281,7 +281,7 @@ static bool parse_offsets(struct inputs *inputs, const struct call *call)
         for (size_t k = 0; k < call->paths_n; k++) {
             if (strlen(call->path[k]) != n || memcmp(call->path[k], given->list[i], n) != 0)
                 continue;
-            inputs->offset[k] = selection_add_times(own, ns);
+            inputs->offset[k] = selection_add_times(ctx, ns);
             found++;
         }
         if (!found) {
@@ -492,9 +492,9 @@ static bool can_read_again(const struct inputs *inputs, const struct call *call)
 }
 
 /* Opens the input again, without repeating the messages of the first time. */
-static ttr_reader *open_again(void *own, ttr *t)
+static ttr_reader *open_again(void *ctx, ttr *t)
 {
-    const struct inputs *inputs = own;
+    const struct inputs *inputs = ctx;
     const struct call *call = inputs->call;
     bool is_fine;
     ttr_error error = {0};

@@ -70,8 +70,8 @@ bool inputs_are_live(const struct call *call);
  * the list. Returns NULL with *is_fine false after reporting an unknown option. */
 const char **inputs_format_options(const struct call *call, bool for_writing, bool *is_fine);
 
-/* Warns of options of formats that are neither read nor written as `target`. The last `own` options
+/* Warns of options of formats that are neither read nor written as `target`. The last `ctx` options
  * of the list are not the user's. */
-void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t own);
+void inputs_warn_idle(const struct call *call, ttr_reader *in, const char *target, size_t ctx);
 
 #endif

@@ -181,11 +181,11 @@ static int parse_option(const struct call *call, const char *option, const char 
                         struct moment *moment)
 {
     struct bound bound;
-    char own[64];
+    char ctx[64];
     bool is_bound = parse_bound(text, n, &bound);
     int outcome = is_bound ? resolve_bound(call, &bound, moment) : OUTCOME_FINE;
-    (void)snprintf(own, sizeof own, "%.*s", (int)n, text);
-    const bool is_read = is_bound || (n < sizeof own && units_parse_moment(own, moment));
+    (void)snprintf(ctx, sizeof ctx, "%.*s", (int)n, text);
+    const bool is_read = is_bound || (n < sizeof ctx && units_parse_moment(ctx, moment));
     moment->option = option;
     if (is_read)
         return outcome;

@@ -15,7 +15,7 @@
 /* Library options that errors and notes name (ttr_error.option), and the command line option for
  * each. */
 static const struct {
-    const char *option, *own, *flag;
+    const char *option, *ctx, *flag;
 } flags[] = {{"from", "ttr_read_options.from = ", "--from="},
              {"from", "ttr_read_options.from", "--from"},
              {"max_record", "ttr_read_options.max_record", "--max-record"},
@@ -61,35 +61,35 @@ static void replace_format_options(char *text, const char *option)
 
 /* Replaces the library's name of an option by the command's, at the last place where it is named.
  * Before it there may be names of files, which stay as they are. */
-static const char *name_flags(const char *text, const char *option, char own[MESSAGE_TEXT_MAX])
+static const char *name_flags(const char *text, const char *option, char ctx[MESSAGE_TEXT_MAX])
 {
     const size_t n = strlen(text);
     if (!*option || n >= MESSAGE_TEXT_MAX)
         return text;
-    memcpy(own, text, n + 1);
+    memcpy(ctx, text, n + 1);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        char *at = strcmp(flags[i].option, option) == 0 ? find_last(own, flags[i].own) : NULL;
+        char *at = strcmp(flags[i].option, option) == 0 ? find_last(ctx, flags[i].ctx) : NULL;
         if (!at)
             continue;
-        const size_t own_n = strlen(flags[i].own),
+        const size_t own_n = strlen(flags[i].ctx),
                      flag_n = strlen(flags[i].flag); /* shorter than the original */
         memcpy(at, flags[i].flag, flag_n);
         memmove(at + flag_n, at + own_n, strlen(at + own_n) + 1);
         break;
     }
     if (strchr(option, '.'))
-        replace_format_options(own, option);
-    return own;
+        replace_format_options(ctx, option);
+    return ctx;
 }
 
-const char *message_error_text(const ttr_error *error, char own[MESSAGE_TEXT_MAX])
+const char *message_error_text(const ttr_error *error, char ctx[MESSAGE_TEXT_MAX])
 {
-    return name_flags(error->text, error->option, own);
+    return name_flags(error->text, error->option, ctx);
 }
 
-const char *message_note_text(const ttr_diagnostic *note, char own[MESSAGE_TEXT_MAX])
+const char *message_note_text(const ttr_diagnostic *note, char ctx[MESSAGE_TEXT_MAX])
 {
-    return name_flags(note->text, ttr_note_option(note), own);
+    return name_flags(note->text, ttr_note_option(note), ctx);
 }
 
 static void print_escaped(const char *text)
@@ -149,7 +149,7 @@ int message_misuse(const char *verb, const char *format, ...)
 void message_error(const struct call *call, const char *path, const ttr_error *error)
 {
     const char *shown = strcmp(path, "-") == 0 ? "standard input" : path;
-    char line[24], own[MESSAGE_TEXT_MAX];
+    char line[24], ctx[MESSAGE_TEXT_MAX];
     (void)fputs("tracetta: ", stderr);
     if (!strstr(error->text, shown)) {
         print_escaped(shown);
@@ -161,7 +161,7 @@ void message_error(const struct call *call, const char *path, const ttr_error *e
     (void)snprintf(line, sizeof line, ":%llu:", (unsigned long long)error->line);
     if (error->line && !strstr(error->text, line))
         (void)fprintf(stderr, "line %llu: ", (unsigned long long)error->line);
-    print_reason(error->text[0] ? message_error_text(error, own) : ttr_status_text(error->status));
+    print_reason(error->text[0] ? message_error_text(error, ctx) : ttr_status_text(error->status));
     (void)fputc('\n', stderr);
     if (!call->set.verbose)
         return;
@@ -228,13 +228,13 @@ void message_note(const struct call *call, const char *format, ...)
     va_end(values);
 }
 
-const char *message_nearest(const char *word, const char *(*at)(const void *own, size_t i),
-                            const void *own)
+const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
+                            const void *ctx)
 {
     const char *nearest = NULL;
     unsigned best = strlen(word) > 3 ? 3 : 2; /* at most two edits, or one in a short word */
     const char *candidate;
-    for (size_t i = 0; (candidate = at(own, i)); i++) {
+    for (size_t i = 0; (candidate = at(ctx, i)); i++) {
         unsigned edits = ttr_edit_distance(word, candidate);
         if (edits < best && edits < strlen(candidate)) {
             best = edits;

@@ -30,14 +30,14 @@ void message_note(const struct call *call, const char *format, ...) TTR_PRINTF(2
 #define MESSAGE_TEXT_MAX 1024u
 
 /* Return a text of the library in which an option of the library (ttr_read_options.from) is
- * replaced by the option of the command (--from). The result is `own`, or the text itself if
+ * replaced by the option of the command (--from). The result is `ctx`, or the text itself if
  * nothing changes. */
-const char *message_error_text(const ttr_error *error, char own[MESSAGE_TEXT_MAX]);
-const char *message_note_text(const ttr_diagnostic *note, char own[MESSAGE_TEXT_MAX]);
+const char *message_error_text(const ttr_error *error, char ctx[MESSAGE_TEXT_MAX]);
+const char *message_note_text(const ttr_diagnostic *note, char ctx[MESSAGE_TEXT_MAX]);
 
 /* Returns the word of a list most similar to `word`, or NULL if none is similar. `at` returns the
  * i-th word, and NULL after the last. */
-const char *message_nearest(const char *word, const char *(*at)(const void *own, size_t i),
-                            const void *own);
+const char *message_nearest(const char *word, const char *(*at)(const void *ctx, size_t i),
+                            const void *ctx);
 
 #endif

@@ -314,9 +314,9 @@ static const struct option_row *find_option(uint32_t verb, const char *name, siz
 }
 
 /* Returns "" for options of other commands: no word is similar to it. */
-static const char *option_name_at(const void *own, size_t i)
+static const char *option_name_at(const void *ctx, size_t i)
 {
-    const struct parse *parse = own;
+    const struct parse *parse = ctx;
     const struct option_row *row = option_at(i);
     if (!row)
         return NULL;

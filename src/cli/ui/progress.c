@@ -90,9 +90,9 @@ static void show_line(const struct progress *progress, const struct position *at
     (void)fputs("\x1b[K", stderr);
 }
 
-bool progress_step(void *own)
+bool progress_step(void *ctx)
 {
-    struct progress *progress = own;
+    struct progress *progress = ctx;
     if (interrupt_came())
         return false;
     /* Reading the clock costs as much as an event, so only every 16th call does. */

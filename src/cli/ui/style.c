@@ -319,9 +319,9 @@ static void report_gap(const struct style *style, const ttr_event *event)
     print_place(style, event->source);
 }
 
-void style_report_gaps(void *own, const ttr_batch *batch)
+void style_report_gaps(void *ctx, const ttr_batch *batch)
 {
-    const struct style *style = own;
+    const struct style *style = ctx;
     for (uint32_t i = 0; i < batch->n; i++)
         if (ttr_batch_at(batch, i)->kind == TTR_KIND_GAP)
             report_gap(style, ttr_batch_at(batch, i));

@@ -131,10 +131,10 @@ static void parse_map(struct notation_parser *parser, struct type *type)
 
 static struct type *allocate_type(struct notation_parser *parser, struct type type)
 {
-    struct type *own = allocate(parser, sizeof *own);
-    if (own)
-        *own = type;
-    return own;
+    struct type *ctx = allocate(parser, sizeof *ctx);
+    if (ctx)
+        *ctx = type;
+    return ctx;
 }
 
 static struct type *parse_struct_notation(struct notation_parser *parser);

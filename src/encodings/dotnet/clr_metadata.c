@@ -24,12 +24,12 @@ const char *clr_read_z16(struct cursor *c, struct arena *arena, size_t *n)
 
 static struct type *allocate_field_type(struct clr_field_parser *making, struct type type)
 {
-    struct type *own = arena_alloc(making->arena, sizeof *own);
-    making->is_out_of_memory |= !own;
+    struct type *ctx = arena_alloc(making->arena, sizeof *ctx);
+    making->is_out_of_memory |= !ctx;
     type.align = 3;
-    if (own)
-        *own = type;
-    return own;
+    if (ctx)
+        *ctx = type;
+    return ctx;
 }
 
 const struct type *clr_type_of_code(uint32_t code)

@@ -95,9 +95,9 @@ static bool parse_record(const struct clr_user_tracepoint *kind, struct event_he
 static void begin_clr_fields(ttr_fields *fields)
 {
     struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
-    const struct clr_user_type *type = fields->own;
+    const struct clr_user_type *type = fields->ctx;
     const struct event_header_decoder_spec *spec = &type->kind->all->spec;
-    struct event_header_raw raw = spec->raw(spec->own, fields->event);
+    struct event_header_raw raw = spec->raw(spec->ctx, fields->event);
     struct clr_record_parts parts;
     if (!parse_record(type->kind, raw, &parts))
         parts.payload = cursor_init(raw.p, raw.n, 0);
@@ -161,12 +161,12 @@ static bool return_undecoded_bytes(struct clr_field_iter *iter, ttr_field *field
 static bool next_clr_field(ttr_fields *fields, ttr_field *field)
 {
     struct clr_field_iter *iter = (struct clr_field_iter *)fields->state;
-    const struct clr_user_type *type = fields->own;
+    const struct clr_user_type *type = fields->ctx;
     const struct event_header_decoder_spec *spec = &type->kind->all->spec;
     const struct type *shape;
     if (iter->stage == STAGE_EXTRA) {
         field_clear(field);
-        if (spec->extra(spec->own, fields->event, iter->extra++, field))
+        if (spec->extra(spec->ctx, fields->event, iter->extra++, field))
             return true;
         iter->stage = STAGE_PAYLOAD;
     }
@@ -185,12 +185,12 @@ static bool find_field_label(const ttr_fields *fields, const ttr_value *value, u
     return layout_field_ops.label(fields, value, i, text);
 }
 
-static uint32_t copy_clr_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_clr_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                 uint32_t room)
 {
     const struct event_header_decoder_spec *spec =
-        &((const struct clr_user_type *)own)->kind->all->spec;
-    return spec->frames ? spec->frames(spec->own, event, addresses, room) : 0;
+        &((const struct clr_user_type *)ctx)->kind->all->spec;
+    return spec->frames ? spec->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
@@ -200,7 +200,7 @@ static const struct field_ops clr_user_ops = {.begin = begin_clr_fields,
 
 const void *clr_user_schema_owner(const struct schema *schema)
 {
-    const struct clr_user_type *type = schema->own;
+    const struct clr_user_type *type = schema->ctx;
     return schema->ops == &clr_user_ops && type ? type->kind->owner : NULL;
 }
 
@@ -270,7 +270,7 @@ static bool add_type_schema(const struct clr_user_decoder *all, struct clr_user_
 {
     type->schema = context_add_schema(
         all->spec.t,
-        &(struct schema){.ops = &clr_user_ops, .own = type, .format = all->spec.format});
+        &(struct schema){.ops = &clr_user_ops, .ctx = type, .format = all->spec.format});
     return type->schema != 0;
 }
 

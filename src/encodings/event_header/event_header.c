@@ -49,11 +49,11 @@ void event_header_begin_batch(struct event_header_decoder *all)
 /* --- Tracepoints and their schemas --- */
 
 static ttr_id add_schema(const struct event_header_decoder *all,
-                         const struct event_header_schema_data *own)
+                         const struct event_header_schema_data *ctx)
 {
     return context_add_schema(
         all->spec.t,
-        &(struct schema){.ops = &event_header_field_ops, .own = own, .format = all->spec.format});
+        &(struct schema){.ops = &event_header_field_ops, .ctx = ctx, .format = all->spec.format});
 }
 
 static bool intern_text(const struct event_header_decoder *all, ttr_text text, ttr_id *id)
@@ -101,8 +101,8 @@ struct event_header_tracepoint *event_header_add_tracepoint(struct event_header_
 
 const void *event_header_schema_owner(const struct schema *schema)
 {
-    const struct event_header_schema_data *own = schema->own;
-    return schema->ops == &event_header_field_ops && own ? own->kind->owner : NULL;
+    const struct event_header_schema_data *ctx = schema->ctx;
+    return schema->ops == &event_header_field_ops && ctx ? ctx->kind->owner : NULL;
 }
 
 /* --- Header and extensions of one event --- */
@@ -186,11 +186,11 @@ static struct event_header_plan *create_plan(struct event_header_tracepoint *kin
 {
     struct event_header_decoder *all = kind->all;
     struct event_header_plan *plan = arena_alloc(&all->arena, sizeof *plan);
-    struct event_header_schema_data *own = arena_alloc(&all->arena, sizeof *own);
+    struct event_header_schema_data *ctx = arena_alloc(&all->arena, sizeof *ctx);
     uint8_t *bytes = (uint8_t *)arena_copy(&all->arena, parts->metadata, parts->metadata_n);
     ttr_text name;
     uint64_t *events = arena_alloc(&all->arena, sizeof *events);
-    if (!plan || !own || !bytes || !events)
+    if (!plan || !ctx || !bytes || !events)
         return NULL;
     *events = 0;
     *plan = (struct event_header_plan){.kind = kind,
@@ -198,7 +198,7 @@ static struct event_header_plan *create_plan(struct event_header_tracepoint *kin
                                        .bytes_n = parts->metadata_n,
                                        .is_big_endian = parts->is_big_endian,
                                        .events = events};
-    *own = (struct event_header_schema_data){kind, plan};
+    *ctx = (struct event_header_schema_data){kind, plan};
     uint32_t first = event_header_read_event_name(
         &(struct event_header_metadata){bytes, parts->metadata_n, parts->is_big_endian}, &name);
     if (!event_header_compile_plan(all, plan, first < plan->bytes_n ? first : plan->bytes_n))
@@ -206,7 +206,7 @@ static struct event_header_plan *create_plan(struct event_header_tracepoint *kin
     if (first == UINT32_MAX)
         plan->why = "name of the event has no terminating zero";
     plan->schema = intern_text(all, event_header_strip_attributes(name), &plan->name)
-                       ? add_schema(all, own)
+                       ? add_schema(all, ctx)
                        : 0;
     return plan->schema ? plan : NULL;
 }

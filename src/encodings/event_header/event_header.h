@@ -54,13 +54,13 @@ struct event_header_decoder_spec {
     ttr *t;
     const struct format *format; /* format that stores the events in its raw records */
     /* context pointer of the container, passed to the callbacks below */
-    const void *own;
+    const void *ctx;
     /* Returns the stored bytes of an event, found from its payload pointer. */
-    struct event_header_raw (*raw)(const void *own, const ttr_event *event);
+    struct event_header_raw (*raw)(const void *ctx, const ttr_event *event);
     /* Fills `field` with the i-th field that the container adds before the payload (CPU, period
      * ...). Returns false after the last one. NULL if the container adds none. */
-    bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
-    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
+    bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
+    uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
     /* maximum number of arbitrary bytes that the container may append to an event */
     uint8_t padding;

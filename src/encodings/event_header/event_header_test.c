@@ -36,9 +36,9 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 
@@ -298,15 +298,15 @@ static void activity_start_and_stop_become_span(void **state)
     end_scene(&scene);
 }
 
-static struct tracepoint_raw raw_record_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_record_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool period_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool period_field_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
-    (void)own, (void)event;
+    (void)ctx, (void)event;
     field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
     field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = 7};
@@ -347,7 +347,7 @@ static bool decode_with_allocator(const struct alloc *alloc)
 {
     uint8_t bytes[1024];
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     const char *why;
     size_t n = make_event(bytes, 1, "7300 8101 6100 02", "01");
     ttr_event event = {.payload = bytes, .payload_size = (uint32_t)n};

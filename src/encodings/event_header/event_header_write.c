@@ -78,8 +78,8 @@ static const struct event_header_schema_data *decoder_data_of(
     const struct event_header_writer *writer, const ttr_event *event)
 {
     const struct schema *schema = context_schema(writer->t, event->schema);
-    const struct event_header_schema_data *own = schema->own;
-    return schema->ops == &event_header_field_ops && own && own->kind->is_named ? own : NULL;
+    const struct event_header_schema_data *ctx = schema->ctx;
+    return schema->ops == &event_header_field_ops && ctx && ctx->kind->is_named ? ctx : NULL;
 }
 
 static unsigned level_to_event_header(unsigned level)
@@ -113,10 +113,10 @@ static size_t write_hex(char *to, uint64_t x)
 size_t event_header_write_tracepoint_name(struct event_header_writer *writer,
                                           const ttr_event *event, char to[EVENT_HEADER_NAME_MAX])
 {
-    const struct event_header_schema_data *own = decoder_data_of(writer, event);
-    if (own) {
-        ttr_text name = ttr_text_get(writer->t, own->kind->tracepoint);
-        size_t n = name.n - (own->kind->name.shape.n ? own->kind->name.shape.n + 1 : 0);
+    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
+    if (ctx) {
+        ttr_text name = ttr_text_get(writer->t, ctx->kind->tracepoint);
+        size_t n = name.n - (ctx->kind->name.shape.n ? ctx->kind->name.shape.n + 1 : 0);
         memcpy(to, name.p, n);
         to[n] = '\0';
         return n;
@@ -635,21 +635,21 @@ static void append_header(struct event_header_writer *writer, const ttr_event *e
 static bool copy_stored_event(const struct event_header_writer *writer, const ttr_event *event,
                               struct buffer *to)
 {
-    const struct event_header_schema_data *own = decoder_data_of(writer, event);
+    const struct event_header_schema_data *ctx = decoder_data_of(writer, event);
     struct event_header_parts parts;
     struct event_header_iter iter;
-    if (!own)
+    if (!ctx)
         return false;
-    const struct event_header_decoder_spec *spec = &own->kind->all->spec;
-    struct event_header_raw raw = spec->raw(spec->own, event);
-    if (!event_header_parse(raw, own->kind->skip, &parts) || parts.why)
+    const struct event_header_decoder_spec *spec = &ctx->kind->all->spec;
+    struct event_header_raw raw = spec->raw(spec->ctx, event);
+    if (!event_header_parse(raw, ctx->kind->skip, &parts) || parts.why)
         return false;
-    event_header_iter_begin(&iter, parts.metadata ? own->plan : NULL, &parts);
+    event_header_iter_begin(&iter, parts.metadata ? ctx->plan : NULL, &parts);
     while (event_header_iter_next(&iter) != EVENT_HEADER_ITER_END)
         continue;
     struct cursor all = cursor_init(raw.p, raw.n, 0);
-    (void)cursor_skip(&all, own->kind->skip);
-    size_t filled = event_header_padding_size(own->kind->all, &iter.data);
+    (void)cursor_skip(&all, ctx->kind->skip);
+    size_t filled = event_header_padding_size(ctx->kind->all, &iter.data);
     buffer_add(to, all.p, cursor_left(&all) - (iter.why ? 0 : filled));
     return true;
 }
@@ -657,7 +657,7 @@ static bool copy_stored_event(const struct event_header_writer *writer, const tt
 void event_header_write_event(struct event_header_writer *writer, const ttr_event *event,
                               const struct event_header_ids *ids, struct buffer *to)
 {
-    struct event_header_ids own = ids_of_event(event);
+    struct event_header_ids ctx = ids_of_event(event);
     if (!ids && copy_stored_event(writer, event, to))
         return;
     buffer_clear(&writer->metadata);
@@ -667,7 +667,7 @@ void event_header_write_event(struct event_header_writer *writer, const ttr_even
     to->failed |= writer->metadata.failed || writer->payload.failed;
     if (to->failed)
         return;
-    append_header(writer, event, ids ? ids : &own, to);
+    append_header(writer, event, ids ? ids : &ctx, to);
     buffer_add(to, writer->metadata.bytes, writer->metadata.n);
     buffer_add(to, writer->payload.bytes, writer->payload.n);
 }

@@ -21,9 +21,9 @@ struct scene {
     ttr_event back;
 };
 
-static struct event_header_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct event_header_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload, event->payload_size};
 }
 

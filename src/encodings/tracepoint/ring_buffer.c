@@ -130,8 +130,8 @@ static size_t event_size_at(const uint8_t *p, size_t left, bool is_big_endian)
 }
 
 bool ring_buffer_resync(struct ring_buffer_page *page,
-                        bool (*is_event)(const void *own, const uint8_t *p, size_t n),
-                        const void *own)
+                        bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
+                        const void *ctx)
 {
     uint16_t chain[RING_BUFFER_RESYNC_MAX / 4 +
                    /* per 4-byte word: 1 + number of events from here exactly to the end; 0 = no
@@ -149,7 +149,7 @@ bool ring_buffer_resync(struct ring_buffer_page *page,
         chain[i] = n ? chain[i + n / 4] : 0;
         if (!chain[i] || type >= TYPE_PADDING)
             continue;
-        chain[i] = is_event(own, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
+        chain[i] = is_event(ctx, p + head, n - head) ? (uint16_t)(chain[i] + 1) : 0;
         found = chain[i] && (!found || chain[i] >= chain[found]) ? i : found;
     }
     if (!found)

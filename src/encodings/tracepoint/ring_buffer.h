@@ -77,8 +77,8 @@ static inline void ring_buffer_confirm(struct ring_buffer_page *page)
  * Returns false if there is none. Of the skipped bytes only the first time delta is added, as
  * usually a single event is damaged. */
 bool ring_buffer_resync(struct ring_buffer_page *page,
-                        bool (*is_event)(const void *own, const uint8_t *p, size_t n),
-                        const void *own);
+                        bool (*is_event)(const void *ctx, const uint8_t *p, size_t n),
+                        const void *ctx);
 
 /* Reads the next event. Returns RING_BUFFER_DAMAGED, with page->p at the event, if it extends
  * beyond the committed bytes. */

@@ -160,9 +160,9 @@ static void truncated_page_returns_present_events(void **state)
     expect_end(&page, RING_BUFFER_DAMAGED);
 }
 
-static bool accept_letters(const void *own, const uint8_t *p, size_t n)
+static bool accept_letters(const void *ctx, const uint8_t *p, size_t n)
 {
-    (void)own;
+    (void)ctx;
     return n >= 4 && p[0] >= 'a' && p[0] <= 'z';
 }
 

@@ -24,10 +24,10 @@ _Static_assert(sizeof(struct tracepoint_field_iter) <= sizeof(((ttr_fields *)0)-
 
 static void begin_record_fields(ttr_fields *fields)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     const struct tracepoints_spec *spec = &tp->all->spec;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
-    *iter = (struct tracepoint_field_iter){.raw = spec->container->raw(spec->own, fields->event),
+    *iter = (struct tracepoint_field_iter){.raw = spec->container->raw(spec->ctx, fields->event),
                                            .next = tp->common_n,
                                            .end = tp->fields_n,
                                            .extra = spec->container->extra ? 0 : UINT32_MAX,
@@ -38,7 +38,7 @@ static void begin_record_fields(ttr_fields *fields)
 
 static void begin_record_group(ttr_fields *fields, ttr_group group)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
     begin_record_fields(fields);
     iter->extra = UINT32_MAX;
@@ -148,12 +148,12 @@ static bool is_field_in_record(const struct tracepoint_field_iter *iter,
 
 static bool next_record_field(ttr_fields *fields, ttr_field *field)
 {
-    const struct tracepoint *tp = fields->own;
+    const struct tracepoint *tp = fields->ctx;
     struct tracepoint_field_iter *iter = (struct tracepoint_field_iter *)fields->state;
     if (iter->extra != UINT32_MAX) {
         const struct tracepoints_spec *spec = &tp->all->spec;
         field_clear(field);
-        if (spec->container->extra(spec->own, fields->event, iter->extra++, field))
+        if (spec->container->extra(spec->ctx, fields->event, iter->extra++, field))
             return true;
         iter->extra = UINT32_MAX;
     }
@@ -195,12 +195,12 @@ static bool find_value_label(const ttr_fields *fields, const ttr_value *value, u
     return iter->last && iter->last->table && tracepoint_display_label(iter->last, value, i, text);
 }
 
-static uint32_t copy_record_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t copy_record_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                    uint32_t room)
 {
-    const struct tracepoint *tp = own;
+    const struct tracepoint *tp = ctx;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
+    return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 const struct field_ops tracepoint_field_ops = {.begin = begin_record_fields,

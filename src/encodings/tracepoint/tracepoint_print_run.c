@@ -135,7 +135,7 @@ bool tracepoint_print(const ttr *t, const ttr_event *event, struct buffer *to)
     if (!tp || !tp->lazy || !tp->lazy->program)
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     if (tp->role == TRACEPOINT_BPRINT)
         tracepoint_print_bprint(tp, raw, to);
     else

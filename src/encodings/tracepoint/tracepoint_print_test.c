@@ -38,9 +38,9 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -56,7 +56,7 @@ static bool begin_scene(struct scene *scene, const struct alloc *alloc)
 {
     *scene = (struct scene){.t = ttr_new(&(ttr_options){.size = sizeof(ttr_options),
                                                         .resize = alloc->resize,
-                                                        .user_data = alloc->own})};
+                                                        .user_data = alloc->ctx})};
     uint16_t source = scene->t ? context_add_source(scene->t, "here", "test") : UINT16_MAX;
     if (source != UINT16_MAX)
         scene->all = tracepoints_new(&(struct tracepoints_spec){

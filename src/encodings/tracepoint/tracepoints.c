@@ -14,7 +14,7 @@
 static bool add_tracepoint_schema(struct tracepoints *all, struct tracepoint *tp)
 {
     const struct schema schema = {
-        .ops = &tracepoint_field_ops, .own = tp, .format = all->spec.format};
+        .ops = &tracepoint_field_ops, .ctx = tp, .format = all->spec.format};
     tp->schema = context_add_schema(all->spec.t, &schema);
     return tp->schema != 0;
 }
@@ -62,25 +62,25 @@ void tracepoints_begin_batch(struct tracepoints *all)
 
 /* --- EventHeader and .NET tracepoints, which have decoders of their own --- */
 
-static struct event_header_raw event_header_raw_of(const void *own, const ttr_event *event)
+static struct event_header_raw event_header_raw_of(const void *ctx, const ttr_event *event)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     return (struct event_header_raw){raw.p, raw.n};
 }
 
-static bool event_header_extra_of(const void *own, const ttr_event *event, uint32_t i,
+static bool event_header_extra_of(const void *ctx, const ttr_event *event, uint32_t i,
                                   ttr_field *field)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    return spec->container->extra && spec->container->extra(spec->own, event, i, field);
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    return spec->container->extra && spec->container->extra(spec->ctx, event, i, field);
 }
 
-static uint32_t event_header_frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t event_header_frames_of(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                        uint32_t room)
 {
-    const struct tracepoints_spec *spec = &((const struct tracepoints *)own)->spec;
-    return spec->container->frames ? spec->container->frames(spec->own, event, addresses, room) : 0;
+    const struct tracepoints_spec *spec = &((const struct tracepoints *)ctx)->spec;
+    return spec->container->frames ? spec->container->frames(spec->ctx, event, addresses, room) : 0;
 }
 
 static bool is_event_header(const struct tracepoint *tp)
@@ -97,7 +97,7 @@ static struct event_header_decoder_spec make_header_spec(struct tracepoints *all
     return (struct event_header_decoder_spec){
         .t = all->spec.t,
         .format = all->spec.format,
-        .own = all,
+        .ctx = all,
         .raw = event_header_raw_of,
         .extra = all->spec.container->extra ? event_header_extra_of : NULL,
         .frames = event_header_frames_of,
@@ -129,10 +129,10 @@ static bool attach_clr(struct tracepoints *all, struct tracepoint *tp)
     const struct event_header_decoder_spec spec = make_header_spec(all);
     if (!is_clr_tracepoint(tp))
         return true;
-    const struct tracepoint_field *own = &tp->field[tp->common_n];
-    const struct clr_user_offsets places = {.id = own[1].offset,
-                                            .extension = own[2].offset,
-                                            .payload = own[3].offset,
+    const struct tracepoint_field *ctx = &tp->field[tp->common_n];
+    const struct clr_user_offsets places = {.id = ctx[1].offset,
+                                            .extension = ctx[2].offset,
+                                            .payload = ctx[3].offset,
                                             .is_big_endian = all->spec.is_big_endian,
                                             .long_bytes = all->spec.long_bytes};
     if (!all->clr)
@@ -400,7 +400,7 @@ const struct tracepoint *tracepoint_of_event(const ttr *t, const ttr_event *even
     for (const struct schema *schema = context_schema(t, event->schema);;
          schema = context_schema(t, schema->beneath)) {
         if (schema->ops == &tracepoint_field_ops)
-            return schema->own;
+            return schema->ctx;
         if (event_header_schema_owner(schema))
             return event_header_schema_owner(schema);
         if (clr_user_schema_owner(schema))

@@ -48,12 +48,12 @@ struct tracepoint_raw {
 /* Describes how a container stores records, and what else it knows about an event. One constant per
  * container. */
 struct tracepoint_container {
-    struct tracepoint_raw (*raw)(const void *own, const ttr_event *event);
+    struct tracepoint_raw (*raw)(const void *ctx, const ttr_event *event);
     /* Fills `field`, which is cleared, with the i-th field that the container adds before those of
      * the tracepoint (ip, period ...), in group TTR_GROUP_COMMON. Array elements follow their
      * array. Returns false after the last one. NULL if the container adds none. */
-    bool (*extra)(const void *own, const ttr_event *event, uint32_t i, ttr_field *field);
-    uint32_t (*frames)(const void *own, const ttr_event *event, uint64_t *addresses,
+    bool (*extra)(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field);
+    uint32_t (*frames)(const void *ctx, const ttr_event *event, uint64_t *addresses,
                        uint32_t room); /* returns the callchain, as field_ops.frames; may be NULL */
     /* maximum number of arbitrary bytes after a record: the ring buffer rounds sizes up */
     uint8_t padding;
@@ -63,7 +63,7 @@ struct tracepoints_spec {
     ttr *t;
     const struct format *format; /* format that stores the events in its raw records */
     const struct tracepoint_container *container;
-    const void *own; /* context pointer for the container's functions */
+    const void *ctx; /* context pointer for the container's functions */
     uint16_t source; /* source number that the events have */
     /* byte order and size of `long` are those of the traced machine, not of the host */
     bool is_big_endian;

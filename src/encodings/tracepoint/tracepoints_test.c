@@ -24,20 +24,20 @@ static ttr_text make_text(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool extra_field_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool extra_field_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
     (void)event;
-    if (i > 0 || !own)
+    if (i > 0 || !ctx)
         return false;
     field->name = make_text("period");
     field->group = TTR_GROUP_COMMON;
-    field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = *(const uint64_t *)own};
+    field->value = (ttr_value){.type = TTR_TYPE_UINT, .v.u = *(const uint64_t *)ctx};
     return true;
 }
 
@@ -54,13 +54,13 @@ struct scene {
 };
 
 static void begin_scene_as(struct scene *scene, bool is_big_endian, uint8_t long_bytes,
-                           const void *own)
+                           const void *ctx)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
     scene->all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
                                                             .container = &container,
-                                                            .own = own,
+                                                            .ctx = ctx,
                                                             .source = source,
                                                             .is_big_endian = is_big_endian,
                                                             .long_bytes = long_bytes});
@@ -446,7 +446,7 @@ static bool add_with(const struct alloc *alloc)
 {
     bool is_fine = false;
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->own});
+        .size = sizeof(ttr_options), .resize = alloc->resize, .user_data = alloc->ctx});
     uint16_t source = t ? context_add_source(t, "here", "test") : UINT16_MAX;
     struct tracepoints *all =
         source == UINT16_MAX
@@ -475,9 +475,9 @@ struct seen {
     unsigned n;
 };
 
-static bool decode_real_format(void *own, const char *name, const char *bytes, size_t n)
+static bool decode_real_format(void *ctx, const char *name, const char *bytes, size_t n)
 {
-    struct seen *seen = own;
+    struct seen *seen = ctx;
     const char *blank = strchr(name, ' ');
     assert_non_null(blank);
     if (tracepoints_add(seen->scene->all, (ttr_text){name, (size_t)(blank - name)},

@@ -42,7 +42,7 @@ static ttr_text read_sized_text(const struct tracing_data *data, struct cursor *
 
 bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c)
 {
-    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .own = data->own};
+    *data = (struct tracing_data){.all = data->all, .odd = data->odd, .ctx = data->ctx};
     const uint8_t *magic = cursor_read_bytes(c, TRACING_DATA_MAGIC_BYTES);
     if (!magic || memcmp(magic, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) != 0)
         return false;
@@ -88,7 +88,7 @@ ttr_status tracing_data_parse_pages(struct tracing_data *data, struct cursor *c)
         if (c->failed)
             return TTR_OK;
         if (name.n != strlen(names[i]) || memcmp(name.p, names[i], name.n) != 0) {
-            data->odd(data->own, offset, "the layout of pages has another name than expected");
+            data->odd(data->ctx, offset, "the layout of pages has another name than expected");
             c->failed = true;
             return TTR_OK;
         }
@@ -117,7 +117,7 @@ static ttr_status parse_formats(struct tracing_data *data, struct cursor *c, ttr
         ttr_error why;
         ttr_status status = tracepoints_add(data->all, system, format, &why);
         if (status == TTR_E_MALFORMED)
-            data->odd(data->own, offset, why.text);
+            data->odd(data->ctx, offset, why.text);
         else if (status != TTR_OK) {
             if (error)
                 *error = why;

@@ -32,15 +32,15 @@ struct tracing_data {
     uint32_t page_data; /* offset of the first event in a page */
     struct tracepoints
         *all; /* registry that receives the tracepoints, owned by the caller; NULL: parse only */
-    void (*odd)(void *own, uint64_t offset,
+    void (*odd)(void *ctx, uint64_t offset,
                 /* called for each format file that cannot be parsed, with its offset in the input
                  */
                 const char *what);
-    void *own;
+    void *ctx;
 };
 
 /* Parses the part from the magic to the page size. Returns false if the magic or a size is wrong.
- * Clears `data` except for `all`, `odd` and `own`. */
+ * Clears `data` except for `all`, `odd` and `ctx`. */
 TTR_MUST bool tracing_data_parse_head(struct tracing_data *data, struct cursor *c);
 
 TTR_MUST ttr_status tracing_data_parse_pages(struct tracing_data *data,

@@ -14,9 +14,9 @@
     "commit;\toffset:8;\tsize:4;\tsigned:1;\n"                                  \
     "\tfield: char data;\toffset:12;\tsize:4084;\tsigned:1;\n"
 
-static struct tracepoint_raw raw_of_payload(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of_payload(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -29,9 +29,9 @@ struct scene {
     uint64_t odd_offset;
 };
 
-static void count_odd(void *own, uint64_t offset, const char *what)
+static void count_odd(void *ctx, uint64_t offset, const char *what)
 {
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     assert_true(what[0] != 0);
     scene->odd++;
     scene->odd_offset = offset;
@@ -41,7 +41,7 @@ static void begin_scene(struct scene *scene, bool is_big_endian)
 {
     *scene = (struct scene){.t = ttr_new(NULL)};
     uint16_t source = context_add_source(scene->t, "here", "test");
-    scene->data = (struct tracing_data){.odd = count_odd, .own = scene};
+    scene->data = (struct tracing_data){.odd = count_odd, .ctx = scene};
     scene->data.all = tracepoints_new(&(struct tracepoints_spec){.t = scene->t,
                                                                  .container = &container,
                                                                  .source = source,

@@ -169,7 +169,7 @@ static inline char *emit_blocks(char *at, const char *text, size_t n)
 /* Returns the packet number of an event, 0 if it has none. */
 static inline uint64_t packet_of(const struct schema *schema, const ttr_event *event)
 {
-    return schema->ops->packet ? schema->ops->packet(schema->own, event) : 0;
+    return schema->ops->packet ? schema->ops->packet(schema->ctx, event) : 0;
 }
 
 /* Returns the cached packet part of an event, NULL if another packet was printed since. */

@@ -144,7 +144,7 @@ static ttr_status read_time_style(const struct ttr_writer *out, enum time_style 
 
 static ttr_status babeltrace2_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     arena_init(&writer->arena, &out->t->counted);
     buffer_init(&writer->head, &out->t->counted);
     writer->cache.arena = &writer->arena;
@@ -259,7 +259,7 @@ static void babeltrace2_skip(struct ttr_writer *out, const ttr_batch *batch)
         if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||
             !has_clock(context_schema(out->t, event->schema)->event_class))
             continue;
-        set_delta_base(out->own, event);
+        set_delta_base(out->ctx, event);
         return;
     }
 }
@@ -483,7 +483,7 @@ static bool make_class_head(struct babeltrace2 *writer, const ttr *t, const ttr_
 
 static bool write_event_line(struct ttr_writer *out, const ttr_event *event)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct event_class *event_class = schema->event_class;
     struct babeltrace2_class *of_class =
@@ -532,7 +532,7 @@ static ttr_status babeltrace2_finish(struct ttr_writer *out, ttr_error *error)
 
 static void babeltrace2_drop(struct ttr_writer *out)
 {
-    struct babeltrace2 *writer = out->own;
+    struct babeltrace2 *writer = out->ctx;
     if (writer->classes)
         alloc_free(writer->arena.alloc, writer->classes, writer->classes_n,
                    sizeof *writer->classes);

@@ -19,13 +19,13 @@ struct script {
 
 static void script_begin(ttr_fields *fields)
 {
-    const struct script *script = fields->own;
+    const struct script *script = fields->ctx;
     fields->state[0] = (uint64_t)(uintptr_t)script->field;
 }
 
 static void script_begin_group(ttr_fields *fields, ttr_group group)
 {
-    const struct script *script = fields->own;
+    const struct script *script = fields->ctx;
     fields->state[0] =
         (uint64_t)(uintptr_t)(group == TTR_GROUP_PACKET ? script->packet : script->field + 1000);
 }
@@ -59,7 +59,7 @@ static void write_script(struct writing *w, const struct script *script,
     ttr_event event = {
         .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
     event.schema = context_add_schema(
-        w->t, &(struct schema){.ops = &script_ops, .own = script, .event_class = event_class});
+        w->t, &(struct schema){.ops = &script_ops, .ctx = script, .event_class = event_class});
     ttr_error error;
     assert_int_equal(ttr_write(w->writer, &(ttr_batch){.event = &event, .n = 1}, &error), TTR_OK);
 }
@@ -447,7 +447,7 @@ static void write_made(struct writing *w, bool has_steps, const char *const *opt
     ttr_event event = {
         .time = 1500000000, .name = ttr_text_add(w->t, "n", 1), .kind = TTR_KIND_INSTANT};
     event.schema = context_add_schema(
-        w->t, &(struct schema){.ops = &script_ops, .own = &script, .event_class = &class});
+        w->t, &(struct schema){.ops = &script_ops, .ctx = &script, .event_class = &class});
     for (unsigned i = 0; i < 400; i++) {
         make_random_fields(&made);
         made.field[made.n] = (ttr_field){.depth = 0};

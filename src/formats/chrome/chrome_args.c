@@ -11,17 +11,17 @@ static const char args_text[] = ",\"args\":{";
 
 void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     size_t room = LINE_TEXT + LINE_NUMBERS + line->category.n + line->name.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
     if (!begin)
         return;
-    at = emit_constant(at, own->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    at = emit_constant(at, ctx->has_line ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     *at++ = line->phase;
     at = emit_constant(at, "\",\"ts\":");
     *at = '-';
-    at += line->time_ns < own->base_ns;
-    at = emit_microseconds(at, time_distance(line->time_ns, own->base_ns));
+    at += line->time_ns < ctx->base_ns;
+    at = emit_microseconds(at, time_distance(line->time_ns, ctx->base_ns));
     memcpy(at, line->ids,
            CHROME_IDS_MAX); /* copying a constant size is fast; bytes after ids_n are overwritten */
     at += line->ids_n;
@@ -31,8 +31,8 @@ void chrome_begin_line(struct ttr_writer *out, const struct chrome_line *line)
     at = emit_piece(at, (ttr_text){line->extra, line->extra_n});
     at = emit_constant(at, args_text);
     buffer_commit(&out->buffer, (size_t)(at - begin));
-    own->has_line = true;
-    field_json_begin(&own->fields);
+    ctx->has_line = true;
+    field_json_begin(&ctx->fields);
 }
 
 void chrome_end_line(struct ttr_writer *out)
@@ -47,28 +47,28 @@ void chrome_end_line(struct ttr_writer *out)
     buffer_add_byte(to, '}');
 }
 
-void chrome_add_number(struct chrome *own, const char *name, uint64_t value)
+void chrome_add_number(struct chrome *ctx, const char *name, uint64_t value)
 {
-    field_json_append_constant_name(&own->fields, name);
-    field_json_append_value(&own->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
+    field_json_append_constant_name(&ctx->fields, name);
+    field_json_append_value(&ctx->fields, &(ttr_value){.type = TTR_TYPE_UINT, .v.u = value});
 }
 
-void chrome_add_text(struct chrome *own, const char *name, const char *value)
+void chrome_add_text(struct chrome *ctx, const char *name, const char *value)
 {
-    field_json_append_constant_name(&own->fields, name);
-    field_json_append_value(&own->fields,
+    field_json_append_constant_name(&ctx->fields, name);
+    field_json_append_value(&ctx->fields,
                             &(ttr_value){.type = TTR_TYPE_TEXT, .text = {value, strlen(value)}});
 }
 
-void chrome_add_string(struct chrome *own, const char *name, const ttr *t, ttr_id value)
+void chrome_add_string(struct chrome *ctx, const char *name, const ttr *t, ttr_id value)
 {
-    field_json_append_constant_name(&own->fields, name);
+    field_json_append_constant_name(&ctx->fields, name);
     field_json_append_value(
-        &own->fields,
+        &ctx->fields,
         &(ttr_value){.type = TTR_TYPE_TEXT, .text_id = value, .text = ttr_text_get(t, value)});
 }
 
-static void add_flags(struct chrome *own, unsigned flags)
+static void add_flags(struct chrome *ctx, unsigned flags)
 {
     static const struct {
         unsigned flag;
@@ -80,26 +80,26 @@ static void add_flags(struct chrome *own, unsigned flags)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (!(flags & all[i].flag))
             continue;
-        field_json_append_constant_name(&own->fields, all[i].name);
-        field_json_append_value(&own->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
+        field_json_append_constant_name(&ctx->fields, all[i].name);
+        field_json_append_value(&ctx->fields, &(ttr_value){.type = TTR_TYPE_BOOL, .v.u = 1});
     }
 }
 
-void chrome_add_attributes(struct chrome *own, const ttr_event *event)
+void chrome_add_attributes(struct chrome *ctx, const ttr_event *event)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
     if (event->flags & TTR_EVENT_HAS_CPU)
-        chrome_add_number(own, "cpu", event->cpu);
+        chrome_add_number(ctx, "cpu", event->cpu);
     if (event->level && event->level < sizeof levels / sizeof *levels)
-        chrome_add_text(own, "level", levels[event->level]);
+        chrome_add_text(ctx, "level", levels[event->level]);
     if (event->flags & ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU))
-        add_flags(own, event->flags);
+        add_flags(ctx, event->flags);
 }
 
 void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     ttr_fields fields;
     ttr_field field;
     ttr_fields_begin(out->t, event, &fields);
@@ -113,8 +113,8 @@ void chrome_add_series(struct ttr_writer *out, const ttr_event *event)
             output_count_loss(out, CHROME_COUNTER_VALUE, event->offset);
             continue;
         }
-        field_json_append_field_name(&own->fields, &field);
-        field_json_append_value(&own->fields, &value);
+        field_json_append_field_name(&ctx->fields, &field);
+        field_json_append_value(&ctx->fields, &value);
     }
     if (event->level || (event->flags & ~TTR_EVENT_RAW))
         output_count_loss(out, CHROME_COUNTER_ATTRIBUTE, event->offset);

@@ -35,14 +35,14 @@ static size_t append_ids(char *to, uint64_t pid, uint64_t tid)
 /* Counts a loss if two inputs use one pid for different processes, because viewers merge them. */
 static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, uint64_t offset)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     uint16_t source = out->t->threads[id].source;
-    const uint32_t *first = pair_map_get(&own->pids, pid, 0);
-    if (first && (*first == source || pair_map_get(&own->pids, pid, (uint64_t)source + 1)))
+    const uint32_t *first = pair_map_get(&ctx->pids, pid, 0);
+    if (first && (*first == source || pair_map_get(&ctx->pids, pid, (uint64_t)source + 1)))
         return;
     if (first)
         output_count_loss(out, CHROME_SAME_PID, offset);
-    out->buffer.failed |= !pair_map_put(&own->pids, pid, first ? (uint64_t)source + 1 : 0, source);
+    out->buffer.failed |= !pair_map_put(&ctx->pids, pid, first ? (uint64_t)source + 1 : 0, source);
 }
 
 /* Returns the entry of a thread with its ids; `thread` is all zero if the event has none.  Returns
@@ -50,11 +50,11 @@ static void count_shared_pid(struct ttr_writer *out, ttr_id id, uint64_t pid, ui
 static struct chrome_thread *find_thread_entry(struct ttr_writer *out, ttr_id id,
                                                const ttr_thread *thread, uint64_t offset)
 {
-    struct chrome *own = out->own;
-    if (id >= own->threads_n && !reserve_entries(out, (void **)&own->threads, &own->threads_n,
-                                                 (size_t)id + 1, sizeof *own->threads))
+    struct chrome *ctx = out->ctx;
+    if (id >= ctx->threads_n && !reserve_entries(out, (void **)&ctx->threads, &ctx->threads_n,
+                                                 (size_t)id + 1, sizeof *ctx->threads))
         return NULL;
-    struct chrome_thread *slot = &own->threads[id];
+    struct chrome_thread *slot = &ctx->threads[id];
     if (slot->ids_n > 0 && !slot->is_guess)
         return slot;
     slot->is_guess = !thread->pid_known || !thread->tid_known;
@@ -79,9 +79,9 @@ static void write_metadata(struct ttr_writer *out, const char *what,
 static void write_name_if_changed(struct ttr_writer *out, const char *what,
                                   const struct chrome_thread *thread, ttr_id name)
 {
-    struct chrome *own = out->own;
-    write_metadata(out, what, thread, own->base_ns);
-    chrome_add_string(own, "name", out->t, name);
+    struct chrome *ctx = out->ctx;
+    write_metadata(out, what, thread, ctx->base_ns);
+    chrome_add_string(ctx, "name", out->t, name);
     chrome_end_line(out);
 }
 
@@ -99,23 +99,23 @@ static bool remember_changed_name(struct ttr_writer *out, ttr_id *written, ttr_i
 
 static ttr_id *process_name(struct ttr_writer *out, uint32_t process)
 {
-    struct chrome *own = out->own;
-    if (process >= own->processes_n &&
-        !reserve_entries(out, (void **)&own->processes, &own->processes_n, (size_t)process + 1,
-                         sizeof *own->processes))
+    struct chrome *ctx = out->ctx;
+    if (process >= ctx->processes_n &&
+        !reserve_entries(out, (void **)&ctx->processes, &ctx->processes_n, (size_t)process + 1,
+                         sizeof *ctx->processes))
         return NULL;
-    return &own->processes[process];
+    return &ctx->processes[process];
 }
 
 void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
-    const struct chrome *own = out->own;
+    const struct chrome *ctx = out->ctx;
     ttr_thread known = {0};
     bool is_known = ttr_thread_get(out->t, id, &known);
     struct chrome_thread *thread = find_thread_entry(out, is_known ? id : 0, &known, offset);
     if (!thread)
         return;
-    thread->batch = own->batch;
+    thread->batch = ctx->batch;
     if (!is_known)
         return;
     ttr_id *process = process_name(out, out->t->threads[id].process);
@@ -127,9 +127,9 @@ void chrome_write_changed_names(struct ttr_writer *out, ttr_id id, uint64_t offs
 
 void chrome_write_all_changed_names(struct ttr_writer *out)
 {
-    const struct chrome *own = out->own;
-    for (size_t id = 1; id < own->threads_n; id++)
-        if (own->threads[id].ids_n > 0)
+    const struct chrome *ctx = out->ctx;
+    for (size_t id = 1; id < ctx->threads_n; id++)
+        if (ctx->threads[id].ids_n > 0)
             chrome_write_changed_names(out, (ttr_id)id, 0);
 }
 
@@ -175,13 +175,13 @@ static void resolve_named_object(struct ttr_writer *out, const ttr_event *event,
 
 void chrome_write_name_object(struct ttr_writer *out, const ttr_event *event)
 {
-    struct chrome *own = out->own;
+    struct chrome *ctx = out->ctx;
     struct chrome_thread ids = {0};
     resolve_named_object(out, event, &ids);
     write_metadata(out, event->tag == TTR_OBJECT_PROCESS ? "process_name" : "thread_name", &ids,
-                   chrome_line_time(own, event));
-    chrome_add_string(own, "name", out->t, event->name);
-    field_json_append_fields(&own->fields, event);
-    chrome_add_attributes(own, event);
+                   chrome_line_time(ctx, event));
+    chrome_add_string(ctx, "name", out->t, event->name);
+    field_json_append_fields(&ctx->fields, event);
+    chrome_add_attributes(ctx, event);
     chrome_end_line(out);
 }

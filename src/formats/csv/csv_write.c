@@ -110,12 +110,12 @@ static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 
 static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct csv *own = out->own;
+    struct csv *ctx = out->ctx;
     const char *end = output_option(out, "eol");
-    text_cache_init(&own->texts, &out->t->counted, csv_escape);
-    buffer_init(&own->scratch, &out->t->counted);
-    field_json_init(&own->fields, out->t, &own->scratch);
-    own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
+    text_cache_init(&ctx->texts, &out->t->counted, csv_escape);
+    buffer_init(&ctx->scratch, &out->t->counted);
+    field_json_init(&ctx->fields, out->t, &ctx->scratch);
+    ctx->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option csv.eol=%s: unknown value; expected crlf or lf", end);
@@ -124,18 +124,18 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
 
 static void write_header_once(struct ttr_writer *out)
 {
-    struct csv *own = out->own;
-    if (own->has_begun)
+    struct csv *ctx = out->ctx;
+    if (ctx->has_begun)
         return;
-    own->has_begun = true;
+    ctx->has_begun = true;
     buffer_add_text(&out->buffer, header);
-    buffer_add_text(&out->buffer, own->line_end);
+    buffer_add_text(&out->buffer, ctx->line_end);
 }
 
 static ttr_text look_up_text(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
-    struct csv *own = out->own;
-    const struct text_piece *piece = text_cache_get(&own->texts, out->t, id);
+    struct csv *ctx = out->ctx;
+    const struct text_piece *piece = text_cache_get(&ctx->texts, out->t, id);
     if (piece->changed & HAS_BROKEN)
         output_count_loss(out, FIELD_JSON_TEXT, offset);
     if (piece->changed & HAS_NUL)
@@ -272,32 +272,32 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
 
 static void write_fields(struct ttr_writer *out, const ttr_event *event)
 {
-    struct csv *own = out->own;
-    buffer_clear(&own->scratch);
-    buffer_add_byte(&own->scratch, '{');
-    field_json_begin(&own->fields);
-    field_json_append_fields(&own->fields, event);
-    buffer_add_byte(&own->scratch, '}');
-    field_json_report_losses(&own->fields, out, event->offset);
-    for (; own->fields.contexts > 0; own->fields.contexts--)
+    struct csv *ctx = out->ctx;
+    buffer_clear(&ctx->scratch);
+    buffer_add_byte(&ctx->scratch, '{');
+    field_json_begin(&ctx->fields);
+    field_json_append_fields(&ctx->fields, event);
+    buffer_add_byte(&ctx->scratch, '}');
+    field_json_report_losses(&ctx->fields, out, event->offset);
+    for (; ctx->fields.contexts > 0; ctx->fields.contexts--)
         output_count_loss(out, CSV_CONTEXT, event->offset);
-    if (own->scratch.n == 2)
+    if (ctx->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else
-        add_quoted_json(&out->buffer, &own->scratch);
-    out->buffer.failed |= own->scratch.failed;
+        add_quoted_json(&out->buffer, &ctx->scratch);
+    out->buffer.failed |= ctx->scratch.failed;
 }
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct csv *own = out->own;
+    const struct csv *ctx = out->ctx;
     struct names names;
     look_up_names(out, event, &names);
     write_head(out, event, &names);
     write_fields(out, event);
-    buffer_add_text(&out->buffer, own->line_end);
+    buffer_add_text(&out->buffer, ctx->line_end);
     count_losses(out, event);
-    out->buffer.failed |= own->texts.failed;
+    out->buffer.failed |= ctx->texts.failed;
     output_count_event(out, event);
 }
 
@@ -315,10 +315,10 @@ static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
 
 static void csv_drop(struct ttr_writer *out)
 {
-    struct csv *own = out->own;
-    text_cache_free(&own->texts);
-    field_json_free(&own->fields);
-    buffer_free(&own->scratch);
+    struct csv *ctx = out->ctx;
+    text_cache_free(&ctx->texts);
+    field_json_free(&ctx->fields);
+    buffer_free(&ctx->scratch);
 }
 
 static const ttr_option_info options[] = {

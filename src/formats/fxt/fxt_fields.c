@@ -356,7 +356,7 @@ static void fxt_fields_begin(ttr_fields *fields)
 {
     const ttr_event *event = fields->event;
     struct field_iter *walk = (struct field_iter *)fields->state;
-    walk->provider = fields->own;
+    walk->provider = fields->ctx;
     walk->stage = STAGE_DONE;
     /* Definitions may precede any provider. */
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP ||

@@ -452,7 +452,7 @@ static ttr_status resolve_edge(struct fxt_reader *reader)
 
 ttr_status fxt_reader_next(struct input *in, ttr_error *error)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     reader->error = error;
     for (;;) {
         ttr_status status = TTR_OK;
@@ -477,7 +477,7 @@ ttr_status fxt_reader_next(struct input *in, ttr_error *error)
 
 ttr_status fxt_reader_open(struct input *in, ttr_error *error)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     ttr *t = in->base.t;
     reader->in = in;
     reader->common.t = t;
@@ -510,7 +510,7 @@ ttr_status fxt_reader_open(struct input *in, ttr_error *error)
 
 void fxt_reader_close(struct input *in)
 {
-    struct fxt_reader *reader = in->own;
+    struct fxt_reader *reader = in->ctx;
     if (!reader->in)
         return;
     alloc_free(&in->base.t->counted, reader->repaired, reader->repaired ? FXT_SIZE_MAX : 0,

@@ -41,12 +41,12 @@ static uint32_t *writable_page(struct fxt_reader *reader, uint32_t **page, const
 {
     if (*page != shared)
         return *page;
-    uint32_t *own = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *own);
-    if (!own)
+    uint32_t *ctx = alloc_zero(reader_alloc(reader), FXT_PAGE_SLOTS, sizeof *ctx);
+    if (!ctx)
         return NULL;
-    memcpy(own, shared, FXT_PAGE_SLOTS * sizeof *own);
-    *page = own;
-    return own;
+    memcpy(ctx, shared, FXT_PAGE_SLOTS * sizeof *ctx);
+    *page = ctx;
+    return ctx;
 }
 
 static void free_own_page(struct fxt_reader *reader, uint32_t *page, const uint32_t *shared)
@@ -67,7 +67,7 @@ static bool init_provider(struct fxt_reader *reader, struct fxt_provider *provid
     clock_math_init(&provider->clock, FXT_DEFAULT_FREQUENCY);
     provider->track = context_add_track(t, &(ttr_track){.number = id, .source = reader->in->id});
     provider->schema = context_add_schema(
-        t, &(struct schema){.ops = &fxt_field_ops, .own = provider, .format = reader->in->format});
+        t, &(struct schema){.ops = &fxt_field_ops, .ctx = provider, .format = reader->in->format});
     provider->clock_index = input_add_clock(
         reader->in,
         &(ttr_clock){.name = "ticks", .provider = {"", 0}, .frequency = FXT_DEFAULT_FREQUENCY});

@@ -330,7 +330,7 @@ static void encode(struct fxt_writer *w, const ttr_event *e)
 
 ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     const char *anchor = output_option(out, "anchor");
     w->out = out;
     pair_map_init(&w->target_by, &out->t->counted);
@@ -345,7 +345,7 @@ ttr_status fxt_writer_create(struct ttr_writer *out, ttr_error *error)
 
 ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     w->stamp = 1 + out->t->name_change_count;
     for (uint32_t i = 0; i < batch->n;) {
         const ttr_event *e = ttr_batch_at(batch, i);
@@ -363,7 +363,7 @@ ttr_status fxt_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_
 
 ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     if (!w->is_started)
         write_start(w);
     w->event = NULL;
@@ -373,7 +373,7 @@ ttr_status fxt_writer_finish(struct ttr_writer *out, ttr_error *error)
 
 void fxt_writer_free(struct ttr_writer *out)
 {
-    struct fxt_writer *w = out->own;
+    struct fxt_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (!w->out)
         return;

@@ -25,9 +25,9 @@ struct world {
     size_t losses_n;
 };
 
-static int64_t push(void *own, const void *bytes, size_t n)
+static int64_t push(void *ctx, const void *bytes, size_t n)
 {
-    struct world *w = own;
+    struct world *w = ctx;
     assert_true(n <= sizeof w->bytes - w->n);
     memcpy(w->bytes + w->n, bytes, n);
     w->n += n;
@@ -718,10 +718,10 @@ static void unknown_option_is_refused(void **state)
     ttr_free(t);
 }
 
-static void *heap_resize(void *own, void *old, size_t old_size, size_t new_size)
+static void *heap_resize(void *ctx, void *old, size_t old_size, size_t new_size)
 {
-    const struct alloc *alloc = own;
-    return alloc->resize(alloc->own, old, old_size, new_size);
+    const struct alloc *alloc = ctx;
+    return alloc->resize(alloc->ctx, old, old_size, new_size);
 }
 
 static bool write_some(const struct alloc *alloc)

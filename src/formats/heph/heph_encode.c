@@ -140,10 +140,10 @@ static bool is_uniform_array(ttr_fields elements, uint32_t count)
     ttr_field field;
     uint8_t type = 0;
     for (uint32_t i = 0; i < count && ttr_fields_next(&elements, &field); i++) {
-        uint8_t own = stored_type(&field.value);
-        if (own == 0 || (type && own != type))
+        uint8_t ctx = stored_type(&field.value);
+        if (ctx == 0 || (type && ctx != type))
             return false;
-        type = own;
+        type = ctx;
     }
     return true;
 }

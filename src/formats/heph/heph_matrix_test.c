@@ -190,10 +190,10 @@ static bool is_plain(ttr_fields elements, uint32_t n)
     ttr_field field;
     char first = 0;
     for (uint32_t i = 0; i < n && ttr_fields_next(&elements, &field); i++) {
-        char own = stored_type_letter(&field.value);
-        if (!own || (first && own != first))
+        char ctx = stored_type_letter(&field.value);
+        if (!ctx || (first && ctx != first))
             return false;
-        first = own;
+        first = ctx;
     }
     return true;
 }
@@ -218,7 +218,7 @@ static void put_array(struct matrix *m, struct buffer *to, ttr_fields *elements,
 static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
                       const ttr_field *field, struct level *levels)
 {
-    struct level *own = &levels[field->depth], *outer = field->depth ? own - 1 : NULL;
+    struct level *ctx = &levels[field->depth], *outer = field->depth ? ctx - 1 : NULL;
     char number[16];
     ttr_text name = field->name;
     if (outer && outer->is_array)
@@ -228,8 +228,8 @@ static void put_field(struct matrix *m, struct buffer *to, ttr_fields *fields,
     append_format(&path, "%s%s", outer ? outer->path : "", outer && outer->path[0] ? "." : "");
     buffer_add(&path, name.p, name.n);
     bool is_array = field->value.type == TTR_TYPE_ARRAY;
-    *own = (struct level){.is_array = is_array};
-    (void)snprintf(own->path, sizeof own->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
+    *ctx = (struct level){.is_array = is_array};
+    (void)snprintf(ctx->path, sizeof ctx->path, "%.*s", (int)(path.n < 300 ? path.n : 300),
                    path.n ? (const char *)path.bytes : "");
     if (stored_type_letter(&field->value) || (is_array && is_plain(*fields, field->value.count))) {
         append_format(to, " ");

@@ -69,7 +69,7 @@ bool heph_parse_epoch(const uint8_t *packet, uint32_t size, uint64_t *epoch)
 
 ttr_status heph_load_packet(struct input *in, uint64_t need, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (need > LARGE_PACKET && need < LARGE_WINDOW)
         need = 2 * need < LARGE_WINDOW ? 2 * need : LARGE_WINDOW;
     return input_fill(in, reader->offset, (size_t)need, error);

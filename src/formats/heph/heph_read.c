@@ -14,7 +14,7 @@
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const char *epoch = input_option(in, "epoch"), *layout = input_option(in, "layout");
     reader->is_epoch_given = reader->has_epoch = epoch != NULL;
     if (epoch && !number_parse_u64(epoch, strlen(epoch), &reader->epoch))
@@ -35,7 +35,7 @@ static ttr_status read_options(struct input *in, ttr_error *error)
 
 ttr_status heph_open(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr *t = in->base.t;
     heph_counters_init(&reader->counters, &t->counted);
     in->version = "0.1.0";
@@ -43,9 +43,9 @@ ttr_status heph_open(struct input *in, ttr_error *error)
     if (in->max_record == UINT32_MAX)
         reader->max_packet = HEPH_PACKET_MAX_DEFAULT;
     reader->schema = context_add_schema(
-        t, &(struct schema){.ops = &heph_field_ops, .own = in, .format = &format_heph});
+        t, &(struct schema){.ops = &heph_field_ops, .ctx = in, .format = &format_heph});
     reader->nested = context_add_schema(
-        t, &(struct schema){.ops = &heph_nested_ops, .own = in, .format = &format_heph});
+        t, &(struct schema){.ops = &heph_nested_ops, .ctx = in, .format = &format_heph});
     if (!reader->schema || !reader->nested)
         return fail_memory(error);
     ttr_status status = heph_load_packet(in, OPEN_BYTES, error);
@@ -56,7 +56,7 @@ ttr_status heph_open(struct input *in, ttr_error *error)
 
 void heph_close(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     context_drop_schema(in->base.t, reader->schema);
     context_drop_schema(in->base.t, reader->nested);
     heph_counters_free(&reader->counters);
@@ -66,7 +66,7 @@ void heph_close(struct input *in)
  * no event. */
 static void read_event_run(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
     if (!cursor_skip(&c, reader->offset - c.offset))
         return;
@@ -87,7 +87,7 @@ static void read_event_run(struct input *in)
 static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_t size,
                                 ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t epoch;
     struct cursor c = cursor_init(packet, size, reader->offset);
     (void)cursor_skip(&c, HEPH_FRAME_SIZE);
@@ -119,7 +119,7 @@ static ttr_status read_metadata(struct input *in, const uint8_t *packet, uint32_
 static ttr_status read_unusual_packet(struct input *in, const uint8_t *packet, uint32_t size,
                                       ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     bool is_exact = heph_is_valid_packet(packet, size, reader->layout);
     if (load_u32be(packet) == HEPH_MAGIC_METADATA)
         return is_exact ? read_metadata(in, packet, size, error) : heph_recover_packet(in, error);
@@ -159,7 +159,7 @@ static struct counted count_streams(const struct heph_counters *counters)
 
 static void note_counters(struct input *in)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     struct counted sum = count_streams(&reader->counters);
     if (!sum.is_used && reader->events > 1)
         input_add_diagnostic(in, TTR_SEVERITY_REMARK, NO_OFFSET, "heph.no-counters",
@@ -190,7 +190,7 @@ static void note_counters(struct input *in)
 /* Emits one gap event per stream with lost events.  Leaves the batch empty if there are none. */
 static void emit_gaps(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (!reader->are_notes_emitted)
         note_counters(in);
     reader->are_notes_emitted = true;
@@ -212,7 +212,7 @@ static void emit_gaps(struct input *in)
 /* Clears the counters, because a concatenated trace starts here. */
 static ttr_status begin_concatenated_trace(struct input *in)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     emit_gaps(in);
     if (in->n)
         return TTR_OK;
@@ -227,7 +227,7 @@ static ttr_status begin_concatenated_trace(struct input *in)
  * is empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (reader->is_restart)
         return begin_concatenated_trace(in);
     if (reader->offset < reader->zeros_until) {
@@ -258,7 +258,7 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 
 ttr_status heph_next(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_status status = TTR_OK;
     while (in->n == 0 && status == TTR_OK) {
         if (!reader->is_lost && !reader->is_restart)

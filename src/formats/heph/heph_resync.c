@@ -96,7 +96,7 @@ static enum packet_verdict classify_candidate(struct heph_reader *reader,
  * 0 if none follows. */
 static uint32_t find_true_size(struct input *in, const struct candidate *bad)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const struct heph_layout *layout = reader->layout;
     struct cursor c = cursor_init(bad->p, bad->left, reader->offset);
     (void)cursor_skip(&c, layout->description_length);
@@ -130,7 +130,7 @@ static bool has_only_wrong_magic(struct heph_reader *reader, const struct candid
 static ttr_status emit_repaired(struct input *in, const struct candidate *bad, uint32_t size,
                                 ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t offset = reader->offset;
     ttr_event *event = heph_add_event(in, bad->p, size, reader->schema);
     if (!event)
@@ -191,7 +191,7 @@ static bool contains_packets(struct heph_reader *reader, const struct candidate 
 static ttr_status emit_partial(struct input *in, const struct candidate *bad, uint32_t whole,
                                uint32_t until, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_event *event = heph_add_event(in, bad->p, until, reader->schema);
     if (!event)
         return fail_memory(error);
@@ -216,7 +216,7 @@ static bool is_zero(const struct candidate *bad)
  * there.  Keeps only one window in memory. */
 static ttr_status count_zeros(struct input *in, uint64_t *end, bool *is_tail, ttr_error *error)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     size_t n = 0;
     *end = reader->offset;
     do {
@@ -244,7 +244,7 @@ static void begin_search(struct heph_reader *reader, uint64_t from, uint64_t at)
  */
 static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t end, from = reader->offset;
     bool is_tail;
     ttr_status status = count_zeros(in, &end, &is_tail, error);
@@ -264,7 +264,7 @@ static ttr_status resolve_zeros(struct input *in, ttr_error *error)
 void heph_skip_zeros(struct input *in)
 {
     static const uint8_t zeros[ZERO_PIECE_SIZE] = {0};
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     while (in->flags & TTR_READ_DEFINITIONS && in->n < in->batch &&
            reader->offset < reader->zeros_until) {
         uint64_t left = reader->zeros_until - reader->offset;
@@ -299,7 +299,7 @@ static bool is_oversized(struct heph_reader *reader, const struct candidate *bad
 static ttr_status emit_oversized_start(struct input *in, const struct candidate *bad,
                                        ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint32_t whole = count_valid_bytes(reader, bad, bad->left), size = heph_packet_size(bad->p);
     ttr_event *event = whole ? heph_add_event(in, bad->p, whole, reader->schema) : NULL;
     if (whole && !event)
@@ -327,7 +327,7 @@ static bool is_epoch_with_bad_frame(struct heph_reader *reader, const struct can
 static ttr_status apply_epoch_with_bad_frame(struct input *in, const struct candidate *bad,
                                              ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     memcpy(reader->repaired, bad->p, HEPH_EPOCH_PACKET);
     store_u32be(reader->repaired, HEPH_MAGIC_METADATA);
     store_u32be(reader->repaired + 4, HEPH_EPOCH_PACKET);
@@ -358,7 +358,7 @@ static bool may_be_truncated(const struct heph_reader *reader, const struct cand
  */
 static ttr_status recover_bad_frame(struct input *in, const struct candidate *bad, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     bool is_event = bad->left >= HEPH_FRAME_SIZE && load_u32be(bad->p) == HEPH_MAGIC_EVENT;
     uint32_t size = is_event ? find_true_size(in, bad) : 0;
     if (size)
@@ -382,7 +382,7 @@ static ttr_status recover_bad_frame(struct input *in, const struct candidate *ba
 static ttr_status recover_bad_content(struct input *in, const struct candidate *bad, uint32_t size,
                                       ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     if (contains_packets(reader, bad, size))
         return recover_bad_frame(in, bad, error);
     uint32_t whole = count_valid_bytes(reader, bad, size);
@@ -399,7 +399,7 @@ static ttr_status recover_bad_content(struct input *in, const struct candidate *
 static ttr_status load_candidate(struct input *in, uint64_t need, struct candidate *bad,
                                  ttr_error *error)
 {
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     ttr_status status = heph_load_packet(in, need, error);
     if (status == TTR_OK)
         *bad = candidate_at(in, reader->offset, reader->offset + need);
@@ -408,7 +408,7 @@ static ttr_status load_candidate(struct input *in, uint64_t need, struct candida
 
 ttr_status heph_recover_packet(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     struct candidate bad;
     ttr_status status = load_candidate(in, LOOKAHEAD_SIZE, &bad, error);
     if (status == TTR_OK && is_zero(&bad))
@@ -432,7 +432,7 @@ ttr_status heph_recover_packet(struct input *in, ttr_error *error)
  * packet. */
 static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     const uint64_t offset = reader->lost_from, n = reader->offset - offset,
                    until = reader->large_until;
     const bool is_cut = reader->offset < until &&
@@ -460,7 +460,7 @@ static ttr_status end_oversized_search(struct input *in, ttr_error *error)
 /* Ends a search and reports the skipped bytes as one damage. */
 static ttr_status end_search(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     uint64_t offset = reader->lost_from, n = reader->offset - offset;
     reader->is_lost = false;
     if (reader->large_until)
@@ -481,7 +481,7 @@ static ttr_status end_search(struct input *in, ttr_error *error)
 
 ttr_status heph_search_packet(struct input *in, ttr_error *error)
 {
-    struct heph_reader *reader = in->own;
+    struct heph_reader *reader = in->ctx;
     ttr_status status = heph_load_packet(in, LOOKAHEAD_SIZE, error);
     if (status != TTR_OK)
         return status;

@@ -31,7 +31,7 @@ struct thread_address {
 
 ttr_status heph_writer_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     pair_map_init(&writer->streams, alloc);
     pair_map_init(&writer->owners, alloc);
@@ -50,7 +50,7 @@ ttr_status heph_writer_create(struct ttr_writer *out, ttr_error *error)
 
 void heph_writer_free(struct ttr_writer *out)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     pair_map_free(&writer->streams);
     pair_map_free(&writer->owners);
     pair_map_free(&writer->spare);
@@ -65,7 +65,7 @@ void heph_writer_free(struct ttr_writer *out)
 /* Returns the next counter of a stream; the pointer is valid until the next call. */
 static uint32_t *stream_counter(struct ttr_writer *out, uint32_t stream)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     const uint32_t *index = pair_map_get(&writer->streams, stream, 0);
     if (index)
         return &writer->counters[*index];
@@ -109,7 +109,7 @@ static uint32_t spare_stream(struct heph_writer *writer, uint64_t pid, uint16_t 
 
 static struct thread_address resolve_address(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     struct thread_address address = {.stream = 0};
     ttr_track track;
     if (!ttr_thread_get(out->t, event->thread, &address.thread) && event->kind == TTR_KIND_GAP &&
@@ -143,7 +143,7 @@ static bool is_of_heph(const ttr *t, const ttr_event *event)
  * times are Unix times. */
 static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     bool is_anchored = event->time > UNIX_TIME_MIN;
     if (writer->has_epoch)
         return;
@@ -161,7 +161,7 @@ static void choose_epoch(struct ttr_writer *out, const ttr_event *event)
 /* Returns a time relative to the epoch; earlier times become 0 and are counted as lost. */
 static uint64_t relative_time(struct ttr_writer *out, int64_t time, uint64_t offset)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     if (time >= 0 && (uint64_t)time >= writer->epoch)
         return (uint64_t)time - writer->epoch;
     output_count_loss(out, HEPH_LOST_TIME, offset);
@@ -180,7 +180,7 @@ struct packet {
 
 static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     return (struct heph_encoder){
         .out = out, .to = &out->buffer, .path = &writer->path, .offset = event->offset};
 }
@@ -189,7 +189,7 @@ static struct heph_encoder encoder_for(struct ttr_writer *out, const ttr_event *
  * the copied trace. */
 static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet *packet)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     uint32_t *counter = stream_counter(out, packet->address.stream);
     if (counter && writer->is_copying_source && writer->copied == packet->event->source)
         *counter = packet->event->sequence;
@@ -198,7 +198,7 @@ static uint32_t next_packet_counter(struct ttr_writer *out, const struct packet 
 
 static void begin_packet(struct ttr_writer *out, struct packet *packet)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     const ttr_event *event = packet->event;
     struct heph_encoder encoder = encoder_for(out, event);
     packet->address = resolve_address(out, event);
@@ -230,7 +230,7 @@ static void begin_packet(struct ttr_writer *out, struct packet *packet)
 static bool append_changed_name(const struct heph_encoder *encoder, const char *attribute,
                                 struct pair_map *told, ttr_id thread, ttr_id name)
 {
-    struct heph_writer *writer = encoder->out->own;
+    struct heph_writer *writer = encoder->out->ctx;
     const uint32_t *last = pair_map_get(told, thread, 0);
     if (!name || (last && *last == name))
         return false;
@@ -243,7 +243,7 @@ static bool append_changed_name(const struct heph_encoder *encoder, const char *
  * a Heph trace follow from its numbers, so they are not stored. */
 static void append_changed_names(const struct heph_encoder *encoder, const struct packet *packet)
 {
-    struct heph_writer *writer = encoder->out->own;
+    struct heph_writer *writer = encoder->out->ctx;
     const ttr_thread *thread = &packet->address.thread;
     ttr_id id = packet->event->thread;
     if ((!thread->thread_name && !thread->process_name) ||
@@ -402,7 +402,7 @@ static void write_single_packet(struct ttr_writer *out, const ttr_event *event)
 static void write_gap(struct ttr_writer *out, const ttr_event *event)
 {
     struct thread_address address = resolve_address(out, event);
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     bool shows = event->link <= INT32_MAX && pair_map_get(&writer->streams, address.stream, 0);
     uint32_t *counter = stream_counter(out, address.stream);
     if (counter && event->link <= INT32_MAX)
@@ -415,7 +415,7 @@ static void write_gap(struct ttr_writer *out, const ttr_event *event)
 /* Keeps a begin with its encoded attributes until its end arrives. */
 static void write_begin(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     struct heph_encoder encoder = encoder_for(out, event);
     struct heph_begin *begin = heph_pairs_add_begin(&writer->pairs, event);
     if (!begin) {
@@ -477,7 +477,7 @@ static void write_paired_span(struct ttr_writer *out, const struct heph_begin *b
 
 static void write_end(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     bool is_good = true;
     const struct heph_begin *begin = heph_pairs_remove_begin(&writer->pairs, event, &is_good);
     writer->is_out_of_memory |= !is_good;
@@ -501,7 +501,7 @@ static void write_unfinished_begin(struct ttr_writer *out, const struct heph_beg
 
 static void encode(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     choose_epoch(out, event);
     switch (event->kind) {
     case TTR_KIND_BEGIN:
@@ -527,15 +527,15 @@ static void encode(struct ttr_writer *out, const ttr_event *event)
  * equals that trace.  The first event decides; later sources do not stop the copy. */
 static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (writer->is_copying_source || writer->has_epoch || schema->format != out->format ||
         output_option(out, "epoch"))
         return writer->is_copying_source && writer->copied == event->source;
-    const struct input *in = schema->own;
+    const struct input *in = schema->ctx;
     if (!(in->flags & TTR_READ_DEFINITIONS) || in->time_offset)
         return false;
-    const struct heph_reader *reader = in->own;
+    const struct heph_reader *reader = in->ctx;
     writer->is_copying_source = writer->has_epoch = true;
     writer->is_old = reader->layout->substream == 0;
     writer->copied = event->source;
@@ -546,7 +546,7 @@ static bool copies_source(struct ttr_writer *out, const ttr_event *event)
 /* Appends a packet of the copied trace; counters of packets inserted between continue from it. */
 static void copy_packet(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     uint64_t epoch;
     buffer_add(&out->buffer, event->payload, event->payload_size);
     if (event->kind == TTR_KIND_DEFINITION) {
@@ -566,9 +566,9 @@ static void copy_packet(struct ttr_writer *out, const ttr_event *event)
  * layout, and its stream unchanged. */
 static bool can_copy_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct heph_writer *writer = out->own;
-    const struct input *in = context_schema(out->t, event->schema)->own;
-    const struct heph_reader *reader = in->own;
+    struct heph_writer *writer = out->ctx;
+    const struct input *in = context_schema(out->t, event->schema)->ctx;
+    const struct heph_reader *reader = in->ctx;
     choose_epoch(out, event);
     return reader->layout->substream && !writer->is_old && !(event->flags & TTR_EVENT_CLAMPED) &&
            (uint64_t)event->time - event->ticks == writer->epoch &&
@@ -601,7 +601,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status check_memory(const struct ttr_writer *out, ttr_error *error)
 {
-    const struct heph_writer *writer = out->own;
+    const struct heph_writer *writer = out->ctx;
     return writer->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
 }
 
@@ -618,7 +618,7 @@ ttr_status heph_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
 
 ttr_status heph_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct heph_writer *writer = out->own;
+    struct heph_writer *writer = out->ctx;
     for (size_t i = 0; i < writer->pairs.n; i++) {
         const struct heph_begin *begin = &writer->pairs.begins[i];
         if (begin->is_open)

@@ -74,19 +74,19 @@ static unsigned interceptor_bid(const struct peek *peek)
     return is_valid_record(c, false) || is_valid_record(c, true) ? 100 : 0;
 }
 
-static struct event_header_raw raw(const void *own, const ttr_event *event)
+static struct event_header_raw raw(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct event_header_raw){event->payload + event->body,
                                      event->payload_size - event->body};
 }
 
 static ttr_status interceptor_open(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     reader->lost_from = UINT64_MAX;
     reader->headers = event_header_decoder_new(&(struct event_header_decoder_spec){
-        .t = in->base.t, .format = in->format, .own = in, .raw = raw});
+        .t = in->base.t, .format = in->format, .ctx = in, .raw = raw});
     if (!reader->headers)
         return fail_memory(error);
     ttr_status status = input_fill(in, 0, RECORD_PROBE_SIZE, error);
@@ -98,14 +98,14 @@ static ttr_status interceptor_open(struct input *in, ttr_error *error)
 
 static void interceptor_close(struct input *in)
 {
-    const struct interceptor *reader = in->own;
+    const struct interceptor *reader = in->ctx;
     event_header_decoder_free(reader->headers);
 }
 
 static ttr_status add_event(struct input *in, const uint8_t *p, const struct record *record,
                             ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     const char *why;
     struct event_header_tracepoint *kind =
         event_header_add_tracepoint(reader->headers, record->name, 0, NULL);
@@ -131,7 +131,7 @@ static ttr_status add_event(struct input *in, const uint8_t *p, const struct rec
 /* Adds complete records in the window to the batch, up to the first invalid one. */
 static ttr_status read_records(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     struct cursor c = cursor_init(in->window.bytes, in->window.n, in->window.offset);
     struct record record;
     ttr_status status = TTR_OK;
@@ -150,7 +150,7 @@ static ttr_status read_records(struct input *in, ttr_error *error)
 /* Searches the next record in the window. All skipped bytes are reported as one damage. */
 static ttr_status search_record(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     ttr_status status = input_fill(in, reader->at, (size_t)2 * RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
         return status;
@@ -174,7 +174,7 @@ static ttr_status search_record(struct input *in, ttr_error *error)
  * is empty. */
 static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 {
-    struct interceptor *reader = in->own;
+    struct interceptor *reader = in->ctx;
     struct record record;
     ttr_status status = input_fill(in, reader->at, RECORD_PROBE_SIZE, error);
     if (status != TTR_OK)
@@ -197,7 +197,7 @@ static ttr_status resolve_run_end(struct input *in, ttr_error *error)
 
 static ttr_status interceptor_next(struct input *in, ttr_error *error)
 {
-    const struct interceptor *reader = in->own;
+    const struct interceptor *reader = in->ctx;
     ttr_status status = TTR_OK;
     event_header_begin_batch(reader->headers);
     while (in->n == 0 && status == TTR_OK) {
@@ -214,7 +214,7 @@ static ttr_status interceptor_next(struct input *in, ttr_error *error)
 static bool interceptor_describe(struct input *in, size_t i, struct event_class *about,
                                  uint64_t *events)
 {
-    const struct interceptor *reader = in->own;
+    const struct interceptor *reader = in->ctx;
     return event_header_describe(reader->headers, i, about, events);
 }
 

@@ -59,25 +59,25 @@ static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
 static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct jsonl *own = out->own;
+    struct jsonl *ctx = out->ctx;
     const char *times = output_option(out, "times");
-    own->has_text_times = times && strcmp(times, "string") == 0;
-    if (times && !own->has_text_times && strcmp(times, "number") != 0)
+    ctx->has_text_times = times && strcmp(times, "string") == 0;
+    if (times && !ctx->has_text_times && strcmp(times, "number") != 0)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "option jsonl.times cannot be \"%s\": expected number or string", times);
-    field_json_init(&own->fields, out->t, &out->buffer);
-    buffer_init(&own->context_text, out->buffer.alloc);
-    field_json_init(&own->context, out->t, &own->context_text);
+    field_json_init(&ctx->fields, out->t, &out->buffer);
+    buffer_init(&ctx->context_text, out->buffer.alloc);
+    field_json_init(&ctx->context, out->t, &ctx->context_text);
     for (size_t i = 0; i < THREAD_TEXTS; i++)
-        buffer_init(&own->thread_texts[i].text, out->buffer.alloc);
+        buffer_init(&ctx->thread_texts[i].text, out->buffer.alloc);
     return TTR_OK;
 }
 
 /* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
-    struct jsonl *own = out->own;
-    const struct text_piece *piece = text_cache_get(&own->fields.texts, out->t, id);
+    struct jsonl *ctx = out->ctx;
+    const struct text_piece *piece = text_cache_get(&ctx->fields.texts, out->t, id);
     buffer_add_text(to, key);
     buffer_add(to, piece->text.p, piece->text.n);
     buffer_add_byte(to, '"');
@@ -129,8 +129,8 @@ static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
 
 static const struct thread_text *get_thread_text(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
-    struct thread_text *thread_text = &own->thread_texts[event->thread % THREAD_TEXTS];
+    struct jsonl *ctx = out->ctx;
+    struct thread_text *thread_text = &ctx->thread_texts[event->thread % THREAD_TEXTS];
     ttr_thread known = {.pid_known = false};
     (void)ttr_thread_get(out->t, event->thread, &known);
     if (!thread_text->is_kept || thread_text->thread != event->thread ||
@@ -324,19 +324,19 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
 
 /* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
  * cached. */
-static char *put_time(struct jsonl *own, char *at, int64_t time)
+static char *put_time(struct jsonl *ctx, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
     if (time < (int64_t)nano)
         return emit_i64(at, time);
     uint64_t second = (uint64_t)time / nano;
-    if (second != own->second || !own->second_n) {
+    if (second != ctx->second || !ctx->second_n) {
         char digits[NUMBER_MAX];
-        own->second = second;
-        own->second_n = (uint8_t)number_format_u64(digits, second);
-        memcpy(own->second_text, digits, sizeof own->second_text);
+        ctx->second = second;
+        ctx->second_n = (uint8_t)number_format_u64(digits, second);
+        memcpy(ctx->second_text, digits, sizeof ctx->second_text);
     }
-    at = emit_cached_piece(at, (ttr_text){own->second_text, own->second_n});
+    at = emit_cached_piece(at, (ttr_text){ctx->second_text, ctx->second_n});
     number_format_9_digits(at, (uint32_t)((uint64_t)time % nano));
     return at + 9;
 }
@@ -355,15 +355,15 @@ static char *put_text_time(char *at, int64_t time)
 /* Writes the time, and the part that events of one name share. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
-    struct title *title = &own->titles[(event->name ^ event->kind) % TITLES];
+    struct jsonl *ctx = out->ctx;
+    struct title *title = &ctx->titles[(event->name ^ event->kind) % TITLES];
     char *begin = (char *)buffer_room(&out->buffer, sizeof "{\"time_ns\":" + 2 * NUMBER_MAX +
                                                         TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
     bool is_kept = is_title_of_event(title, event);
     char *at = emit_constant(begin, "{\"time_ns\":");
-    at = own->has_text_times ? put_text_time(at, event->time) : put_time(own, at, event->time);
+    at = ctx->has_text_times ? put_text_time(at, event->time) : put_time(ctx, at, event->time);
     if (is_kept)
         at = emit_cached_piece(at, (ttr_text){title->text, title->n});
     buffer_commit(&out->buffer, (size_t)(at - begin));
@@ -407,21 +407,21 @@ static void write_tail(struct ttr_writer *out, const ttr_event *event)
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct jsonl *own = out->own;
+    struct jsonl *ctx = out->ctx;
     write_head(out, event);
     write_tail(out, event);
-    field_json_begin(&own->fields);
-    field_json_begin(&own->context);
-    if (field_json_append_fields_apart(&own->fields, &own->context, event)) {
+    field_json_begin(&ctx->fields);
+    field_json_begin(&ctx->context);
+    if (field_json_append_fields_apart(&ctx->fields, &ctx->context, event)) {
         buffer_add_text(&out->buffer, "},\"context\":{");
-        buffer_add(&out->buffer, own->context_text.bytes, own->context_text.n);
-        out->buffer.failed |= own->context_text.failed;
-        buffer_clear(&own->context_text);
-        field_json_report_losses(&own->context, out, event->offset);
+        buffer_add(&out->buffer, ctx->context_text.bytes, ctx->context_text.n);
+        out->buffer.failed |= ctx->context_text.failed;
+        buffer_clear(&ctx->context_text);
+        field_json_report_losses(&ctx->context, out, event->offset);
     }
     buffer_add(&out->buffer, "}}\n", 3);
-    field_json_report_losses(&own->fields, out, event->offset);
-    out->buffer.failed |= own->fields.texts.failed | own->context.texts.failed;
+    field_json_report_losses(&ctx->fields, out, event->offset);
+    out->buffer.failed |= ctx->fields.texts.failed | ctx->context.texts.failed;
     output_count_event(out, event);
 }
 
@@ -443,12 +443,12 @@ static ttr_status jsonl_finish(struct ttr_writer *out, ttr_error *error)
 
 static void jsonl_drop(struct ttr_writer *out)
 {
-    struct jsonl *own = out->own;
-    field_json_free(&own->fields);
-    field_json_free(&own->context);
-    buffer_free(&own->context_text);
+    struct jsonl *ctx = out->ctx;
+    field_json_free(&ctx->fields);
+    field_json_free(&ctx->context);
+    buffer_free(&ctx->context_text);
     for (size_t i = 0; i < THREAD_TEXTS; i++)
-        buffer_free(&own->thread_texts[i].text);
+        buffer_free(&ctx->thread_texts[i].text);
 }
 
 static const ttr_option_info options[] = {

@@ -214,9 +214,9 @@ struct pushed {
     struct buffer all;
 };
 
-static int64_t collect_pushed(void *own, const void *bytes, size_t n)
+static int64_t collect_pushed(void *ctx, const void *bytes, size_t n)
 {
-    struct pushed *pushed = own;
+    struct pushed *pushed = ctx;
     buffer_add(&pushed->all, bytes, n);
     return (int64_t)n;
 }

@@ -191,7 +191,7 @@ bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event)
     if (!tp || tp->is_broken || event_header_head(json->t, event, &head))
         return false;
     const struct tracepoints_spec *spec = &tp->all->spec;
-    struct tracepoint_raw raw = spec->container->raw(spec->own, event);
+    struct tracepoint_raw raw = spec->container->raw(spec->ctx, event);
     for (uint32_t i = tp->common_n; i < tp->fields_n; i++)
         add_field(json, tp, &tp->field[i], raw);
     return true;

@@ -36,11 +36,11 @@ static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, boo
 
 static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct microsoft *own = out->own;
-    field_json_init(&own->fields, out->t, &out->buffer);
-    buffer_init(&own->name, &out->t->counted);
-    ttr_status status = read_yes_no(out, "blanks", &own->fields.spaced, error);
-    return status == TTR_OK ? read_yes_no(out, "tags", &own->has_tags, error) : status;
+    struct microsoft *ctx = out->ctx;
+    field_json_init(&ctx->fields, out->t, &out->buffer);
+    buffer_init(&ctx->name, &out->t->counted);
+    ttr_status status = read_yes_no(out, "blanks", &ctx->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no(out, "tags", &ctx->has_tags, error) : status;
 }
 
 /* --- Fields --- */
@@ -52,7 +52,7 @@ static bool is_text_equal(ttr_text name, const char *what)
 
 /* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
  * the last object has that name. */
-static void add_name(struct microsoft *own, const ttr_field *field,
+static void add_name(struct microsoft *ctx, const ttr_field *field,
                      const struct event_header_item *item)
 {
     char tag[NUMBER_MAX] = ";tag=0x";
@@ -63,26 +63,26 @@ static void add_name(struct microsoft *own, const ttr_field *field,
     bool is_taken = field->depth == 0 && is_text_equal(named.name, "meta");
     bool is_same =
         named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
-    uint16_t tag_number = own->has_tags ? item->tag : 0;
+    uint16_t tag_number = ctx->has_tags ? item->tag : 0;
     if (tag_number == 0 && !is_taken && is_same) {
-        field_json_append_field_name(&own->fields, field);
+        field_json_append_field_name(&ctx->fields, field);
         return;
     }
-    buffer_clear(&own->name);
-    buffer_add(&own->name, named.name.p, named.name.n);
+    buffer_clear(&ctx->name);
+    buffer_add(&ctx->name, named.name.p, named.name.n);
     for (int shift = 12; shift >= 0 && tag_number; shift -= 4)
         if (n > 7 || tag_number >> shift)
             tag[n++] = "0123456789ABCDEF"[tag_number >> shift & 15];
-    buffer_add(&own->name, tag, tag_number ? n : 0);
-    buffer_add(&own->name, "#2", is_taken ? 2 : 0);
-    named.name = (ttr_text){(const char *)own->name.bytes, own->name.n};
+    buffer_add(&ctx->name, tag, tag_number ? n : 0);
+    buffer_add(&ctx->name, "#2", is_taken ? 2 : 0);
+    named.name = (ttr_text){(const char *)ctx->name.bytes, ctx->name.n};
     named.name_id = 0;
-    field_json_append_field_name(&own->fields, &named);
+    field_json_append_field_name(&ctx->fields, &named);
 }
 
-static void add_field(struct microsoft *own, const ttr_fields *fields, const ttr_field *field)
+static void add_field(struct microsoft *ctx, const ttr_fields *fields, const ttr_field *field)
 {
-    struct field_json *json = &own->fields;
+    struct field_json *json = &ctx->fields;
     struct event_header_item item;
     while (json->depth > field->depth)
         field_json_close_value(json);
@@ -90,7 +90,7 @@ static void add_field(struct microsoft *own, const ttr_fields *fields, const ttr
     if (!is_known)
         item = (struct event_header_item){.name = {"", 0}};
     if (json->objects[json->depth])
-        add_name(own, field, &item);
+        add_name(ctx, field, &item);
     else
         field_json_append_separator(json);
     if (field->value.type == TTR_TYPE_ARRAY || field->value.type == TTR_TYPE_STRUCT)
@@ -101,20 +101,20 @@ static void add_field(struct microsoft *own, const ttr_fields *fields, const ttr
         microsoft_add_value(json->to, json->t, &field->value);
 }
 
-static void add_fields(struct microsoft *own, const ttr_event *event)
+static void add_fields(struct microsoft *ctx, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
     bool is_shown = true;
-    ttr_fields_begin(own->fields.t, event, &fields);
+    ttr_fields_begin(ctx->fields.t, event, &fields);
     while (ttr_fields_next(&fields, &field)) {
         if (field.depth == 0)
             is_shown = field.group == TTR_GROUP_PAYLOAD;
         if (is_shown)
-            add_field(own, &fields, &field);
+            add_field(ctx, &fields, &field);
     }
-    while (own->fields.depth > 0)
-        field_json_close_value(&own->fields);
+    while (ctx->fields.depth > 0)
+        field_json_close_value(&ctx->fields);
 }
 
 /* --- Object around the fields --- */
@@ -240,8 +240,8 @@ static void add_meta(struct field_json *json, const ttr_event *event)
 
 static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct microsoft *own = out->own;
-    struct field_json *json = &own->fields;
+    struct microsoft *ctx = out->ctx;
+    struct field_json *json = &ctx->fields;
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
@@ -257,7 +257,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     microsoft_add_text(&out->buffer, name.p, name.n);
     buffer_add_byte(&out->buffer, '"');
     if (!microsoft_add_tracepoint(json, event))
-        add_fields(own, event);
+        add_fields(ctx, event);
     add_meta(json, event);
     buffer_add_text(&out->buffer, json->spaced ? " }\n" : "}\n");
     field_json_report_losses(json, out, event->offset);
@@ -279,13 +279,13 @@ static bool is_shown(const ttr *t, const ttr_event *event)
 
 static ttr_status microsoft_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct microsoft *own = out->own;
+    const struct microsoft *ctx = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_shown(out->t, event))
             continue;
         write_event(out, event);
-        out->buffer.failed |= own->fields.texts.failed || own->name.failed;
+        out->buffer.failed |= ctx->fields.texts.failed || ctx->name.failed;
         ttr_status status = output_drain(out, error);
         if (status != TTR_OK)
             return status;
@@ -300,9 +300,9 @@ static ttr_status microsoft_finish(struct ttr_writer *out, ttr_error *error)
 
 static void microsoft_drop(struct ttr_writer *out)
 {
-    struct microsoft *own = out->own;
-    field_json_free(&own->fields);
-    buffer_free(&own->name);
+    struct microsoft *ctx = out->ctx;
+    field_json_free(&ctx->fields);
+    buffer_free(&ctx->name);
 }
 
 static const ttr_option_info options[] = {

@@ -509,14 +509,14 @@ void nettrace_stacks_free(struct nettrace_reader *reader);
 const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
                                       uint32_t *n);
 
-/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `own` is
+/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `ctx` is
  * the event's type. */
-uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room);
 
 /* Implements ttr_event_stack(): returns the stored addresses without a copy, or NULL if they are
- * not native 64-bit integers. `own` is the event's type. */
-const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n);
+ * not native 64-bit integers. `ctx` is the event's type. */
+const uint64_t *nettrace_borrow_frames(const void *ctx, const ttr_event *event, uint32_t *n);
 
 /* Reads an address of 4 or 8 bytes. */
 static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)

@@ -63,7 +63,7 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
                                   bool *is_bare)
 {
     static const uint8_t no_fields[4];
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info bare = *info;
     bare.shape = cursor_init(no_fields, sizeof no_fields, 0);
     buffer_clear(&w->scratch);
@@ -89,7 +89,7 @@ static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_
 /* Returns the next free event id of a provider. */
 static uint32_t next_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const uint32_t *last = pair_map_get(&w->ids, provider, 0);
     uint32_t id = last ? *last + 1 : is_spare ? FIRST_SPARE : 1;
     w->is_out_of_memory |= !pair_map_put(&w->ids, provider, 0, id);
@@ -107,7 +107,7 @@ static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *e
 static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     uint8_t *at = buffer_room(&w->shape, KEY);
     if (!at)
         return;
@@ -124,7 +124,7 @@ static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                            struct nettrace_class_info *info)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const char *kind = ttr_kind_text(event->kind);
     *info = (struct nettrace_class_info){.keyword = event->keyword,
                                          .level = clr_level(event->level),
@@ -141,7 +141,7 @@ static void describe_class(struct ttr_writer *out, const ttr_event *event, size_
 static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
                                    uint64_t hash)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
     describe_class(out, event, shape_n, &info);
@@ -157,7 +157,7 @@ static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *even
 
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t shape_n = w->shape.n;
     append_class_key(out, event);
     if (w->shape.failed)
@@ -185,7 +185,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     ttr_text provider = ttr_text_get(out->t, event->provider);
     bool is_sampler =
         provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
                                        .name = {"", 0},
                                        .keyword = event->keyword,
@@ -220,7 +220,7 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
 static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
                                 const struct nettrace_type *type, unsigned reading)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_class_info info;
     bool is_bare;
     struct buffer texts;
@@ -255,7 +255,7 @@ static unsigned layout_index_of(const struct nettrace_type *type, const ttr_even
 
 static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t n = w->source_classes_n ? w->source_classes_n : 64;
     if (schema < w->source_classes_n)
         return true;
@@ -284,11 +284,11 @@ static bool has_label_fields(const struct nettrace_type *type, const ttr_event *
 
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->format != out->format || schema->ops != &nettrace_field_ops)
         return 0;
-    const struct nettrace_type *type = schema->own;
+    const struct nettrace_type *type = schema->ctx;
     if (type->reader->pointer_bytes != w->trace_info.pointer_bytes ||
         (!nettrace_is_v6(w) && has_label_fields(type, event)))
         return 0;

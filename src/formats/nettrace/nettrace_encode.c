@@ -56,7 +56,7 @@ static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer 
                                                         const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    const struct nettrace_type *type = schema->own;
+    const struct nettrace_type *type = schema->ctx;
     return schema->format == out->format && schema->ops == &nettrace_field_ops ? type->reader
                                                                                : NULL;
 }
@@ -94,7 +94,7 @@ static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
                              const struct nettrace_reader *reader)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct input *in = reader->in;
     w->trace_info.processors =
         find_number_attribute(out->t, event->source, "processors", "HardwareThreadCount");
@@ -116,7 +116,7 @@ static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
 static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
     enum { ONLY_ONE = 2 }; /* source 0 of a context holds events that a program makes itself */
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
     const ttr_event none = {.time = 0};
     ttr_thread thread;
@@ -151,7 +151,7 @@ static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 
 static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
     uint64_t ticks = !w->has_source_clock ? (uint64_t)event->time + w->base_ticks
                      : has_ticks          ? event->ticks
@@ -174,7 +174,7 @@ static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
  * thread; SIZE_MAX if memory is exhausted. */
 static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     ttr_track track;
     if (event->track && event->track == w->last_track &&
         (w->is_capture || w->last_capture == thread))
@@ -196,7 +196,7 @@ static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, 
 static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
                                          ttr_error *error)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
     if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
@@ -208,7 +208,7 @@ static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event
 static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
                                struct nettrace_header *header)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t thread = nettrace_thread_index(out, event->thread);
     size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_thread_of(out, event, thread);
     if (capture == SIZE_MAX)
@@ -238,7 +238,7 @@ static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nett
 
 static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = nettrace_reader_of(out, event);
     bool is_lost = false;
     if (reader && reader->pointer_bytes == w->trace_info.pointer_bytes)
@@ -277,7 +277,7 @@ static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *even
 static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
                                     bool is_source_class)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_reader *reader = is_source_class ? nettrace_reader_of(out, event) : NULL;
     uint8_t list[34], *to = list;
     const uint8_t *p = list;
@@ -306,7 +306,7 @@ static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *eve
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
                                bool is_described)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     uint64_t offset = event->offset;
     ttr_thread thread = {0};
     bool has_thread = ttr_thread_get(out->t, event->thread, &thread);
@@ -348,7 +348,7 @@ static void count_event_losses(struct ttr_writer *out, const ttr_event *event, u
 static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
                                const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     uint32_t number = nettrace_class_of_source(out, event);
     *is_source_class = number != 0;
     if (number) {
@@ -374,7 +374,7 @@ static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
  * shows. */
 static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const uint32_t *known = event->track ? pair_map_get(&w->of_track, event->track, 0) : NULL;
     ttr_source source;
     ttr_track track;
@@ -412,7 +412,7 @@ static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr
 
 ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const uint8_t *payload = NULL;
     bool is_source_class = false;
     if (w->mode != NETTRACE_ENCODES)
@@ -445,7 +445,7 @@ ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
 /* Counts losses of names that became known after the last event of their thread. */
 static bool count_late_names(struct ttr_writer *out)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     bool is_good = true;
     for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
         is_good =
@@ -455,7 +455,7 @@ static bool count_late_names(struct ttr_writer *out)
 
 ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (w->mode != NETTRACE_ENCODES)
         write_trace_start(out, NULL);
     if (!count_late_names(out))

@@ -39,7 +39,7 @@ static struct bits payload_bits(const ttr_event *event)
 
 static void start_iteration(ttr_fields *fields)
 {
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct layout *layout = nettrace_layout_of_event(type, fields->event);
     iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
@@ -59,7 +59,7 @@ static void start_iteration(ttr_fields *fields)
  * nettrace_fields_hold(), which does not need it. */
 static void nettrace_fields_begin(ttr_fields *fields)
 {
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     iter->stage = STAGE_UNBEGUN;
     if (NETTRACE_UNLIKELY(!type->layouts->is_plain || fields->event->part))
@@ -281,7 +281,7 @@ static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena
 static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     const struct type *shape;
     if (iter->stage == STAGE_UNBEGUN)
         start_iteration(fields);
@@ -304,7 +304,7 @@ static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 static uint32_t nettrace_fields_hold(ttr_fields *fields, struct field_cache *held)
 {
     struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
-    const struct nettrace_type *type = fields->own;
+    const struct nettrace_type *type = fields->ctx;
     const struct nettrace_layouts *layouts = type->layouts;
     if (NETTRACE_UNLIKELY(iter->stage != STAGE_UNBEGUN))
         return 0;

@@ -25,7 +25,7 @@ size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uin
 /* Returns the entry of a thread id, NULL if memory is exhausted. */
 static struct nettrace_thread_id *thread_id_entry(struct ttr_writer *out, ttr_id id)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     size_t n = w->by_id_n ? w->by_id_n : 64;
     while (n <= id)
         n *= 2;
@@ -43,7 +43,7 @@ static struct nettrace_thread_id *thread_id_entry(struct ttr_writer *out, ttr_id
 
 size_t nettrace_thread_index(struct ttr_writer *out, ttr_id id)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     ttr_thread thread = {0};
     if (id < w->by_id_n && w->by_id[id].index)
         return w->by_id[id].index - 1;
@@ -73,7 +73,7 @@ static bool can_store_name(struct ttr_writer *out, const struct nettrace_output_
 
 bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     ttr_thread about;
     if (!ttr_thread_get(out->t, id, &about) || (!about.process_name && !about.thread_name))
         return true;
@@ -93,7 +93,7 @@ bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, 
 /* V6: appends a row of the thread table: u16 size, varint index, properties. */
 static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thread *thread)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct buffer *to = &w->region.threads;
     size_t at = to->n;
     ttr_thread about = {0};
@@ -117,7 +117,7 @@ static void append_thread_row(struct ttr_writer *out, struct nettrace_output_thr
 /* Records that a thread was declared. Exhausted memory is reported after the event. */
 static void record_declared(struct ttr_writer *out, uint32_t index)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     if (alloc_reserve(&out->t->counted, (void **)&region->declared, &region->declared_capacity,
                       (size_t)region->declared_n + 1, sizeof *region->declared))
@@ -128,7 +128,7 @@ static void record_declared(struct ttr_writer *out, uint32_t index)
 
 uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_output_thread *thread = &w->threads[index];
     if (!nettrace_is_v6(w))
         return thread->tid;
@@ -144,7 +144,7 @@ uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index)
 
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
 {
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     const struct nettrace_output_thread *thread = &w->threads[index];
     ttr_thread about;
     return thread->generation == w->region.generation &&
@@ -155,7 +155,7 @@ bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index)
 bool nettrace_threads_are_stale(struct ttr_writer *out)
 {
     enum { INDICES_MAX = 4096 };
-    const struct nettrace_writer *w = out->own;
+    const struct nettrace_writer *w = out->ctx;
     bool is_stale = w->region.declared_n > INDICES_MAX;
     for (size_t i = 0; !is_stale && i < w->region.declared_n; i++)
         is_stale = nettrace_thread_is_renamed(out, w->region.declared[i]);

@@ -16,7 +16,7 @@ bool nettrace_pieces_init(struct nettrace_reader *reader)
         return true;
     reader->keep_from = 0;
     reader->piece_schema = context_add_schema(
-        reader->t, &(struct schema){.own = reader, .format = reader->in->format});
+        reader->t, &(struct schema){.ctx = reader, .format = reader->in->format});
     return reader->piece_schema != 0;
 }
 

@@ -78,7 +78,7 @@ static void apply_resets(struct nettrace_reader *reader)
 
 void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     if (in->flags & TTR_READ_SYMBOLS)
         return;
     reader->from = reader->has_range && reader->from > from_ns ? reader->from : from_ns;
@@ -88,7 +88,7 @@ void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 
 static ttr_status fill_batch(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     reader->error = error;
     arena_reset(&reader->scratch);
     if (reader->is_out_of_memory)
@@ -115,7 +115,7 @@ static ttr_status fill_batch(struct input *in, ttr_error *error)
 
 ttr_status nettrace_reader_next(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     ttr_status status = fill_batch(in, error);
     if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
         return status;
@@ -168,7 +168,7 @@ static ttr_status parse_head(struct nettrace_reader *reader, const struct nettra
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     const char *order = input_option(in, "order");
     reader->emits_blocks = order && strcmp(order, "block") == 0;
     if (reader->emits_blocks)
@@ -180,7 +180,7 @@ static ttr_status read_options(struct input *in, ttr_error *error)
 
 ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     struct nettrace_bytes bytes;
     reader->in = in;
     reader->t = in->base.t;
@@ -218,7 +218,7 @@ ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
 
 void nettrace_reader_close(struct input *in)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     if (!reader->in)
         return;
     nettrace_types_free(reader);

@@ -131,7 +131,7 @@ static void append_metadata_events(struct buffer *to, const struct buffer *rows)
 
 static void write_metadata_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct buffer *rows = &w->region.metadata;
     if (rows->n == 0)
         return;
@@ -149,7 +149,7 @@ static void write_metadata_block(struct ttr_writer *out)
 static void write_number_table(struct ttr_writer *out, struct nettrace_number_table *table,
                                enum nettrace_block_kind kind)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (table->n == 0)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, kind);
@@ -164,7 +164,7 @@ static void write_number_table(struct ttr_writer *out, struct nettrace_number_ta
 
 static void write_thread_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (w->region.threads.n == 0)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_THREADS);
@@ -177,7 +177,7 @@ static void write_thread_block(struct ttr_writer *out)
  * need. */
 static void write_pending_block(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     uint64_t before = ttr_writer_bytes(out);
     write_metadata_block(out);
@@ -207,7 +207,7 @@ static void write_pending_block(struct ttr_writer *out)
 static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 {
     enum { FORGETS_THREADS = 1 };
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct nettrace_region *region = &w->region;
     struct buffer *to = &out->buffer;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_POINT);
@@ -239,7 +239,7 @@ static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 
 ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     bool forgets_threads = nettrace_is_v6(w) && nettrace_threads_are_stale(out);
     write_pending_block(out);
@@ -256,7 +256,7 @@ ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error)
 
 ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct nettrace_region *region = &w->region;
     bool is_crowded = region->stacks.first + region->stacks.n > NUMBERED_MAX ||
                       region->labels.first + region->labels.n > NUMBERED_MAX;

@@ -556,7 +556,7 @@ static bool is_frames_field(const ttr_event *event, const ttr_field *field)
 
 void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     struct shape_source walk = {.out = out, .w = w, .offset = event->offset};
     size_t count_at = w->shape.n, shape_n = count_at + 4;
     uint32_t n = 0;

@@ -172,9 +172,9 @@ static inline const struct nettrace_stack_extent *find_fast_stack(
     return NETTRACE_LIKELY(i < stacks->fast_n) ? &stacks->at[i] : NULL;
 }
 
-const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n)
+const uint64_t *nettrace_borrow_frames(const void *ctx, const ttr_event *event, uint32_t *n)
 {
-    const struct nettrace_type *type = own;
+    const struct nettrace_type *type = ctx;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
     const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack || stack->bytes < 8))
@@ -183,10 +183,10 @@ const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, 
     return (const uint64_t *)(const void *)(stacks->bytes + stack->at);
 }
 
-uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
-    const struct nettrace_type *type = own;
+    const struct nettrace_type *type = ctx;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
     const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack))

@@ -106,7 +106,7 @@ static void too_many_stacks_are_reported(void **state)
         ttr_reader *reader = open_vector(t, &hexa);
         uint64_t told = 0;
         if (is_full)
-            ((struct nettrace_reader *)((struct input *)(void *)reader)->own)->stacks.bytes_n =
+            ((struct nettrace_reader *)((struct input *)(void *)reader)->ctx)->stacks.bytes_n =
                 NETTRACE_REGION_MAX + 1;
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
             continue;

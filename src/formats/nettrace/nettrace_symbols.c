@@ -133,7 +133,7 @@ static bool add_method(struct nettrace_reader *reader, const ttr_event *event, b
 bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event)
 {
     const struct nettrace_type *type =
-        event->schema ? context_schema(reader->t, event->schema)->own : NULL;
+        event->schema ? context_schema(reader->t, event->schema)->ctx : NULL;
     uint8_t kind = type ? type->symbols_kind : SYMBOLS_NONE;
     if (kind >= SYMBOLS_PROCESS)
         return nettrace_add_universal_symbols(reader, event, kind);

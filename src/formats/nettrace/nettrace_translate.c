@@ -100,9 +100,9 @@ static void translate_sized_field(struct metadata_translation *t, unsigned depth
 {
     struct cursor all = t->c, field;
     uint32_t size = t->is_v6 ? cursor_u16le(&t->c) : cursor_u32le(&t->c), before = t->is_v6 ? 2 : 4,
-             own = t->is_v6 ? 0 : 4;
+             ctx = t->is_v6 ? 0 : 4;
     (void)cursor_skip(&all, before);
-    field = cursor_slice(&all, size >= own ? size - own : UINT32_MAX);
+    field = cursor_slice(&all, size >= ctx ? size - ctx : UINT32_MAX);
     t->c = field;
     translate_name(t, &t->c);
     translate_type(t, depth);

@@ -162,7 +162,7 @@ static ttr_status add_type(struct nettrace_reader *reader,
     if (!type->task)
         return fail_memory(reader->error);
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
-                                                                  .own = type,
+                                                                  .ctx = type,
                                                                   .format = reader->in->format,
                                                                   .has_number = true,
                                                                   .number = definition->id,
@@ -263,7 +263,7 @@ static bool sort_types(struct nettrace_reader *reader)
 
 bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    struct nettrace_reader *reader = in->own;
+    struct nettrace_reader *reader = in->ctx;
     struct nettrace_types *types = &reader->types;
     if (i >= types->all_n || !sort_types(reader))
         return false;

@@ -170,9 +170,9 @@ static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, s
                                  .from = is_jitted ? event->time : SYMBOLS_TIME_UNKNOWN,
                                  .name = ttr_text_add(t, method.p, method.n)};
     const uint32_t *first = pair_map_get(&universal->by_id, id, 0);
-    const struct nettrace_mapping own = {.process = t->threads[event->thread].process,
+    const struct nettrace_mapping ctx = {.process = t->threads[event->thread].process,
                                          .next = NETTRACE_NONE};
-    const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &own;
+    const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &ctx;
     while (range.name && mapping) {
         range.process = mapping->process;
         range.module = is_jitted ? find_or_add_module(reader, range.process,

@@ -513,7 +513,7 @@ static void event_numbers_are_replaced_and_counted(void **state)
     assert_int_equal(ttr_event_build(w.builder, &batch, NULL), TTR_OK);
     ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders cannot make an event with a number */
     numbered.schema = context_add_schema(w.t, &(struct schema){.ops = &event_copy_field_ops,
-                                                               .own = w.t,
+                                                               .ctx = w.t,
                                                                .has_number = true,
                                                                .number = 17,
                                                                .version = 3});

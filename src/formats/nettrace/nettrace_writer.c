@@ -7,7 +7,7 @@
 
 ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const char *version = output_option(out, "version");
     nettrace_encode_init(w, &out->t->counted);
     if (version && (strlen(version) != 1 || version[0] < '4' || version[0] > '6'))
@@ -19,7 +19,7 @@ ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error)
 
 void nettrace_writer_free(struct ttr_writer *out)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (w->mode == NETTRACE_COPIES)
         nettrace_copy_free(&w->copy, &out->t->counted);
     nettrace_encode_free(w, &out->t->counted);
@@ -36,11 +36,11 @@ static bool can_copy(const struct nettrace_writer *w, const struct nettrace_read
 
 static ttr_status write_piece(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->format != out->format)
         return TTR_OK;
-    const struct nettrace_reader *reader = schema->own;
+    const struct nettrace_reader *reader = schema->ctx;
     if (event->tag == NETTRACE_PIECE_HEAD && event->offset == 0 && can_copy(w, reader)) {
         w->mode = NETTRACE_COPIES;
         nettrace_copy_init(&w->copy, &out->t->counted, reader, event->source);
@@ -52,7 +52,7 @@ static ttr_status write_piece(struct ttr_writer *out, const ttr_event *event, tt
 
 static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     if (event->kind == TTR_KIND_DEFINITION)
         return write_piece(out, event, error);
     if (w->mode != NETTRACE_COPIES)
@@ -79,7 +79,7 @@ ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch,
 
 ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct nettrace_writer *w = out->own;
+    struct nettrace_writer *w = out->ctx;
     return w->mode == NETTRACE_COPIES ? nettrace_copy_finish(&w->copy, out, error)
                                       : nettrace_encode_finish(out, error);
 }

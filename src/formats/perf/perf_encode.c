@@ -69,7 +69,7 @@ static void set_machine_features(struct ttr_writer *out, const ttr_event *first)
     static const char *const hosts[] = {"hostname", NULL},
                              *const kernels[] = {"os_release", "kernel_release", NULL},
                              *const machines[] = {"arch", "architecture", NULL};
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct perf_data_writer *put = &writer->put;
     ttr_text kernel = find_text_attribute(out->t, first->source, kernels),
              machine = find_text_attribute(out->t, first->source, machines);
@@ -88,7 +88,7 @@ static void set_machine_features(struct ttr_writer *out, const ttr_event *first)
 
 ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const struct perf_data_writer_spec spec = {.alloc = &out->t->counted,
                                                .to = &out->buffer,
                                                .is_big_endian = writer->is_big,
@@ -115,7 +115,7 @@ ttr_status perf_encode_begin(struct ttr_writer *out, const ttr_event *first, ttr
 
 static uint64_t stored_time(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perf_writer *writer = out->own;
+    const struct perf_writer *writer = out->ctx;
     if (event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED))
         output_count_loss(out, PERF_LOSS_MARK, event->offset);
     if (event->time > writer->base)
@@ -148,7 +148,7 @@ static struct perf_sample sample_of_event(struct ttr_writer *out, const ttr_even
 static void encode_name(struct ttr_writer *out, struct perf_sample about, uint64_t key, uint64_t of,
                         ttr_id name)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const uint32_t *told = pair_map_get(&writer->written_names, key, of);
     if (!name || (told && *told == name))
         return;
@@ -166,11 +166,11 @@ static void encode_thread_names(struct ttr_writer *out, const ttr_event *event,
     struct perf_sample first = *about;
     bool is_first = about->tid == about->pid;
     first.tid = about->pid;
-    size_t before = out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n;
+    size_t before = out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n;
     if (thread.process_name && !(is_first && thread.thread_name))
         encode_name(out, first, (uint64_t)event->source << 32 | about->pid, 1, thread.process_name);
     encode_name(out, *about, event->thread, 0, thread.thread_name);
-    if (out->buffer.n + ((struct perf_writer *)out->own)->put.plain.n != before)
+    if (out->buffer.n + ((struct perf_writer *)out->ctx)->put.plain.n != before)
         output_count_loss(out, PERF_LOSS_NAME, event->offset);
 }
 
@@ -258,7 +258,7 @@ static uint32_t find_kind(struct perf_writer *writer, const ttr_event *event, ui
  * of each.  Returns the number of words. */
 static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint64_t frames[ENCODED_FRAMES_MAX];
     void *chain = writer->chain;
     uint32_t n = event->stack ? ttr_event_frames(out->t, event, frames, ENCODED_FRAMES_MAX) : 0;
@@ -285,7 +285,7 @@ static size_t build_callchain(struct ttr_writer *out, const ttr_event *event)
 
 static void count_event_losses(struct ttr_writer *out, const ttr_event *event)
 {
-    struct event_header_writer *header = &((struct perf_writer *)out->own)->header;
+    struct event_header_writer *header = &((struct perf_writer *)out->ctx)->header;
     if (event->category)
         output_count_loss(out, PERF_LOSS_CATEGORY, event->offset);
     uint32_t number, version;
@@ -316,7 +316,7 @@ static void store_common_fields(const struct perf_writer *writer, uint32_t numbe
 static void encode_sample(struct ttr_writer *out, const ttr_event *event,
                           struct perf_sample *sample)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint8_t common[8];
     size_t words = build_callchain(out, event);
     uint64_t sample_type = SAMPLE_TYPE |
@@ -386,7 +386,7 @@ static void read_mapping_fields(const ttr *t, const ttr_event *event, struct per
 static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
                            const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct perf_mapping mapping = {.pid = about->pid, .tid = about->tid, .prot = 5, .flags = 2};
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_MAPPING ||
         !find_number_field(out->t, event, "start", &mapping.start) ||
@@ -405,7 +405,7 @@ static bool encode_mapping(struct ttr_writer *out, const ttr_event *event,
 static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
                         const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const ttr_text name = ttr_text_get(out->t, event->name);
     ttr_field comm, is_exec;
     if (event->kind != TTR_KIND_OBJECT || event->tag != TTR_OBJECT_THREAD ||
@@ -430,7 +430,7 @@ static bool encode_comm(struct ttr_writer *out, const ttr_event *event,
 static void encode_gap(struct ttr_writer *out, const ttr_event *event,
                        const struct perf_sample *about)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     output_count_loss(out, PERF_LOSS_GAP, event->offset);
     perf_data_writer_add_lost(&writer->put, DUMMY_TYPE, about, event->link);
 }
@@ -449,7 +449,7 @@ static void finish_large_round(struct perf_writer *writer, uint64_t time)
 
 void perf_encode_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct perf_sample about = sample_of_event(out, event);
     if (!encode_comm(out, event, &about)) {
         encode_thread_names(out, event, &about);
@@ -476,7 +476,7 @@ static void set_format_feature(struct perf_writer *writer)
 /* Writes the start of a pipe before its records, which were held back until now. */
 static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     struct buffer head;
     buffer_init(&head, writer->put.spec.alloc);
     perf_data_writer_flush(&writer->put);
@@ -492,7 +492,7 @@ static ttr_status write_pipe_start(struct ttr_writer *out, ttr_error *error)
 
 ttr_status perf_encode_end(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     uint8_t header[PERF_HEADER_BYTES];
     if (writer->tracing.formats_n)
         set_format_feature(writer);

@@ -437,7 +437,7 @@ bool perf_common_field(const struct perf_kind *kind, const ttr_event *event, uin
 
 static void sample_fields_begin(ttr_fields *fields)
 {
-    init_sample_iter((struct sample_iter *)fields->state, fields->own, fields->event, false);
+    init_sample_iter((struct sample_iter *)fields->state, fields->ctx, fields->event, false);
 }
 
 static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
@@ -445,10 +445,10 @@ static bool sample_fields_next(ttr_fields *fields, ttr_field *field)
     return emit_next_field((struct sample_iter *)fields->state, fields->event, field);
 }
 
-static uint32_t sample_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t sample_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
-    return perf_frames(own, event, addresses, room);
+    return perf_frames(ctx, event, addresses, room);
 }
 
 const struct field_ops perf_sample_field_ops = {

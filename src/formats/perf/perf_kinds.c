@@ -162,7 +162,7 @@ struct perf_kind *perf_kind_add(struct perf_trace *trace, struct cursor attr)
     size_t n = perf_format_event_name(&kind->request, name, sizeof name);
     kind->schema = context_add_schema(
         trace->t,
-        &(struct schema){.ops = &perf_sample_field_ops, .own = kind, .format = trace->format});
+        &(struct schema){.ops = &perf_sample_field_ops, .ctx = kind, .format = trace->format});
     if (!kind->schema || !perf_kind_set_name(trace, kind, (ttr_text){name, n}))
         return NULL;
     trace->has_mixed_times |= trace->kinds_n > 0 && trace->time_at != kind->time_at;
@@ -219,7 +219,7 @@ bool perf_kind_set_name(struct perf_trace *trace, struct perf_kind *kind, ttr_te
 
 bool perf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    const struct perf_reader *reader = in->own;
+    const struct perf_reader *reader = in->ctx;
     const struct perf_trace *trace = reader->trace;
     if (!trace || (i >= trace->kinds_n && !trace->tracepoints))
         return false;
@@ -285,7 +285,7 @@ struct perf_trace *perf_trace_new(struct input *in, bool is_big)
     pair_map_init(&trace->by_id, &t->counted);
     arena_init(&trace->arena, &t->counted);
     trace->record_schema = context_add_schema(
-        t, &(struct schema){.ops = &perf_record_field_ops, .own = trace, .format = in->format});
+        t, &(struct schema){.ops = &perf_record_field_ops, .ctx = trace, .format = in->format});
     if (trace->record_schema && name_records(trace))
         return trace;
     perf_trace_free(trace);

@@ -424,7 +424,7 @@ static ttr_status read_head(struct perf_reader *reader, const struct perf_span *
 
 ttr_status perf_open(struct input *in, ttr_error *error)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     struct perf_span span;
     reader->in = in;
     reader->error = error ? error : &reader->own_error;
@@ -448,7 +448,7 @@ ttr_status perf_open(struct input *in, ttr_error *error)
 
 void perf_close(struct input *in)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     if (!reader->in)
         return;
     source_close(reader->again);

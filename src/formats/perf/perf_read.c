@@ -463,7 +463,7 @@ static ttr_status emit_remaining(struct perf_reader *reader)
 
 ttr_status perf_next(struct input *in, ttr_error *error)
 {
-    struct perf_reader *reader = in->own;
+    struct perf_reader *reader = in->ctx;
     reader->error = error;
     if (reader->trace->tracepoints)
         tracepoints_begin_batch(reader->trace->tracepoints);

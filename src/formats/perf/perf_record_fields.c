@@ -100,7 +100,7 @@ _Static_assert(sizeof(struct record_iter) <= sizeof(((ttr_fields *)0)->state), "
 
 static void record_fields_begin(ttr_fields *fields)
 {
-    const struct perf_trace *trace = fields->own;
+    const struct perf_trace *trace = fields->ctx;
     const ttr_event *event = fields->event;
     struct record_iter *iter = (struct record_iter *)fields->state;
     *iter = (struct record_iter){.end = event->part < event->payload_size ? event->part
@@ -255,7 +255,7 @@ static bool record_fields_next(ttr_fields *fields, ttr_field *field)
         return emit_build_id(event, iter, field);
     case FORM_READ:
     case FORM_NAMESPACES:
-        return emit_array_item(fields->own, event, iter, item, field);
+        return emit_array_item(fields->ctx, event, iter, item, field);
     default:
         return emit_fixed_item(event, iter, item, field);
     }

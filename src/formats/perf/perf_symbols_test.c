@@ -22,9 +22,9 @@ struct asked {
     uint64_t address;
 };
 
-static void store_lookup(void *own, const ttr_binary *binary, uint64_t address, ttr_location *place)
+static void store_lookup(void *ctx, const ttr_binary *binary, uint64_t address, ttr_location *place)
 {
-    struct asked *asked = own;
+    struct asked *asked = ctx;
     (void)snprintf(asked->path, sizeof asked->path, "%s", binary->path.p);
     asked->build_id_n = binary->build_id.n;
     asked->address = address;

@@ -4,34 +4,34 @@
 #include "encodings/tracepoint/tracing_data.h"
 #include "formats/perf/perf.h"
 
-static struct tracepoint_raw tracepoint_raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw tracepoint_raw_of(const void *ctx, const ttr_event *event)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     const uint8_t *p = event->payload + event->body;
     uint32_t n = perf_u32(p - 4, trace->is_big), left = event->payload_size - event->body;
     return (struct tracepoint_raw){p, n < left ? n : left};
 }
 
-static bool tracepoint_common_field(const void *own, const ttr_event *event, uint32_t i,
+static bool tracepoint_common_field(const void *ctx, const ttr_event *event, uint32_t i,
                                     ttr_field *field)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     return perf_common_field(trace->kind[event->part], event, i, field);
 }
 
-static uint32_t tracepoint_frames(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t tracepoint_frames(const void *ctx, const ttr_event *event, uint64_t *addresses,
                                   uint32_t room)
 {
-    const struct perf_trace *trace = own;
+    const struct perf_trace *trace = ctx;
     return perf_frames(trace->kind[event->part], event, addresses, room);
 }
 
 static const struct tracepoint_container container = {
     .raw = tracepoint_raw_of, .extra = tracepoint_common_field, .frames = tracepoint_frames};
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    const struct perf_reader *reader = own;
+    const struct perf_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "perf.bad-tracepoint", "%s", what);
 }
 
@@ -46,7 +46,7 @@ void perf_kind_find_tracepoint(struct perf_trace *trace, struct perf_kind *kind)
 ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at)
 {
     struct perf_trace *trace = reader->trace;
-    struct tracing_data data = {.odd = note_odd_format, .own = reader};
+    struct tracing_data data = {.odd = note_odd_format, .ctx = reader};
     uint64_t offset = at->c.offset;
     if (!tracing_data_parse_head(&data, &at->c))
         return input_add_damage(
@@ -58,7 +58,7 @@ ttr_status perf_tracing_parse(struct perf_reader *reader, struct perf_cursor *at
             tracepoints_new(&(struct tracepoints_spec){.t = trace->t,
                                                        .format = trace->format,
                                                        .container = &container,
-                                                       .own = trace,
+                                                       .ctx = trace,
                                                        .source = trace->source,
                                                        .is_big_endian = data.is_big_endian,
                                                        .long_bytes = data.long_bytes});

@@ -59,7 +59,7 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
 
 static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const char *order = output_option(out, "byte-order"), *level = output_option(out, "zstd");
     uint64_t number = 0;
     if (order && strcmp(order, "big") != 0 && strcmp(order, "little") != 0)
@@ -75,7 +75,7 @@ static ttr_status read_write_options(struct ttr_writer *out, ttr_error *error)
 
 ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     buffer_init(&writer->copy.head, alloc);
     buffer_init(&writer->copy.tail, alloc);
@@ -91,7 +91,7 @@ ttr_status perf_write_create(struct ttr_writer *out, ttr_error *error)
 
 void perf_write_drop(struct ttr_writer *out)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     buffer_free(&writer->copy.head);
     buffer_free(&writer->copy.tail);
@@ -109,14 +109,14 @@ void perf_write_drop(struct ttr_writer *out)
 
 static bool is_out_of_memory(const struct ttr_writer *out)
 {
-    const struct perf_writer *writer = out->own;
+    const struct perf_writer *writer = out->ctx;
     return writer->is_out_of_memory || out->buffer.failed || writer->event.failed ||
            (writer->is_encoding && perf_data_writer_failed(&writer->put));
 }
 
 static ttr_status write_perf_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     if (!writer->is_copying && !writer->is_encoding) {
         if (perf_copy_begins(out, event))
             return perf_copy_event(out, event, error);
@@ -148,7 +148,7 @@ ttr_status perf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error 
 ttr_status perf_write_finish(struct ttr_writer *out, ttr_error *error)
 {
     static const ttr_event nothing = {.kind = TTR_KIND_NONE};
-    struct perf_writer *writer = out->own;
+    struct perf_writer *writer = out->ctx;
     if (writer->is_copying)
         return perf_copy_end(out, error);
     ttr_status status = writer->is_encoding ? TTR_OK : perf_encode_begin(out, &nothing, error);

@@ -282,9 +282,9 @@ static void written_file_has_final_header(void **state)
     free(file.p);
 }
 
-static int64_t append_bytes(void *own, const void *bytes, size_t n)
+static int64_t append_bytes(void *ctx, const void *bytes, size_t n)
 {
-    struct bytes *to = own;
+    struct bytes *to = ctx;
     if (to->n + n > to->capacity) {
         to->capacity = (to->n + n) * 2;
         to->p = realloc(to->p, to->capacity);

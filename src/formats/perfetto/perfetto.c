@@ -98,7 +98,7 @@ static const ttr_loss losses[LOSS_COUNT] = {
 
 static ttr_status perfetto_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     p->out = out;
     p->to = &out->buffer;
@@ -234,7 +234,7 @@ static ttr_status write_chunk(struct perfetto *p, const ttr_batch *batch, uint32
 
 static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     ttr_status status = TTR_OK;
     p->round = 1 + out->events / ROUND_EVENTS;
     begin_sequence(p);
@@ -248,7 +248,7 @@ static ttr_status perfetto_write(struct ttr_writer *out, const ttr_batch *batch,
 
 static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     begin_sequence(p);
     perfetto_describe_renamed_tracks(p);
     return output_drain(out, error);
@@ -256,7 +256,7 @@ static ttr_status perfetto_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfetto_drop(struct ttr_writer *out)
 {
-    struct perfetto *p = out->own;
+    struct perfetto *p = out->ctx;
     if (!p->out)
         return;
     perfetto_free_tracks(p);

@@ -42,7 +42,7 @@ struct perfscript {
 
 static ttr_status perfscript_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     const char *lines = output_option(out, "lines"), *controls = output_option(out, "controls");
     buffer_init(&writer->escaped, out->buffer.alloc);
     perfscript_counters_init(&writer->counters, out->buffer.alloc);
@@ -114,7 +114,7 @@ static char *emit_tid(char *at, uint64_t tid, bool is_left)
 /* Returns the name of a thread; a thread without a name is printed by its id. */
 static ttr_text comm_of(const struct ttr_writer *out, const ttr_thread *thread, char *room)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (thread->tid == 0)
         return writer->is_trace_cmd ? (ttr_text){"<idle>", 6} : (ttr_text){"swapper", 7};
     ttr_text name = ttr_text_get(out->t, thread->thread_name);
@@ -137,7 +137,7 @@ static bool is_of_perf(const struct ttr_writer *out, const ttr_event *event)
 /* Returns the time to print: perf prints raw trace time, trace-cmd applies offsets. */
 static uint64_t printed_time_of(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     bool is_own =
         !writer->is_trace_cmd && (tracepoint_of_event(out->t, event) || is_of_perf(out, event));
     return is_own ? event->ticks : event->time < 0 ? 0 : (uint64_t)event->time;
@@ -164,7 +164,7 @@ static char *emit_cpu(char *at, const ttr_event *event)
 static struct perfscript_line_attributes *line_attributes_at(struct ttr_writer *out,
                                                              uint16_t source)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     if (source < writer->lines_n)
         return &writer->lines[source];
     writer->spare.is_known = false;
@@ -202,7 +202,7 @@ static const struct perfscript_line_attributes *line_attributes_of(struct ttr_wr
 /* Appends the columns before the event name. */
 static void add_line_columns(struct ttr_writer *out, const ttr_event *event, bool has_chain)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     ttr_thread thread;
     char room[NUMBER_MAX + 1];
     bool has_thread = ttr_thread_get(out->t, printed_thread_of(event), &thread);
@@ -229,7 +229,7 @@ static void add_line_columns(struct ttr_writer *out, const ttr_event *event, boo
 
 static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text name, size_t width)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     size_t n = name.n + (system.n ? system.n + 1 : 0);
     char *begin = (char *)buffer_room(&out->buffer, n + width + 4), *at = begin;
     if (!begin)
@@ -249,7 +249,7 @@ static void add_padded_name(struct ttr_writer *out, ttr_text system, ttr_text na
 static void add_event_name(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     ttr_text system = tp ? tracepoint_system(tp) : ttr_text_get(out->t, event->provider);
     ttr_text name = tp ? tracepoint_name(tp) : ttr_text_get(out->t, event->name);
     if (writer->is_trace_cmd)
@@ -341,7 +341,7 @@ static void add_place(struct ttr_writer *out, const ttr_event *event)
 static void add_event_text(struct ttr_writer *out, const ttr_event *event,
                            const struct tracepoint *tp)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (writer->is_trace_cmd && tp && perfscript_add_sched(out, event, tracepoint_name(tp)))
         return;
     if (!tp || !tracepoint_print(out->t, event, &out->buffer))
@@ -355,7 +355,7 @@ static void add_event_text(struct ttr_writer *out, const ttr_event *event,
 static void add_event_line(struct ttr_writer *out, const ttr_event *event,
                            const struct perfscript_counter *counter)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     bool is_sample = event->kind == TTR_KIND_SAMPLE;
     const struct tracepoint *tp = is_sample ? NULL : tracepoint_of_event(out->t, event);
     bool has_chain = event->stack > (is_sample ? PERF_STACK_IP : 0) && !writer->is_trace_cmd;
@@ -392,7 +392,7 @@ static void add_dropped_line(struct ttr_writer *out, const ttr_event *event)
 /* Writes an event.  A sample with counter values gets a line per counter that has advanced. */
 static void write_perfscript_event(struct ttr_writer *out, const ttr_event *event)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     struct perfscript_counter counter;
     ttr_fields fields;
     if (event->kind == TTR_KIND_GAP) {
@@ -420,7 +420,7 @@ static size_t control_length_at(const uint8_t *p, size_t n)
 /* Escapes control characters in the lines from `begin` on, so that terminals ignore them. */
 static void escape_controls(struct ttr_writer *out, size_t begin)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     const uint8_t *p = out->buffer.bytes + begin;
     size_t n = out->buffer.failed ? 0 : out->buffer.n - begin, at = 0;
     while (at < n && !control_length_at(p + at, n - at))
@@ -447,7 +447,7 @@ static void escape_controls(struct ttr_writer *out, size_t begin)
  */
 static bool is_printed_event(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     if (event->kind == TTR_KIND_GAP)
         return writer->is_trace_cmd && event->flags & TTR_EVENT_HAS_CPU && !is_of_perf(out, event);
     if (event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_OBJECT)
@@ -457,7 +457,7 @@ static bool is_printed_event(const struct ttr_writer *out, const ttr_event *even
 
 static ttr_status perfscript_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    const struct perfscript *writer = out->own;
+    const struct perfscript *writer = out->ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         if (!is_printed_event(out, event))
@@ -480,7 +480,7 @@ static ttr_status perfscript_finish(struct ttr_writer *out, ttr_error *error)
 
 static void perfscript_drop(struct ttr_writer *out)
 {
-    struct perfscript *writer = out->own;
+    struct perfscript *writer = out->ctx;
     if (!writer->escaped.alloc)
         return;
     buffer_free(&writer->escaped);

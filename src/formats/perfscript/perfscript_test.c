@@ -24,15 +24,15 @@ static const char sched_switch[] =
 
 #define RECORD "0500 61620000 07000000 0100000000000000 63640000 09000000"
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
-static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_field *field)
+static bool extra_of(const void *ctx, const ttr_event *event, uint32_t i, ttr_field *field)
 {
-    (void)own;
+    (void)ctx;
     (void)event;
     if (i > 0)
         return false;
@@ -42,11 +42,11 @@ static bool extra_of(const void *own, const ttr_event *event, uint32_t i, ttr_fi
     return true;
 }
 
-static uint32_t frames_of(const void *own, const ttr_event *event, uint64_t *addresses,
+static uint32_t frames_of(const void *ctx, const ttr_event *event, uint64_t *addresses,
                           uint32_t room)
 {
     static const uint64_t frames[] = {UINT64_C(0xffffffff81000123), 0x5500};
-    (void)own;
+    (void)ctx;
     (void)event;
     for (uint32_t i = 0; i < 2 && i < room; i++)
         addresses[i] = frames[i];

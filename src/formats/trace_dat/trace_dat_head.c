@@ -25,7 +25,7 @@ static ttr_status report_cut_head(struct trace_dat_reader *reader, const char *w
  * to the offset after it, 0 if the file ends within it. */
 static ttr_status load_description(struct trace_dat_reader *reader, uint64_t *end)
 {
-    struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
+    struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
     for (uint64_t n = FIRST_LOAD;; n *= 4) {
         ttr_status status = trace_dat_load_at(reader, 0, n);
         if (status != TTR_OK)

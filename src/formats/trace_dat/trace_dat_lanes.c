@@ -191,9 +191,9 @@ static ttr_status lane_read_chunk(struct trace_dat_reader *reader, struct trace_
     return lane_unpack_chunk(reader, lane, packed, whole);
 }
 
-static bool is_plausible_event(const void *own, const uint8_t *p, size_t n)
+static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 {
-    const struct trace_dat_reader *reader = own;
+    const struct trace_dat_reader *reader = ctx;
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 

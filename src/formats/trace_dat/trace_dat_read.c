@@ -6,9 +6,9 @@
 
 /* --- Events --- */
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -136,7 +136,7 @@ static void emit_final_gap(struct trace_dat_reader *reader)
 
 ttr_status trace_dat_next(struct input *in, ttr_error *error)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     reader->error = error;
     tracepoints_begin_batch(reader->data.all);
     ttr_status status = continue_stuck_lanes(reader);
@@ -166,9 +166,9 @@ ttr_status trace_dat_next(struct input *in, ttr_error *error)
 
 /* --- Opening --- */
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    struct trace_dat_reader *reader = own;
+    struct trace_dat_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_dat.format", "%s", what);
 }
 
@@ -259,7 +259,7 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
         tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
                                                    .format = &format_trace_dat,
                                                    .container = &container,
-                                                   .own = reader,
+                                                   .ctx = reader,
                                                    .source = in->id,
                                                    .is_big_endian = reader->data.is_big_endian,
                                                    .long_bytes = reader->data.long_bytes});
@@ -270,12 +270,12 @@ static ttr_status read_any_head(struct trace_dat_reader *reader)
 
 ttr_status trace_dat_open(struct input *in, ttr_error *error)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
     reader->data.odd = note_odd_format;
-    reader->data.own = reader;
+    reader->data.ctx = reader;
     spill_init(&reader->spill);
     buffer_init(&reader->bytes, &reader->t->counted);
     buffer_init(&reader->inflated, &reader->t->counted);
@@ -295,13 +295,13 @@ ttr_status trace_dat_open(struct input *in, ttr_error *error)
 
 bool trace_dat_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
-    const struct trace_dat_reader *reader = in->own;
+    const struct trace_dat_reader *reader = in->ctx;
     return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
 }
 
 void trace_dat_close(struct input *in)
 {
-    struct trace_dat_reader *reader = in->own;
+    struct trace_dat_reader *reader = in->ctx;
     const struct alloc *alloc = &in->base.t->counted;
     if (!reader->in)
         return;

@@ -10,9 +10,9 @@
 #define FILE_MAX ((uint64_t)1 << 28)   /* size limit of a file of format texts or a trace */
 #define FOLDERS 3u                     /* directory levels below `events`: SYSTEM/NAME/format */
 
-static struct tracepoint_raw raw_of(const void *own, const ttr_event *event)
+static struct tracepoint_raw raw_of(const void *ctx, const ttr_event *event)
 {
-    (void)own;
+    (void)ctx;
     return (struct tracepoint_raw){event->payload, event->payload_size};
 }
 
@@ -24,7 +24,7 @@ bool trace_pipe_raw_create_tracepoints(struct trace_pipe_raw_reader *reader)
     data->all = tracepoints_new(&(struct tracepoints_spec){.t = reader->t,
                                                            .format = &format_trace_pipe_raw,
                                                            .container = &container,
-                                                           .own = reader,
+                                                           .ctx = reader,
                                                            .source = reader->in->id,
                                                            .is_big_endian = data->is_big_endian,
                                                            .long_bytes = data->long_bytes});
@@ -37,7 +37,7 @@ static ttr_status add_format_text(struct trace_pipe_raw_reader *reader, ttr_text
     ttr_error why;
     ttr_status status = tracepoints_add(reader->data.all, system, format, &why);
     if (status == TTR_E_MALFORMED) {
-        reader->data.odd(reader->data.own, 0, why.text);
+        reader->data.odd(reader->data.ctx, 0, why.text);
         return TTR_OK;
     }
     if (status != TTR_OK && reader->error)
@@ -107,7 +107,7 @@ static ttr_status parse_formats_bytes(struct trace_pipe_raw_reader *reader, cons
 {
     const uint8_t *magic =
         n ? memmem(bytes, n, TRACING_DATA_MAGIC, TRACING_DATA_MAGIC_BYTES) : NULL;
-    struct tracing_data probe = {.odd = reader->data.odd, .own = reader->data.own};
+    struct tracing_data probe = {.odd = reader->data.odd, .ctx = reader->data.ctx};
     struct cursor c = cursor_init(magic, magic ? n - (size_t)(magic - bytes) : 0, 0);
     if (!magic || !tracing_data_parse_head(&probe, &c))
         return trace_pipe_raw_create_tracepoints(reader)

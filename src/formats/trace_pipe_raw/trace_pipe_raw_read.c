@@ -95,9 +95,9 @@ static bool emit_page_events(struct trace_pipe_raw_reader *reader, bool *is_dama
     return true;
 }
 
-static bool is_plausible_event(const void *own, const uint8_t *p, size_t n)
+static bool is_plausible_event(const void *ctx, const uint8_t *p, size_t n)
 {
-    const struct trace_pipe_raw_reader *reader = own;
+    const struct trace_pipe_raw_reader *reader = ctx;
     return tracepoints_is_plausible(reader->data.all, (struct tracepoint_raw){p, n});
 }
 
@@ -120,7 +120,7 @@ static ttr_status resync_page(struct trace_pipe_raw_reader *reader)
 
 ttr_status trace_pipe_raw_next(struct input *in, ttr_error *error)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     reader->error = error;
     tracepoints_begin_batch(reader->data.all);
     for (;;) {
@@ -210,9 +210,9 @@ static void guess_layout(struct trace_pipe_raw_reader *reader)
     reader->data.page_data = layouts[found].data;
 }
 
-static void note_odd_format(void *own, uint64_t offset, const char *what)
+static void note_odd_format(void *ctx, uint64_t offset, const char *what)
 {
-    struct trace_pipe_raw_reader *reader = own;
+    struct trace_pipe_raw_reader *reader = ctx;
     input_add_diagnostic(reader->in, TTR_SEVERITY_ODD, offset, "trace_pipe_raw.format", "%s", what);
 }
 
@@ -234,13 +234,13 @@ static ttr_status read_options(struct trace_pipe_raw_reader *reader)
 
 ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     reader->in = in;
     reader->t = in->base.t;
     reader->error = error;
     reader->page_bytes = TRACE_PIPE_RAW_PAGE;
     reader->data.odd = note_odd_format;
-    reader->data.own = reader;
+    reader->data.ctx = reader;
     ttr_status status = read_options(reader);
     if (status == TTR_OK)
         status = input_fill(in, 0, reader->page_bytes, error);
@@ -263,12 +263,12 @@ ttr_status trace_pipe_raw_open(struct input *in, ttr_error *error)
 bool trace_pipe_raw_describe(struct input *in, size_t i, struct event_class *about,
                              uint64_t *events)
 {
-    const struct trace_pipe_raw_reader *reader = in->own;
+    const struct trace_pipe_raw_reader *reader = in->ctx;
     return reader->data.all && tracepoints_describe(reader->data.all, i, about, events);
 }
 
 void trace_pipe_raw_close(struct input *in)
 {
-    struct trace_pipe_raw_reader *reader = in->own;
+    struct trace_pipe_raw_reader *reader = in->ctx;
     tracepoints_free(reader->data.all);
 }

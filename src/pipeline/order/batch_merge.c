@@ -170,8 +170,8 @@ static void set_bound(struct batch_merge *merge, struct batch_lane *lane,
 static uint64_t rank_events(const struct reader_partial_read *some, uint64_t *ranks, uint64_t last)
 {
     for (uint32_t i = 0; i < some->n; i++) {
-        const uint64_t own = order_time(some->events[i].time);
-        last = own > last ? own : last;
+        const uint64_t ctx = order_time(some->events[i].time);
+        last = ctx > last ? ctx : last;
         ranks[i] = last;
     }
     return last;
@@ -184,14 +184,14 @@ static ttr_status read_lane(struct batch_merge *merge, size_t i)
     struct reader_partial_read some = {.until = (int64_t)order_time((int64_t)merge->until),
                                        .events = merge->events + merge->used,
                                        .room = room_of(merge)};
-    ttr_error own;
-    ttr_status status = reader_read_until(merge->in[i], &some, &own);
+    ttr_error ctx;
+    ttr_status status = reader_read_until(merge->in[i], &some, &ctx);
     if (status == TTR_AGAIN)
         return TTR_AGAIN;
     lane->has_ended = status != TTR_OK;
     if (lane->has_ended && status != TTR_END && merge->ending == TTR_END) {
         merge->ending = status;
-        merge->ending_error = own;
+        merge->ending_error = ctx;
     }
     lane->at = (uint32_t)merge->used;
     lane->n = some.n;

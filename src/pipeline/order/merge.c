@@ -79,9 +79,9 @@ struct merger {
     void *memory;   /* allocation of `out`, of `events` events, before alignment */
     size_t events;
     uint32_t pick[BATCH];
-    struct renames renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;         /* rest of a batch that was split at a thread name */
-    ttr_status ending;      /* status of the first input that failed, else TTR_END */
+    struct pending_names renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;               /* rest of a batch that was split at a thread name */
+    ttr_status ending;            /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -182,9 +182,9 @@ static inline bool is_two_inputs(const struct merger *merger)
  * ended; its error is returned after the other inputs have ended. */
 static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
 {
-    ttr_error own;
+    ttr_error ctx;
     ttr_batch batch;
-    ttr_status status = ttr_read(merger->in[lane], &batch, &own);
+    ttr_status status = ttr_read(merger->in[lane], &batch, &ctx);
     *has_more = status == TTR_OK;
     if (status == TTR_OK && merger->row) {
         uint32_t at = (uint32_t)(batch.event - merger->out);
@@ -196,7 +196,7 @@ static ttr_status read_lane(struct merger *merger, size_t lane, bool *has_more)
     }
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END && merger->ending == TTR_END) {
         merger->ending = status;
-        merger->ending_error = own;
+        merger->ending_error = ctx;
     }
     return status == TTR_AGAIN ? TTR_AGAIN : TTR_OK;
 }
@@ -341,14 +341,14 @@ static ttr_status next_from_windows(struct merger *merger, ttr_batch *batch, ttr
 /* Returns the batches of the inputs one after another.  An input's memory is freed at its end. */
 static ttr_status next_one_by_one(struct merger *merger, ttr_batch *batch, ttr_error *error)
 {
-    ttr_error own;
+    ttr_error ctx;
     for (; merger->dry < merger->n; merger->dry++) {
-        ttr_status status = ttr_read(merger->in[merger->dry], batch, &own);
+        ttr_status status = ttr_read(merger->in[merger->dry], batch, &ctx);
         if (status == TTR_OK || status == TTR_AGAIN)
             return status;
         if (status != TTR_END && merger->ending == TTR_END) {
             merger->ending = status;
-            merger->ending_error = own;
+            merger->ending_error = ctx;
         }
         reader_free_buffers(merger->in[merger->dry]);
     }
@@ -446,7 +446,7 @@ static uint32_t merger_kinds(ttr_reader *base)
     return kinds;
 }
 
-static struct notes *merger_notes(ttr_reader *base)
+static struct diagnostics *merger_notes(ttr_reader *base)
 {
     struct merger *merger = (struct merger *)base;
     return merger->n ? reader_diagnostics(merger->in[0]) : NULL;

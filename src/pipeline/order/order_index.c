@@ -31,9 +31,9 @@ struct ttr_order_index {
 static void join_blocks(ttr_order_index *disorder)
 {
     for (size_t i = 0; i < disorder->n; i++) {
-        const int64_t own = disorder->floor[i];
+        const int64_t ctx = disorder->floor[i];
         int64_t *to = &disorder->floor[i / 2];
-        *to = i % 2 && *to < own ? *to : own;
+        *to = i % 2 && *to < ctx ? *to : ctx;
     }
     disorder->n = (disorder->n + 1) / 2;
     disorder->shift++;
@@ -62,12 +62,12 @@ static bool add_event(ttr_order_index *disorder, const ttr_event *event)
     return true;
 }
 
-static ttr_status add_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status add_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
     bool is_fine = true;
     for (uint32_t i = 0; i < batch->n && is_fine; i++)
         is_fine = ttr_batch_at(batch, i)->kind == TTR_KIND_DEFINITION ||
-                  add_event(own, ttr_batch_at(batch, i));
+                  add_event(ctx, ttr_batch_at(batch, i));
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
@@ -79,12 +79,12 @@ static void make_suffix_minima(ttr_order_index *disorder)
             disorder->floor[i - 1] = disorder->floor[i];
 }
 
-ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress, void *own,
+ttr_order_index *ttr_order_index_find(ttr *t, ttr_reader *in, ttr_progress progress, void *ctx,
                                       ttr_error *error)
 {
     ttr_order_index *disorder = alloc_zero(&t->counted, 1, sizeof *disorder);
     const struct read_loop read_loop = {
-        .on_batch = add_batch, .own = disorder, .progress = progress, .progress_ctx = own};
+        .on_batch = add_batch, .ctx = disorder, .progress = progress, .progress_ctx = ctx};
     ttr_error failed = {0};
     if (!disorder) {
         (void)fail_memory(error);

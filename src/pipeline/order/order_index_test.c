@@ -257,9 +257,9 @@ static void changed_input_is_an_error(void **state)
     ttr_free(t);
 }
 
-static bool stop(void *own)
+static bool stop(void *ctx)
 {
-    (void)own;
+    (void)ctx;
     return false;
 }
 
@@ -311,7 +311,7 @@ static void memory_stays_flat(void **state)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     (void)state;
     memory_random_events(t, events, MANY, 3, 100000);
     for (size_t i = 0; i < MANY; i++)

@@ -94,9 +94,9 @@ struct sorter {
     int64_t from_ns, to_ns; /* ns; events outside are dropped (a filter above asks for this) */
     struct runs runs;
     ttr_event out[BATCH];
-    struct renames renames; /* thread names of the inputs, applied at their times */
-    ttr_batch rest;         /* rest of a batch that was split at a thread name */
-    ttr_status ending;      /* status of the first input that failed, else TTR_END */
+    struct pending_names renames; /* thread names of the inputs, applied at their times */
+    ttr_batch rest;               /* rest of a batch that was split at a thread name */
+    ttr_status ending;            /* status of the first input that failed, else TTR_END */
     ttr_error ending_error;
 };
 
@@ -184,13 +184,13 @@ static ttr_reader *reader_of_report(ttr_reader *const *in, size_t n, size_t *ind
 {
     ttr_report report = {.size = sizeof report};
     for (size_t i = 0; i < n; i++) {
-        size_t own = in[i]->reports;
-        if (own == 0)
-            while (own <= *index && ttr_reader_report(in[i], own, &report))
-                own++;
-        if (*index < own)
+        size_t ctx = in[i]->reports;
+        if (ctx == 0)
+            while (ctx <= *index && ttr_reader_report(in[i], ctx, &report))
+                ctx++;
+        if (*index < ctx)
             return in[i];
-        *index -= own;
+        *index -= ctx;
     }
     return NULL;
 }
@@ -406,9 +406,9 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
         poll_progress(sorter);
         if (sorter->reading == sorter->in_n)
             break;
-        ttr_error own = {0};
+        ttr_error ctx = {0};
         sorter->batch_at = 0;
-        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &own);
+        status = ttr_read(sorter->in[sorter->reading], &sorter->batch, &ctx);
         if (status == TTR_OK)
             continue;
         sorter->batch.n = 0;
@@ -416,7 +416,7 @@ static ttr_status collect_all(struct sorter *sorter, ttr_error *error)
             return status;
         if (status != TTR_END && sorter->ending == TTR_END) {
             sorter->ending = status;
-            sorter->ending_error = own;
+            sorter->ending_error = ctx;
         }
         sorter->reading++;
     }
@@ -544,7 +544,7 @@ static void sorter_rank(ttr_reader *base, uint32_t *next)
 }
 
 /* Passes the thread names to the merge above, which applies them. */
-static void sorter_renames(ttr_reader *base, struct renames *renames, uint32_t lane)
+static void sorter_renames(ttr_reader *base, struct pending_names *renames, uint32_t lane)
 {
     struct sorter *sorter = (struct sorter *)base;
     for (size_t i = 0; i < sorter->in_n; i++)
@@ -572,7 +572,7 @@ static void sorter_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
         reader_set_range(sorter->in[i], from_ns, to_ns);
 }
 
-static struct notes *sorter_notes(ttr_reader *base)
+static struct diagnostics *sorter_notes(ttr_reader *base)
 {
     struct sorter *sorter = (struct sorter *)base;
     return sorter->in_n ? reader_diagnostics(sorter->in[0]) : NULL;
@@ -582,13 +582,13 @@ static struct notes *sorter_notes(ttr_reader *base)
  * are smaller. */
 static struct sort_limits limits_for(const struct sort_limits *limits, uint32_t inputs)
 {
-    struct sort_limits own = *limits;
+    struct sort_limits ctx = *limits;
     if (inputs < MANY_INPUTS_MIN)
-        return own;
-    own.run_events = own.run_events / MANY_SHARE + 1;
-    own.run_bytes = own.run_bytes / MANY_SHARE + 1;
-    own.read_bytes = own.read_bytes / MANY_SHARE + 1;
-    return own;
+        return ctx;
+    ctx.run_events = ctx.run_events / MANY_SHARE + 1;
+    ctx.run_bytes = ctx.run_bytes / MANY_SHARE + 1;
+    ctx.read_bytes = ctx.read_bytes / MANY_SHARE + 1;
+    return ctx;
 }
 
 ttr_reader *sort_readers(ttr *t, ttr_reader *const *in, size_t n, const struct sort_limits *limits,

@@ -269,9 +269,9 @@ static void unwritable_temporary_folder_is_named(void **state)
     memory_random_events(t, events, 200, 3, 50);
     ttr_reader *in = memory_reader(t, &(struct memory_events){.event = events, .n = 200});
     ttr_reader *reader = sort_readers(t, &in, 1, &tiny, NULL);
-    const char *own = getenv("TMPDIR");
+    const char *ctx = getenv("TMPDIR");
     char old[512];
-    (void)snprintf(old, sizeof old, "%s", own ? own : "");
+    (void)snprintf(old, sizeof old, "%s", ctx ? ctx : "");
     assert_int_equal(setenv("TMPDIR", "/proc/self/nowhere", 1), 0);
     assert_int_equal(ttr_read(reader, &batch, &error), TTR_E_IO);
     assert_int_equal(old[0] ? setenv("TMPDIR", old, 1) : unsetenv("TMPDIR"), 0);
@@ -301,7 +301,7 @@ static size_t peak_of(uint32_t reports)
     struct support_heap heap;
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_reader *in[60];
     memory_random_events(t, events, N, 3, 1000000);
     for (size_t i = 0; i < 60; i++) {
@@ -348,7 +348,7 @@ static void large_event_memory_is_freed_after_it(void **state)
         bytes[i] = support_random(&seed);
     support_heap_init(&heap, 0);
     ttr *t = ttr_new(&(ttr_options){
-        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+        .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, "", "e");
     ttr_add_bytes(builder, "bytes", bytes, LARGE);
@@ -366,9 +366,9 @@ static void large_event_memory_is_freed_after_it(void **state)
     free(bytes);
 }
 
-static bool goes_on_twice(void *own)
+static bool goes_on_twice(void *ctx)
 {
-    int *asked = own;
+    int *asked = ctx;
     return ++*asked <= 2;
 }
 

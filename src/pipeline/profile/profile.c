@@ -199,9 +199,9 @@ static bool is_allocation(const struct ttr_profile *profile, const ttr_event *ev
            (event->name == names[0] || event->name == names[1] || event->name == names[2]);
 }
 
-static ttr_status take_batch(void *own, const ttr_batch *batch, ttr_error *error)
+static ttr_status take_batch(void *ctx, const ttr_batch *batch, ttr_error *error)
 {
-    struct ttr_profile *profile = own;
+    struct ttr_profile *profile = ctx;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
         bool is_fine = true;
@@ -250,16 +250,16 @@ static ttr_status read_both(struct ttr_profile *profile, ttr_reader *in,
     struct tap tap = {.base = {.t = profile->t, .ops = &tap_ops, .order = in->order},
                       .in = in,
                       .profile = profile};
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_tree *tree =
-        ttr_tree_new(profile->t, &tap.base, options->progress, options->user_data, &own);
-    if (own.status != TTR_OK && error)
-        *error = own;
+        ttr_tree_new(profile->t, &tap.base, options->progress, options->user_data, &ctx);
+    if (ctx.status != TTR_OK && error)
+        *error = ctx;
     if (!tree)
         return TTR_E_NOMEM;
     bool is_fine = profile->has_samples || profile_add_forest(profile, tree);
     ttr_tree_free(tree);
-    return is_fine ? own.status : fail_memory(error);
+    return is_fine ? ctx.status : fail_memory(error);
 }
 
 /* --- Public functions --- */
@@ -312,7 +312,7 @@ ttr_profile *ttr_profile_new(ttr *t, ttr_reader *in, const ttr_profile_options *
         profile->flags &= ~TTR_PROFILE_TIMELINE;
     ttr_status status = begin(profile) ? TTR_OK : fail_memory(error);
     const struct read_loop read_loop = {.on_batch = take_batch,
-                                        .own = profile,
+                                        .ctx = profile,
                                         .progress = options->progress,
                                         .progress_ctx = options->user_data};
     if (status == TTR_OK)

@@ -79,7 +79,7 @@ static uint32_t innermost(const struct pair_map *map, uint64_t a, uint64_t b)
 /* Makes an async slot the innermost of its two chains. */
 static bool link_async(struct open_spans *open, const struct open_id *id, uint32_t slot)
 {
-    struct open_slot *own = &open->slot[slot];
+    struct open_slot *ctx = &open->slot[slot];
     uint32_t below = innermost(&open->by_scope, id->scope, id->link);
     uint32_t older = innermost(&open->by_link, category_of(id->scope), id->link);
     if (!pair_map_put(&open->by_scope, id->scope, id->link, slot))
@@ -90,9 +90,9 @@ static bool link_async(struct open_spans *open, const struct open_id *id, uint32
             (void)pair_map_remove(&open->by_scope, id->scope, id->link);
         return false;
     }
-    own->below = below;
-    own->older = older;
-    own->newer = OPEN_NONE;
+    ctx->below = below;
+    ctx->older = older;
+    ctx->newer = OPEN_NONE;
     if (older != OPEN_NONE)
         open->slot[older].newer = slot;
     return true;
@@ -110,14 +110,14 @@ static void set_innermost(struct pair_map *map, uint64_t a, uint64_t b, uint32_t
 
 static void unlink_async(struct open_spans *open, uint32_t slot)
 {
-    const struct open_slot *own = &open->slot[slot];
-    set_innermost(&open->by_scope, own->id.scope, own->id.link, own->below);
-    if (own->older != OPEN_NONE)
-        open->slot[own->older].newer = own->newer;
-    if (own->newer != OPEN_NONE)
-        open->slot[own->newer].older = own->older;
+    const struct open_slot *ctx = &open->slot[slot];
+    set_innermost(&open->by_scope, ctx->id.scope, ctx->id.link, ctx->below);
+    if (ctx->older != OPEN_NONE)
+        open->slot[ctx->older].newer = ctx->newer;
+    if (ctx->newer != OPEN_NONE)
+        open->slot[ctx->newer].older = ctx->older;
     else
-        set_innermost(&open->by_link, category_of(own->id.scope), own->id.link, own->older);
+        set_innermost(&open->by_link, category_of(ctx->id.scope), ctx->id.link, ctx->older);
 }
 
 bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot)
@@ -133,17 +133,17 @@ bool open_push(struct open_spans *open, const struct open_id *id, uint32_t *slot
             lane->too_many++;
         return true;
     }
-    struct open_slot *own = &open->slot[*slot];
-    uint32_t next_free = own->below;
+    struct open_slot *ctx = &open->slot[*slot];
+    uint32_t next_free = ctx->below;
     if (lane) {
-        own->below = lane->top;
+        ctx->below = lane->top;
         lane->top = *slot + 1;
     } else if (!link_async(open, id, *slot)) {
         return false;
     }
     open->free = next_free;
-    own->id = *id;
-    own->sequence = ++open->sequence;
+    ctx->id = *id;
+    ctx->sequence = ++open->sequence;
     return true;
 }
 

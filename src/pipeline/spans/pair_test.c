@@ -278,7 +278,7 @@ static void failing_allocation_is_reported(void **state)
         struct support_heap heap;
         support_heap_init(&heap, 0);
         ttr *t = ttr_new(&(ttr_options){
-            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.own});
+            .size = sizeof(ttr_options), .resize = heap.alloc.resize, .user_data = heap.alloc.ctx});
         memory_random_events(t, events, 400, 7, 1000);
         heap.fail_at = heap.requests + fail_at;
         (void)pairs_through(t, events, 400);

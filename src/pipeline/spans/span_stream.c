@@ -12,10 +12,10 @@ struct open_begin {
     uint64_t ended; /* value of span_stream.ended at the begin */
 };
 
-void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own)
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx)
 {
     *stream = (struct span_stream){
-        .t = t, .alloc = &t->counted, .sink = sink, .own = own, .last_time = INT64_MIN};
+        .t = t, .alloc = &t->counted, .sink = sink, .ctx = ctx, .last_time = INT64_MIN};
     reorder_init(&stream->window, stream->alloc);
     open_init(&stream->open, stream->alloc, OPEN_MAX);
 }
@@ -47,7 +47,7 @@ static bool append_span(struct span_stream *stream, const struct event_ref *even
                                  .lane = open_lane_of(event->thread, event->track),
                                  .flags = event->flags};
     stream->ended++;
-    return stream->sink(stream->own, &span);
+    return stream->sink(stream->ctx, &span);
 }
 
 static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete_span *span)
@@ -65,7 +65,7 @@ static bool give_pair(struct span_stream *stream, uint32_t slot, struct complete
         span->flags |= TTR_EVENT_BACKWARD;
     }
     stream->ended += !span->is_async;
-    return stream->sink(stream->own, span);
+    return stream->sink(stream->ctx, span);
 }
 
 static bool take_begin(struct span_stream *stream, const struct event_ref *event)

@@ -26,13 +26,13 @@ struct complete_span {
 };
 
 /* Receives each span.  Returns false if memory is exhausted. */
-typedef bool (*span_sink)(void *own, const struct complete_span *span);
+typedef bool (*span_sink)(void *ctx, const struct complete_span *span);
 
 struct span_stream {
     const ttr *t;
     const struct alloc *alloc;
     span_sink sink;
-    void *own;
+    void *ctx;
     struct reorder window;
     struct open_spans open;
     struct open_begin *begin; /* by the slots of `open` */
@@ -42,7 +42,7 @@ struct span_stream {
     int64_t last_time;
 };
 
-void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *own);
+void span_stream_init(struct span_stream *stream, ttr *t, span_sink sink, void *ctx);
 void span_stream_free(struct span_stream *stream);
 
 /* Bit mask of the kinds of events that are part of a span. */

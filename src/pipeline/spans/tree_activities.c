@@ -17,10 +17,10 @@ static ttr_id text_of(struct ttr_tree *tree, const ttr_event *event, const uint8
 
 uint32_t tree_keep_activity(struct ttr_tree *tree, const ttr_event *event)
 {
-    struct tree_activity activity = {.own = text_of(tree, event, event->activity)};
+    struct tree_activity activity = {.ctx = text_of(tree, event, event->activity)};
     if (event->related)
         activity.related = text_of(tree, event, event->related);
-    if (!activity.own || (event->related && !activity.related) ||
+    if (!activity.ctx || (event->related && !activity.related) ||
         tree->activities_n >= UINT32_MAX - SPAN_ACTIVITY - 1 ||
         !alloc_reserve(tree->alloc, (void **)&tree->activity, &tree->activity_room,
                        tree->activities_n + 1, sizeof *tree->activity))
@@ -44,11 +44,11 @@ static uint32_t latest(const struct pair_map *by_id, ttr_id id)
 static uint32_t parent_of(const struct ttr_tree *tree, const struct pair_map *by_id, uint32_t at)
 {
     const struct tree_activity *activity = &tree->activity[tree->side[at].at];
-    ttr_text path = ttr_text_get(tree->t, activity->own);
-    uint32_t parent = latest(by_id, activity->own);
+    ttr_text path = ttr_text_get(tree->t, activity->ctx);
+    uint32_t parent = latest(by_id, activity->ctx);
     if (parent != TTR_TREE_NONE && end_of(&tree->span[parent]) >= end_of(&tree->span[at]))
         return parent;
-    parent = activity->related != activity->own ? latest(by_id, activity->related) : TTR_TREE_NONE;
+    parent = activity->related != activity->ctx ? latest(by_id, activity->related) : TTR_TREE_NONE;
     for (size_t n = activity_parent_length(path); n > 0 && parent == TTR_TREE_NONE;
          n = activity_parent_length((ttr_text){path.p, n}))
         parent = latest(by_id, ttr_text_find(tree->t, path.p, n));
@@ -77,7 +77,7 @@ static bool find_parents(struct ttr_tree *tree, const struct order_key *keys, ui
     for (uint32_t i = 0; i < n && is_fine; i++) {
         ttr_tree_span *span = &tree->span[keys[i].index];
         span->parent = parent_of(tree, &by_id, keys[i].index);
-        span->activity = tree->activity[tree->side[keys[i].index].at].own;
+        span->activity = tree->activity[tree->side[keys[i].index].at].ctx;
         span->first_child = span->next = TTR_TREE_NONE;
         is_fine = pair_map_put(&by_id, span->activity, 0, keys[i].index);
     }

@@ -21,7 +21,7 @@ struct tree_lane {
 
 /* Ids of an activity, as strings, from its begin. */
 struct tree_activity {
-    ttr_id own, related;
+    ttr_id ctx, related;
 };
 
 struct ttr_tree {

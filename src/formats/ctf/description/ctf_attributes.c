@@ -73,14 +73,14 @@ ttr_text ctf_trace_host(const struct ctf_description *description)
 
 bool ctf_add_location_attribute(struct input *in, const char *place)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     return !place[0] || in->id != reader->trace->thread_source ||
            add_text_attribute(in, "trace.place", place, strlen(place));
 }
 
 bool ctf_add_range_attributes(struct input *in, int64_t from, int64_t to)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     bool is_clamped;
     return in->id != reader->trace->thread_source ||
            (add_int_attribute(in, "trace.from",

@@ -153,7 +153,7 @@ struct ctf_description {
     bool has_unescaped; /* CTF 1.8: the text has strings with unescaped quotes or backslashes */
     bool is_rc7;        /* CTF 2 as in the release candidate 7 */
     /* Receives diagnostics of a parser; may be NULL. `offset` is in the metadata file. */
-    void (*note)(void *own, ttr_severity severity, uint64_t offset, const char *code,
+    void (*note)(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                  const char *text);
     void *note_ctx;
     void *parser; /* state of the language's parser for later metadata; in the arena */

@@ -155,10 +155,10 @@ static ttr_text unescape_name(struct turning *turning, ttr_text name)
     struct buffer plain;
     buffer_init(&plain, turning->description->alloc);
     ctf_name_unescape(&plain, name);
-    const char *own =
+    const char *ctx =
         plain.failed ? NULL : arena_copy(&turning->description->arena, plain.bytes, plain.n);
-    ttr_text text = {own ? own : "", own ? plain.n : 0};
-    turning->failed |= !own;
+    ttr_text text = {ctx ? ctx : "", ctx ? plain.n : 0};
+    turning->failed |= !ctx;
     buffer_free(&plain);
     return text;
 }

@@ -300,7 +300,7 @@ static void check_event(struct said *s, struct buffer *expected)
     const struct ctf_event_class *class = ctf_get_event_class(&s->trace, s->kind, items, &key);
     assert_non_null(class);
     buffer_init(&body, &s->t->counted);
-    struct encode encode;
+    struct field_encoder encode;
     encode.put = bit_writer_init(&body);
     encode_begin(&encode, items->field, items->n);
     if (class->context)
@@ -334,7 +334,7 @@ static void check_event(struct said *s, struct buffer *expected)
                       .provider = said.provider};
     read.schema = context_add_schema(
         s->t, &(struct schema){.ops = s->is_listed ? &ctf_listed_field_ops : &layout_field_ops,
-                               .own = &s->schema});
+                               .ctx = &s->schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_set_attributes(&said, s->t, 0, &bits, &read));
     assert_true(!s->is_listed || ctf_listed_set_attributes(s->t, 0, &read));
@@ -693,7 +693,7 @@ static void thread_names_are_written_as_records(void **state)
     assert_non_null(ctf_get_event_class(&s.trace, s.kind, &s.items, &key));
     struct ctf_event_class *class = s.kind->class->events[0];
     buffer_init(&body, alloc_default());
-    struct encode encode;
+    struct field_encoder encode;
     encode.put = bit_writer_init(&body);
     encode_begin(&encode, s.items.field, s.items.n);
     encode_members(&encode, class->context);
@@ -710,7 +710,7 @@ static void thread_names_are_written_as_records(void **state)
     s.schema = (struct layout_schema){.layout = layout, .place = place};
     ttr_event event = {.payload = body.bytes, .payload_size = (uint32_t)body.n};
     event.schema =
-        context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .own = &s.schema});
+        context_add_schema(s.t, &(struct schema){.ops = &layout_field_ops, .ctx = &s.schema});
     const struct bits bits = bits_init(body.bytes, 0, encode.put.at);
     assert_true(ctf_dialect_set_attributes(&said, s.t, 0, &bits, &event));
     struct input in = {.base = {.t = s.t}};

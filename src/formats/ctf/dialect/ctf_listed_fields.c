@@ -19,14 +19,14 @@ static uint64_t count_entries_left(const ttr_fields *fields)
 /* Returns an unescaped name that lives as long as the batch. */
 static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     struct buffer plain;
     if (!ctf_has_escapes(escaped))
         return escaped;
     buffer_init(&plain, schema->scratch->alloc);
     ctf_name_unescape(&plain, escaped);
-    const char *own = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
-    ttr_text name = own ? (ttr_text){own, plain.n} : escaped;
+    const char *ctx = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
+    ttr_text name = ctx ? (ttr_text){ctx, plain.n} : escaped;
     buffer_free(&plain);
     return name;
 }
@@ -137,9 +137,9 @@ static void listed_begin_group(ttr_fields *fields, ttr_group group)
     fields->ops = plain;
 }
 
-static uint64_t listed_packet(const void *own, const ttr_event *event)
+static uint64_t listed_packet(const void *ctx, const ttr_event *event)
 {
-    return layout_field_ops.packet(own, event);
+    return layout_field_ops.packet(ctx, event);
 }
 
 const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,

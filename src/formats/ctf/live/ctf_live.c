@@ -126,12 +126,12 @@ static void note_live_counts(struct live_reader *live)
 
 static ttr_status step_live_client(struct live_reader *live)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (live->has_failed || live->client.phase == LIVE_OVER)
         return TTR_END;
-    ttr_status status = live_client_step(&live->client, &own);
+    ttr_status status = live_client_step(&live->client, &ctx);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        end_after_failure(live, &own);
+        end_after_failure(live, &ctx);
     return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
 }
 
@@ -239,7 +239,7 @@ static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
     return true;
 }
 
-static struct notes *live_notes(ttr_reader *base)
+static struct diagnostics *live_notes(ttr_reader *base)
 {
     return &((struct live_reader *)base)->notes;
 }
@@ -304,13 +304,13 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_confi
                                const ttr_read_options *options, ttr_error *error)
 {
     struct live_url url;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_reader *reader = NULL;
-    if (live_url_parse(path, &url, &own) == TTR_OK)
-        reader = url.has_session ? open_session(t, path, &url, how, options, &own)
-                                 : live_open_list(t, path, &url, how, &own);
+    if (live_url_parse(path, &url, &ctx) == TTR_OK)
+        reader = url.has_session ? open_session(t, path, &url, how, options, &ctx)
+                                 : live_open_list(t, path, &url, how, &ctx);
     if (!reader && error) {
-        *error = own;
+        *error = ctx;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
     }
     return reader;

@@ -97,7 +97,7 @@ struct live_reader {
     struct live_tcp tcp;
     char *path;               /* the URL as the user wrote it */
     ttr_read_options options; /* options for inputs that are opened later; contains no pointers */
-    struct notes notes;
+    struct diagnostics notes;
     uint16_t id; /* source id of gaps that belong to no input */
     unsigned patience_ms;
     struct live_lane **file_index; /* in the order of events with equal time */

@@ -34,17 +34,17 @@ static bool has_client_ended(const struct live_reader *live)
 
 /* --- Traces --- */
 
-static void forward_metadata_note(void *own, ttr_severity severity, uint64_t offset,
+static void forward_metadata_note(void *ctx, ttr_severity severity, uint64_t offset,
                                   const char *code, const char *text)
 {
     (void)offset;
-    live_note(own, severity, code, "%s", text);
+    live_note(ctx, severity, code, "%s", text);
 }
 
 static struct live_source *find_source_of_trace(struct live_reader *live, struct live_trace *trace)
 {
-    if (trace->own)
-        return trace->own;
+    if (trace->ctx)
+        return trace->ctx;
     ttr *t = live->base.t;
     struct live_source *source = alloc_zero(&t->counted, 1, sizeof *source);
     struct ctf_trace *ctf = source ? ctf_trace_new(t, NULL, NULL) : NULL;
@@ -56,15 +56,15 @@ static struct live_source *find_source_of_trace(struct live_reader *live, struct
     live_metadata_init(&source->metadata, &t->counted);
     ctf->class->description.note = forward_metadata_note;
     ctf->class->description.note_ctx = live;
-    return trace->own = source;
+    return trace->ctx = source;
 }
 
 void live_free_source(struct live_reader *live, struct live_trace *trace)
 {
-    struct live_source *source = trace->own;
+    struct live_source *source = trace->ctx;
     if (!source)
         return;
-    trace->own = NULL;
+    trace->ctx = NULL;
     live_metadata_free(&source->metadata);
     ctf_trace_unref(source->ctf);
     alloc_free(&live->base.t->counted, source, 1, sizeof *source);
@@ -90,13 +90,13 @@ static ttr_status make_source_ready(struct live_reader *live, struct live_source
                                     ttr_error *error)
 {
     const struct live_trace *trace = source->trace;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (source->metadata.has_text && (!trace->wants_metadata || has_client_ended(live))) {
-        ttr_status status = ctf_trace_compile(source->ctf, &own);
+        ttr_status status = ctf_trace_compile(source->ctf, &ctx);
         source->is_ready = status == TTR_OK;
         if (status == TTR_OK)
             ctf_find_quirks(source->ctf);
-        return status == TTR_OK ? TTR_OK : reject_live_metadata(live, source, &own, error);
+        return status == TTR_OK ? TTR_OK : reject_live_metadata(live, source, &ctx, error);
     }
     if (!source->metadata.has_text && (trace->is_closed || has_client_ended(live))) {
         source->is_lost = true;
@@ -111,7 +111,7 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
                               ttr_error *error)
 {
     struct live_trace *trace = source->trace;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     char name[512];
     /* Incomplete metadata may be invalid, and packets are decoded only when all metadata is
      * available. */
@@ -119,9 +119,9 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     if (!source->is_lost && is_all && trace->metadata.n > source->metadata.unpacked) {
         (void)snprintf(name, sizeof name, "%s, metadata", live->path);
         if (live_metadata_read(&source->metadata, source->ctf, trace->metadata.bytes,
-                               trace->metadata.n, name, &own) != TTR_OK) {
+                               trace->metadata.n, name, &ctx) != TTR_OK) {
             source->metadata.unpacked = trace->metadata.n;
-            if (reject_live_metadata(live, source, &own, error) != TTR_OK)
+            if (reject_live_metadata(live, source, &ctx, error) != TTR_OK)
                 return error->status;
         }
     }
@@ -205,11 +205,11 @@ static ttr_status open_lane(struct live_reader *live, struct live_stream *stream
     if (!queue)
         return fail_memory(error);
     *queue = (struct live_lane){.stream = stream,
-                                .source = stream->trace->own,
+                                .source = stream->trace->ctx,
                                 .class_id = UINT64_MAX,
                                 .number = stream->id,
                                 .seen_ms = live->client.now};
-    stream->own = queue;
+    stream->ctx = queue;
     live->file_index[live->lanes_n++] = queue;
     sort_lane_into_place(live, live->lanes_n - 1);
     return TTR_OK;
@@ -242,7 +242,7 @@ void live_close_lane(struct live_reader *live, struct live_lane *queue)
         drop_waiting_packet(live, queue);
     alloc_free(&live->base.t->counted, queue->waiting, queue->waiting_capacity,
                sizeof *queue->waiting);
-    queue->stream->own = NULL;
+    queue->stream->ctx = NULL;
     queue->stream->is_done = true;
     live->lanes_n--;
     memmove(live->file_index + i, live->file_index + i + 1,
@@ -303,7 +303,7 @@ static ttr_status open_lane_input(struct live_reader *live, struct live_lane *qu
     queue->in = source ? input_new(t, source, &format_ctf, path, &live->options, error) : NULL;
     if (!queue->in)
         return error->status;
-    struct ctf_reader *reader = queue->in->own;
+    struct ctf_reader *reader = queue->in->ctx;
     ctf_trace_add_input(queue->source->ctf, queue->in, stream->name, stream->id);
     reader->is_in_order = true;
     reader->is_entered_late = live->client.options.seek == LIVE_SEEK_NOW ||
@@ -390,10 +390,10 @@ static ttr_status feed_next_packet(struct live_reader *live, struct live_lane *q
     struct bits bits = bits_init(packet->bytes, 0, packet->n * 8);
     struct ctf_frame frame;
     int64_t time;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     memset(&frame, 0, sizeof frame);
-    enum ctf_framing framing = ctf_frame_packet(queue->source->ctf, NULL, &bits, &frame, &own);
-    if (own.status == TTR_E_NOMEM)
+    enum ctf_framing framing = ctf_frame_packet(queue->source->ctf, NULL, &bits, &frame, &ctx);
+    if (ctx.status == TTR_E_NOMEM)
         return fail_memory(error);
     const char *fault = find_packet_fault(&frame, framing, packet->n);
     if (!queue->in && live->base.t->sources_n + SOURCES_KEPT > UINT16_MAX)
@@ -406,7 +406,7 @@ static ttr_status feed_next_packet(struct live_reader *live, struct live_lane *q
         return error->status;
     if (!source_append(queue->in->source, packet->bytes, packet->n))
         return fail_memory(error);
-    struct ctf_reader *reader = queue->in->own;
+    struct ctf_reader *reader = queue->in->ctx;
     reader->next = queue->fed;
     queue->in->window.at_end = false;
     queue->in->pending = queue->in->base.stuck = TTR_OK;
@@ -513,7 +513,7 @@ ttr_status live_feed_lanes(struct live_reader *live, ttr_error *error)
     struct live_client *client = &live->client;
     ttr_status status = feed_sources(live, error);
     for (size_t i = 0; status == TTR_OK && i < client->streams_n; i++)
-        if (!client->streams[i]->own && !client->streams[i]->is_done)
+        if (!client->streams[i]->ctx && !client->streams[i]->is_done)
             status = open_lane(live, client->streams[i], error);
     for (size_t i = 0; status == TTR_OK && i < live->lanes_n; i++)
         status = queue_received_packet(live, live->file_index[i], error);

@@ -78,9 +78,9 @@ static void read_without_data_returns_soon(void **state)
     assert_int_equal(scene.relay.detached, 1);
 }
 
-static bool stop_now(void *own)
+static bool stop_now(void *ctx)
 {
-    ++*(unsigned *)own;
+    ++*(unsigned *)ctx;
     return false;
 }
 

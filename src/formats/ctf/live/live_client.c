@@ -295,16 +295,16 @@ static ttr_status handle_lost_connection(struct live_client *client, const ttr_e
 
 static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (client->now < client->dial_at)
         return TTR_AGAIN;
-    struct socket *socket = client->options.dial(client->options.dial_own, &own);
+    struct socket *socket = client->options.dial(client->options.dial_own, &ctx);
     client->now = socket_now_ms();
-    if (!socket && own.status == TTR_AGAIN)
+    if (!socket && ctx.status == TTR_AGAIN)
         return TTR_AGAIN;
     if (!socket)
-        return own.status == TTR_E_IO ? handle_lost_connection(client, &own, error)
-                                      : fail_client(client, &own, error);
+        return ctx.status == TTR_E_IO ? handle_lost_connection(client, &ctx, error)
+                                      : fail_client(client, &ctx, error);
     live_link_start(&client->link, socket);
     client->reconnections += client->is_attached;
     client->phase = LIVE_GREETING;
@@ -349,7 +349,7 @@ static ttr_status exchange_messages(struct live_client *client, ttr_error *error
 
 ttr_status live_client_step(struct live_client *client, ttr_error *error)
 {
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     client->now = socket_now_ms();
     if (client->phase == LIVE_FAILED) {
         *error = client->error;
@@ -360,11 +360,11 @@ ttr_status live_client_step(struct live_client *client, ttr_error *error)
         return TTR_END;
     if (client->phase == LIVE_AWAY)
         return dial_daemon(client, error);
-    ttr_status status = exchange_messages(client, &own);
+    ttr_status status = exchange_messages(client, &ctx);
     if (status == TTR_E_IO)
-        return handle_lost_connection(client, &own, error);
+        return handle_lost_connection(client, &ctx, error);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        return fail_client(client, &own, error);
+        return fail_client(client, &ctx, error);
     if (status == TTR_END || has_session_ended(client)) {
         end_session_streams(client);
         return TTR_OK;

@@ -51,7 +51,7 @@ struct live_trace {
     uint32_t streams; /* number of known streams */
     bool has_changed; /* after a reconnection the daemon sent different metadata */
     bool is_done;     /* set by the user: may be freed */
-    void *own;        /* user's data */
+    void *ctx;        /* user's data */
 };
 
 struct live_stream {
@@ -73,7 +73,7 @@ struct live_stream {
     bool has_last;
     uint64_t last_begin, last_end;
     bool is_done; /* set by the user: may be freed */
-    void *own;    /* user's data */
+    void *ctx;    /* user's data */
 };
 
 struct live_call {
@@ -101,10 +101,10 @@ enum live_phase {
 };
 
 /* Opens a connection. Returns NULL and sets `error` on failure. */
-typedef struct socket *(*live_dial)(void *own, ttr_error *error);
+typedef struct socket *(*live_dial)(void *ctx, ttr_error *error);
 
 /* Called for each session in list mode. Returns false if memory is out. */
-typedef bool (*live_list)(void *own, const struct live_session *session);
+typedef bool (*live_list)(void *ctx, const struct live_session *session);
 
 struct live_options {
     live_dial dial;

@@ -8,20 +8,20 @@
 #define OPEN_MS 30000u /* limit for all steps until the session is attached */
 #define POLL_MS 100u
 
-static bool is_client_running(void *own)
+static bool is_client_running(void *ctx)
 {
-    return context_should_continue(own);
+    return context_should_continue(ctx);
 }
 
-static struct socket *dial_tcp(void *own, ttr_error *error)
+static struct socket *dial_tcp(void *ctx, ttr_error *error)
 {
-    const struct live_tcp *tcp = own;
+    const struct live_tcp *tcp = ctx;
     struct socket_target target = {.host = tcp->url.daemon,
                                    .port = tcp->url.port,
                                    .family = tcp->url.family,
                                    .limit_ms = DIAL_MS,
                                    .goes_on = is_client_running,
-                                   .own = tcp->t};
+                                   .ctx = tcp->t};
     return socket_connect(&tcp->t->counted, &target, error);
 }
 

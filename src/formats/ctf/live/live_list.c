@@ -52,9 +52,9 @@ static bool append_session_event(struct listing *listing, const ttr_event *made)
     return !listing->payloads.failed && !listing->events.failed;
 }
 
-static bool add_session_event(void *own, const struct live_session *session)
+static bool add_session_event(void *ctx, const struct live_session *session)
 {
-    struct listing *listing = own;
+    struct listing *listing = ctx;
     ttr_builder *builder = listing->builder;
     char url[3 * LIVE_URL_PART];
     ttr_batch batch;

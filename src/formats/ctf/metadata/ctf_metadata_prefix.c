@@ -116,11 +116,11 @@ static ttr_status unpack_candidate(struct ctf_prefix_set *grown, struct longest 
         return TTR_OK;
     }
     ctf_description_init(&description, alloc);
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = ctf_unpack_metadata(&description, of->file.bytes, of->file.n,
-                                            &(struct ctf_key){NULL}, &text, &own);
+                                            &(struct ctf_key){NULL}, &text, &ctx);
     if (status == TTR_OK && !(of->unpacked = alloc_zero(alloc, text.n + 1, 1)))
-        status = fail_memory(&own);
+        status = fail_memory(&ctx);
     if (status == TTR_OK) {
         memcpy(of->unpacked, text.p, text.n);
         of->text_n = text.n;
@@ -235,10 +235,10 @@ static ttr_status read_folder_metadata(struct ctf_prefix_set *grown, size_t i,
 {
     char path[1024];
     struct longest of = {.text_n = 0};
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     const struct folder_file *file = folder_find_file(folder, CTF_METADATA);
     ttr_status status =
-        file ? folder_read_file(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &own)
+        file ? folder_read_file(folder, file, CTF_METADATA_MAX, &of.file.bytes, &of.file.n, &ctx)
              : TTR_E_UNSUPPORTED;
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;

@@ -260,9 +260,9 @@ static void traces_without_uuid_are_unrelated(void **state)
         text[] = TSDL("") TSDL_A TSDL_B,
         named[] = TSDL("/* no uuid, though it is named here, and nothing of the kind behind it */")
             TSDL_A TSDL_B;
-    static const struct given own = {.events = 3, .damage = 1};
-    expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &own);
-    expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &own);
+    static const struct given ctx = {.events = 3, .damage = 1};
+    expect(text, sizeof TSDL("") TSDL_A - 1, sizeof text - 1, &ctx);
+    expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &ctx);
 }
 
 static void invalid_longer_metadata_do_not_affect_others(void **state)
@@ -338,7 +338,7 @@ static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
     }
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     ttr *t = ttr_new(&options);
     for (unsigned turn = 0; turn < 2; turn++) {
         ttr_reader *reader = open_set(t, &set, 0);
@@ -361,7 +361,7 @@ static bool open_some(const struct alloc *alloc)
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
     static struct set set;
     const ttr_options options = {
-        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof options, .resize = alloc->resize, .user_data = alloc->ctx};
     set.n = 0;
     add_packets(&set, text, sizeof TSDL(UUID) TSDL_A - 1);
     add(&set, text, sizeof TSDL(UUID) TSDL_A + 20, sizeof stream);

@@ -136,10 +136,10 @@ static void the_last_packet_may_lack_its_padding(void **state)
                 "abc");
 }
 
-static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_cut(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                      const char *text)
 {
-    struct unpacked *unpacked = own;
+    struct unpacked *unpacked = ctx;
     assert_int_equal(severity, TTR_SEVERITY_DAMAGE);
     assert_string_equal(code, "ctf.cut");
     unpacked->error.offset = offset;
@@ -215,10 +215,10 @@ static void wrong_packets_are_refused_with_their_place(void **state)
            TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
 }
 
-static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_order(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                        const char *text)
 {
-    uint64_t *at = own;
+    uint64_t *at = ctx;
     assert_int_equal(severity, TTR_SEVERITY_ODD);
     assert_string_equal(code, "ctf.metadata-byte-order");
     assert_non_null(strstr(text, "another byte order than the first"));

@@ -133,10 +133,10 @@ static void add_number(struct text *text, uint64_t *seed, const char *name)
 /* Adds some of the names in random order, and members without roles between them. */
 static void add_members(struct text *text, uint64_t *seed, const char *const *names, size_t n)
 {
-    unsigned own = 0;
+    unsigned ctx = 0;
     for (size_t i = 0, first = draw(seed, n); i < n; i++) {
         char name[8];
-        (void)snprintf(name, sizeof name, "x%u", own++);
+        (void)snprintf(name, sizeof name, "x%u", ctx++);
         if (draw(seed, 4) == 0)
             add_number(text, seed, name);
         if (draw(seed, 5))

@@ -409,14 +409,14 @@ static void keys_come_from_files_and_the_environment(void **state)
 
 /* --- Metadata in packets --- */
 
-struct notes {
+struct diagnostics {
     char text[1000];
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct notes *notes = own;
+    struct diagnostics *notes = ctx;
     size_t n = strlen(notes->text);
     (void)text;
     (void)snprintf(notes->text + n, sizeof notes->text - n, "%d %s %llu\n", (int)severity, code,
@@ -468,7 +468,7 @@ static void damaged_metadata_packets_are_skipped_with_note(void **state)
     struct ctf_description description;
     struct ctf_text text = {.file = "metadata"};
     struct buffer bytes;
-    struct notes notes = {""};
+    struct diagnostics notes = {""};
     struct rfc11_packet packet = {.session_id = 9}, other = {.session_id = 8},
                         turned = {.session_id = 9, .is_big_endian = true};
     buffer_init(&bytes, alloc_default());

@@ -157,13 +157,13 @@ const struct ctf_entry_point *ctf_find_entry(const struct ctf_file_index *file_i
 /* Returns the queues of the stream of `lane` as a bit set. */
 static uint32_t queues_of_stream(const struct ctf_file_index *file_index, uint32_t queue)
 {
-    const struct ctf_packet_queue *own = &file_index->queue[queue];
+    const struct ctf_packet_queue *ctx = &file_index->queue[queue];
     uint32_t set = 0;
     _Static_assert(CTF_QUEUES_MAX <= 32, "a bit for each lane");
     for (uint32_t i = 0; i < file_index->n; i++) {
         const struct ctf_packet_queue *other = &file_index->queue[i];
-        set |= (uint32_t)(other->kind == own->kind && other->has_number == own->has_number &&
-                          other->number == own->number)
+        set |= (uint32_t)(other->kind == ctx->kind && other->has_number == ctx->has_number &&
+                          other->number == ctx->number)
                << i;
     }
     return set;
@@ -250,9 +250,9 @@ static uint32_t choose_queue(struct ctf_file_index *file_index, const struct ctf
 struct ctf_packet_queue *ctf_find_queue(const struct ctf_file_index *file_index, uint64_t i,
                                         const struct ctf_frame *frame)
 {
-    struct ctf_packet_queue *own = &file_index->queue[ctf_queue_of_packet(file_index, i)];
-    if (ctf_queue_accepts(own, frame))
-        return own;
+    struct ctf_packet_queue *ctx = &file_index->queue[ctf_queue_of_packet(file_index, i)];
+    if (ctf_queue_accepts(ctx, frame))
+        return ctx;
     for (uint32_t k = 0; k < file_index->n && i >= file_index->packets; k++)
         if (ctf_queue_accepts(&file_index->queue[k], frame))
             return &file_index->queue[k];

@@ -51,7 +51,7 @@ static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t 
         return false;
     ctf_trace_add_input(like->trace, in, like->file, like->number);
     if (like->trace->class->description.version == CTF_RFC_1_1)
-        rfc11_assign_section(in->own);
+        rfc11_assign_section(in->ctx);
     context_share_attributes(t, in->id, like->trace->thread_source);
     while ((status = ttr_read(&in->base, &batch, &error)) == TTR_OK)
         ;

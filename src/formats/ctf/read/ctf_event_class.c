@@ -120,7 +120,7 @@ bool ctf_register_schema(struct ctf_reader *reader, struct ctf_schema *schema,
     schema->id = context_add_schema(
         reader->trace->t,
         &(struct schema){.ops = is_listed ? &ctf_listed_field_ops : &layout_field_ops,
-                         .own = schema,
+                         .ctx = schema,
                          .start = start,
                          .start_with = layout_iter_start_flags(&schema->base),
                          .format = reader->trace->format,

@@ -100,15 +100,15 @@ static enum ctf_stop_reason find_class_and_body_end(struct event_loop *loop)
     struct ctf_event_decoder *class =
         loop->header.id < stream->by_id_n ? stream->by_id[loop->header.id].class : NULL;
     if (UNLIKELY(!class)) {
-        ttr_error own = {.status = TTR_OK};
-        class = ctf_event_decoder_of(loop->reader, loop->header.id, &own);
-        if (!class && own.status != TTR_OK && own.status != TTR_E_NOMEM) {
-            (void)snprintf(loop->reader->why, sizeof loop->reader->why, "%.119s", own.text);
+        ttr_error ctx = {.status = TTR_OK};
+        class = ctf_event_decoder_of(loop->reader, loop->header.id, &ctx);
+        if (!class && ctx.status != TTR_OK && ctx.status != TTR_E_NOMEM) {
+            (void)snprintf(loop->reader->why, sizeof loop->reader->why, "%.119s", ctx.text);
             return CTF_STOP_CLASS;
         }
-        if (!class && own.status != TTR_OK) {
-            *loop->reader->error = own;
-            loop->reader->status = own.status;
+        if (!class && ctx.status != TTR_OK) {
+            *loop->reader->error = ctx;
+            loop->reader->status = ctx.status;
             return CTF_STOP_FAILED;
         }
         if (!class)

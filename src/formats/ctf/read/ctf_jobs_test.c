@@ -123,9 +123,9 @@ struct again {
     atomic_uint opened;
 };
 
-static ttr_reader *open_again(void *own, ttr *t)
+static ttr_reader *open_again(void *ctx, ttr *t)
 {
-    struct again *again = own;
+    struct again *again = ctx;
     ttr_error error = {0};
     atomic_fetch_add(&again->opened, 1);
     return again->files ? ttr_open_files(t, "made", again->files, again->streams + 1, NULL, &error)
@@ -148,9 +148,9 @@ struct output {
     size_t fails_at;
 };
 
-static int64_t take_bytes(void *own, const void *bytes, size_t n)
+static int64_t take_bytes(void *ctx, const void *bytes, size_t n)
 {
-    struct output *output = own;
+    struct output *output = ctx;
     if (output->to->n + n > output->fails_at) {
         errno = ENOSPC;
         return -1;

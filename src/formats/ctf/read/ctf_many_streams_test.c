@@ -273,21 +273,21 @@ static bool is_aligned(uint32_t i)
     return i < OWN_EVENTS / 3 && i % 3 == 0;
 }
 
-/* Appends one packet of stream `own`. */
-static void make_own(struct buffer *to, uint32_t own)
+/* Appends one packet of stream `ctx`. */
+static void make_own(struct buffer *to, uint32_t ctx)
 {
     char word[80];
     add_number(to, 0xC1FC1FC1u, 4);
     buffer_add_zeros(to, 20);
-    add_number(to, own, 4);
+    add_number(to, ctx, 4);
     for (uint32_t i = 0; i < OWN_EVENTS; i++) {
         add_number(to, is_aligned(i), 4);
         add_number(to, 1000 + i * 10, 8);
-        add_number(to, own + i, 4);
+        add_number(to, ctx + i, 4);
         if (is_aligned(i))
             buffer_add_zeros(to, (FAR - to->n % FAR) % FAR);
-        add_number(to, own * OWN_EVENTS + i, 4);
-        buffer_add(to, word, word_of(i + own, word) + 1);
+        add_number(to, ctx * OWN_EVENTS + i, 4);
+        buffer_add(to, word, word_of(i + ctx, word) + 1);
     }
     for (unsigned i = 0; i < 16; i++)
         to->bytes[8 + i] = (uint8_t)(to->n * 8 >> 8 * (i % 8));
@@ -306,16 +306,16 @@ static uint64_t number_of_group(const ttr *t, const ttr_event *event, ttr_group 
     return 0;
 }
 
-static void expect_own(const ttr *t, const ttr_event *event, uint32_t own, uint32_t i)
+static void expect_own(const ttr *t, const ttr_event *event, uint32_t ctx, uint32_t i)
 {
     char word[80];
     ttr_field field;
-    const size_t n = word_of(i + own, word);
+    const size_t n = word_of(i + ctx, word);
     assert_int_equal(event->time, 1000 + i * 10);
-    assert_int_equal(number_of_group(t, event, TTR_GROUP_PACKET, "own"), own);
-    assert_int_equal(number_of_group(t, event, TTR_GROUP_HEADER, "more"), own + i);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_PACKET, "own"), ctx);
+    assert_int_equal(number_of_group(t, event, TTR_GROUP_HEADER, "more"), ctx + i);
     assert_true(ttr_field_find(t, event, "number", &field));
-    assert_int_equal(field.value.v.u, own * OWN_EVENTS + i);
+    assert_int_equal(field.value.v.u, ctx * OWN_EVENTS + i);
     assert_true(ttr_field_find(t, event, "word", &field));
     assert_int_equal(field.value.text.n, n);
     assert_memory_equal(field.value.text.p, word, n);

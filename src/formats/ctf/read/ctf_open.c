@@ -83,7 +83,7 @@ static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_max =
+        ((struct ctf_reader *)in->ctx)->slots_max =
             chunk <= WINDOW_TINY ? CTF_SLOTS_MIN : CTF_SLOTS_SMALL;
 }
 
@@ -102,7 +102,7 @@ static struct input *make_stream_input(struct ctf_opening *opening, const struct
     ctf_trace_add_input(trace, in, file->name, opening->files);
     set_slot_limit(opening, in);
     if (trace->class->description.version == CTF_RFC_1_1)
-        rfc11_assign_section(in->own);
+        rfc11_assign_section(in->ctx);
     return in;
 }
 
@@ -117,7 +117,7 @@ static struct input *make_second_input(struct ctf_opening *opening, const struct
 /* Assigns a packet queue to an input. */
 static void assign_queue(struct input *in, struct ctf_file_index *file_index, uint32_t i)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
     file_index->users++;
     reader->file_index = file_index;
@@ -135,7 +135,7 @@ static ttr_status correct_queue_end(struct ctf_opening *opening, const struct fo
                                     ttr_error *error)
 {
     struct ctf_opened_queue *opened = &opening->set->opened[opening->set->n - 1];
-    const struct ctf_reader *reader = opened->in->own;
+    const struct ctf_reader *reader = opened->in->ctx;
     if (!opening->set->intersects || !ctf_has_wrong_end(opening->trace, &opened->queue))
         return TTR_OK;
     struct input *in = make_second_input(opening, file, error);
@@ -195,7 +195,7 @@ static struct input *make_eventless_input(struct ctf_opening *opening, const cha
     if (!in)
         return NULL;
     ctf_trace_add_input(opening->trace, in, CTF_METADATA, number);
-    ((struct ctf_reader *)in->own)->is_eventless = true;
+    ((struct ctf_reader *)in->ctx)->is_eventless = true;
     return in;
 }
 
@@ -294,7 +294,7 @@ static ttr_status open_stream_file(struct ctf_opening *opening, const struct fol
     struct input *in = make_stream_input(opening, file, source, error);
     if (!in)
         return replace_unreadable_file(opening, file, error);
-    struct ctf_file_index *file_index = ctf_build_index(in->own, error);
+    struct ctf_file_index *file_index = ctf_build_index(in->ctx, error);
     if (!file_index) {
         ttr_close(&in->base);
         return replace_unreadable_file(opening, file, error);
@@ -490,7 +490,7 @@ static ttr_status add_refused_trace(struct ctf_stream_set *set, const char *path
     }
     ctf_trace_add_input(trace, in, CTF_METADATA, 0);
     ctf_trace_unref(trace);
-    ((struct ctf_reader *)in->own)->is_eventless = true;
+    ((struct ctf_reader *)in->ctx)->is_eventless = true;
     ttr_status status =
         input_add_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
@@ -517,17 +517,17 @@ static ttr_status open_one_folder(struct ctf_stream_set *set, struct folder *fol
                                   ttr_error *first)
 {
     char path[1024];
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     (void)snprintf(path, sizeof path, "%s", folder_path(folder));
-    ttr_status status = open_folder_trace(set, folder, NULL, &own);
+    ttr_status status = open_folder_trace(set, folder, NULL, &ctx);
     if (is_error_of_one_trace(set, status)) {
         if ((*bad)++ == 0)
-            *first = own;
-        ttr_error reason = own;
-        status = add_refused_trace(set, path, "trace.unreadable", reason.text, &own);
+            *first = ctx;
+        ttr_error reason = ctx;
+        status = add_refused_trace(set, path, "trace.unreadable", reason.text, &ctx);
     }
     if (status != TTR_OK)
-        *first = own;
+        *first = ctx;
     return status;
 }
 
@@ -570,8 +570,8 @@ static ttr_status compare_folder_metadata(struct ctf_stream_set *set,
                                       &format_ctf, false};
     char **copies = NULL;
     size_t copies_n = 0;
-    ttr_error own = {0};
-    ttr_status status = options_copy(&list, &copies, &copies_n, &own);
+    ttr_error ctx = {0};
+    ttr_status status = options_copy(&list, &copies, &copies_n, &ctx);
     if (status != TTR_OK)
         status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     else if (!options_get(copies, copies_n, "metadata"))
@@ -586,30 +586,30 @@ static ttr_reader *open_folder_list(struct ctf_stream_set *set, const struct fou
 {
     const struct found_folder *folders = found->list;
     const size_t n = found->n;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
     set->files = only ? 1 : count_stream_files(folders, n);
     set->chunk = source_chunk_size(set->files * reader_count(set->options));
-    status = compare_folder_metadata(set, found, &own);
+    status = compare_folder_metadata(set, found, &ctx);
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
         else if (folders[i].untold)
-            status = add_undescribed_folder(set, &folders[i], &own);
+            status = add_undescribed_folder(set, &folders[i], &ctx);
         else if (n > 1 || found->has_others)
-            status = open_one_folder(set, folders[i].folder, &bad, &own);
+            status = open_one_folder(set, folders[i].folder, &bad, &ctx);
         else
-            status = open_folder_trace(set, folders[i].folder, only, &own);
+            status = open_folder_trace(set, folders[i].folder, only, &ctx);
     }
     ctf_prefix_set_free(set->grown);
     if (status == TTR_OK && told && bad == told && !found->has_others)
-        status = own.status;
-    ttr_reader *reader = status == TTR_OK ? ctf_stream_set_merge(set, &own) : NULL;
+        status = ctx.status;
+    ttr_reader *reader = status == TTR_OK ? ctf_stream_set_merge(set, &ctx) : NULL;
     ctf_stream_set_free(set);
     if (!reader && error) {
-        *error = own;
+        *error = ctx;
         (void)snprintf(error->format, sizeof error->format, "%s", format_ctf.name);
     }
     return reader;

@@ -14,8 +14,8 @@ struct ctf_opening {
     const ttr_read_options *options;
     char **copies; /* format options without the prefix "ctf." */
     size_t copies_n;
-    struct notes notes; /* diagnostics of parsers, until there is an input to report them */
-    char path[1024];    /* path of the metadata file */
+    struct diagnostics notes; /* diagnostics of parsers, until there is an input to report them */
+    char path[1024];          /* path of the metadata file */
     /* size of the folder's own metadata; the class may be parsed from another file */
     size_t metadata_n;
     struct source_options how;

@@ -24,10 +24,10 @@ void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64
     va_end(values);
 }
 
-static void store_metadata_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void store_metadata_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                                 const char *text)
 {
-    struct ctf_opening *opening = own;
+    struct ctf_opening *opening = ctx;
     opening->trace->class->has_bad_metadata |= severity == TTR_SEVERITY_DAMAGE;
     ctf_opening_note(opening, severity, offset, code, "%s", text);
 }
@@ -148,7 +148,7 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     const size_t folder = opening->set->folders;
     struct ctf_trace *trace = ctf_trace_new(t, NULL, error);
     struct ctf_opening longer = {.t = t, .set = opening->set, .trace = trace};
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     ttr_status status = TTR_OK;
     if (!trace)
         return TTR_E_NOMEM;
@@ -158,7 +158,7 @@ static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_e
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
     const bool is_there = ctf_prefix_pass_longer_metadata(grown, folder, trace);
     if (is_there && !ctf_trace_use_published_class(trace))
-        status = parse_and_compile_class(&longer, &own);
+        status = parse_and_compile_class(&longer, &ctx);
     if (status != TTR_E_NOMEM)
         ctf_prefix_keep_longer_class(grown, folder, is_there && status == TTR_OK ? trace : NULL,
                                      longer.notes.n > 0);

@@ -251,15 +251,15 @@ static int64_t time_without_clock(const struct ctf_reader *reader, const struct 
 static void switch_stream(struct ctf_reader *reader, struct ctf_stream *last,
                           const struct ctf_packet *packet)
 {
-    const struct ctf_stream *own = reader->stream->first;
+    const struct ctf_stream *ctx = reader->stream->first;
     bool is_clamped = false;
-    if (!last || last->first == own || !reader->stream->kind->plan.has_time)
+    if (!last || last->first == ctx || !reader->stream->kind->plan.has_time)
         return;
     last->first->time = reader->time;
     const int64_t begin = packet->has_begin ? ctf_ticks_to_ns(&reader->stream->kind->timeline,
                                                               packet->begin, &is_clamped)
                                             : reader->time;
-    reader->time = own->time > INT64_MIN ? own->time : begin < reader->time ? begin : reader->time;
+    reader->time = ctx->time > INT64_MIN ? ctx->time : begin < reader->time ? begin : reader->time;
 }
 
 /* Reports a first event earlier than its packet's begin: a range that ends before the packet misses
@@ -548,7 +548,7 @@ static enum ctf_step move_window_early(struct ctf_reader *reader)
 
 ttr_status ctf_next(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     enum ctf_step step = STEP_GO;
     if (reader->is_eventless && !(in->flags & TTR_READ_DEFINITIONS))
         return TTR_END;
@@ -583,14 +583,14 @@ ttr_status ctf_next(struct input *in, ttr_error *error)
 
 void ctf_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     reader->from = from_ns > reader->from ? from_ns : reader->from;
     reader->to = to_ns < reader->to ? to_ns : reader->to;
 }
 
 uint32_t ctf_event_kinds(struct input *in)
 {
-    const struct ctf_reader *reader = in->own;
+    const struct ctf_reader *reader = in->ctx;
     const uint32_t previous_size =
         1u << TTR_KIND_INSTANT | 1u << TTR_KIND_GAP | 1u << TTR_KIND_DEFINITION;
     return reader->trace && !reader->trace->class->is_dialect ? previous_size : READER_ANY_KIND;
@@ -598,7 +598,7 @@ uint32_t ctf_event_kinds(struct input *in)
 
 ttr_status ctf_open(struct input *in, ttr_error *error)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     (void)error;
     reader->in = in;
     reader->from = INT64_MIN;
@@ -613,7 +613,7 @@ ttr_status ctf_open(struct input *in, ttr_error *error)
 
 void ctf_close(struct input *in)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     if (reader->trace)
         ctf_free_streams(reader);
     buffer_free(&reader->heads);

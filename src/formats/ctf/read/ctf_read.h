@@ -16,7 +16,7 @@
  *
  * Events then have TTR_EVENT_RAW: their payload is the stored event from the first byte of its
  * header. It points into the payload of the packet definition that follows (unless the packet is
- * compressed). The `own` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
+ * compressed). The `ctx` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
  * gets no definition. Ownership: the last input frees the trace; the last trace frees its class. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READ_H
@@ -146,7 +146,7 @@ struct ctf_stream {
     int64_t time;
 };
 
-/* An event class, as ttr_event.schema's `own`. All streams of a trace share it, so that it stays in
+/* An event class, as ttr_event.schema's `ctx`. All streams of a trace share it, so that it stays in
  * the cache. Streams have their own if events are copied with packets, or if the printed fields
  * differ per stream (RFC v1.1). */
 struct ctf_schema {

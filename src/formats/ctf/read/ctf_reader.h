@@ -14,10 +14,11 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS_MAX 32u  /* packets that may have events in share one batch */
-#define CTF_SLOTS_SMALL 8u /* the same for traces of hundreds of inputs, which have small windows \
-                            */
-#define CTF_SLOTS_MIN 4u   /* the same for traces of a thousand inputs and more */
+#define CTF_SLOTS_MAX 32u /* packets that may have events in share one batch */
+#define CTF_SLOTS_SMALL                                                                         \
+    8u                   /* the same for traces of hundreds of inputs, which have small windows \
+                          */
+#define CTF_SLOTS_MIN 4u /* the same for traces of a thousand inputs and more */
 /* streams per file up to which linear search is as fast as a hash table */
 #define CTF_LINEAR_SEARCH_MAX 8u
 /* log2 of bits: the window moves inside a packet by multiples of this, so that the alignment of

@@ -19,7 +19,7 @@ static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_tra
  * with re-encoded packets: they need not keep complete packets. */
 bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     const struct input *input;
     const struct ctf_trace *last = NULL;
     bool takes = true, may_copy = false;
@@ -27,7 +27,7 @@ bool ctf_writer_accepts_stream_order(struct ttr_writer *out, ttr_reader *in)
     for (; (input = reader_input(in, i)); i++) {
         if (input->format != &format_ctf) /* placeholder of an unreadable trace, without events */
             continue;
-        struct ctf_reader *reader = input->own;
+        struct ctf_reader *reader = input->ctx;
         if (reader->trace && reader->trace != last)
             may_copy = is_copied_unchanged(w, reader->trace);
         last = reader->trace;

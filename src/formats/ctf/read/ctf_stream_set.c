@@ -21,7 +21,7 @@ ttr_status ctf_stream_set_add(struct ctf_stream_set *set, const struct ctf_opene
     if (alloc_reserve(&set->t->counted, (void **)&set->opened, &set->capacity, set->n + 1,
                       sizeof *set->opened)) {
         set->opened[set->n] = *opened;
-        set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->own)->trace;
+        set->opened[set->n++].trace = ((const struct ctf_reader *)opened->in->ctx)->trace;
         return TTR_OK;
     }
     if (!opened->is_shared)
@@ -97,7 +97,7 @@ static int compare_traces(const struct ctf_opened_queue *a, const struct ctf_ope
 
 static int compare_streams(const struct ctf_opened_queue *a, const struct ctf_opened_queue *b)
 {
-    const struct ctf_reader *x = a->in->own, *y = b->in->own;
+    const struct ctf_reader *x = a->in->ctx, *y = b->in->ctx;
     const bool has_names = x->file && y->file && description_of_opened(a)->version == CTF_RFC_1_1 &&
                            description_of_opened(b)->version == CTF_RFC_1_1;
     return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
@@ -132,7 +132,7 @@ static bool has_first_packet_of(const struct ctf_opened_queue *here,
                                 const struct ctf_opened_queue *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_queue_contains(before->in->own, before->queue_i, &here->queue);
+           ctf_queue_contains(before->in->ctx, before->queue_i, &here->queue);
 }
 
 /* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
@@ -149,7 +149,7 @@ static bool continues_after(const struct ctf_packet_queue *queue, const struct c
 static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
 {
     struct ctf_opened_queue *here = &set->opened[i];
-    struct ctf_reader *reader = here->in->own;
+    struct ctf_reader *reader = here->in->ctx;
     if (i + 1 == set->n || here->queue_i != 0 || !reader->file_index ||
         !is_one_stream_of_files(here, &set->opened[i + 1]))
         return true;
@@ -164,7 +164,7 @@ static bool complete_last_queue(struct ctf_stream_set *set, size_t i)
  * two files, all are compared, since any of them may have a valid copy. */
 static bool must_compare_files(const struct ctf_stream_set *set, size_t k, size_t i, size_t latest)
 {
-    const struct ctf_reader *reader = set->opened[k].in->own;
+    const struct ctf_reader *reader = set->opened[k].in->ctx;
     return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
@@ -180,7 +180,7 @@ static bool link_streams(struct ctf_stream_set *set)
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened_queue *here = &set->opened[i];
         is_fine = complete_last_queue(set, i);
-        struct ctf_file_index *file_index = ((struct ctf_reader *)here->in->own)->file_index;
+        struct ctf_file_index *file_index = ((struct ctf_reader *)here->in->ctx)->file_index;
         bool goes_on = i > 0 && here->queue.has_begin && set->opened[i - 1].queue.has_begin &&
                        is_one_stream_of_files(&set->opened[i - 1], here);
         bool has_same = false;
@@ -190,8 +190,8 @@ static bool link_streams(struct ctf_stream_set *set)
             if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
                 has_same = true;
                 is_fine =
-                    ctf_mark_duplicates(&(struct ctf_queue_ref){before->in->own, before->queue_i},
-                                        &(struct ctf_queue_ref){here->in->own, here->queue_i});
+                    ctf_mark_duplicates(&(struct ctf_queue_ref){before->in->ctx, before->queue_i},
+                                        &(struct ctf_queue_ref){here->in->ctx, here->queue_i});
             }
         }
         if (has_same || (goes_on && continues_after(&here->queue, &last, end)))
@@ -280,10 +280,10 @@ static ttr_status intersect_trace(struct ctf_stream_set *set, size_t i, size_t e
                                   ttr_reader **list, ttr_error *error)
 {
     struct ctf_intersection at = {.streams = 0};
-    const struct ctf_reader *first = set->opened[i].in->own;
+    const struct ctf_reader *first = set->opened[i].in->ctx;
     const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
     for (size_t k = i; k < end; k++) {
-        const struct ctf_reader *reader = set->opened[k].in->own;
+        const struct ctf_reader *reader = set->opened[k].in->ctx;
         if (!reader->is_eventless)
             ctf_intersection_add(&at, &set->opened[k].queue,
                                  k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),

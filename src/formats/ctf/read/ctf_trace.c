@@ -87,7 +87,7 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
 void ctf_trace_add_input(struct ctf_trace *trace, struct input *in, const char *name,
                          uint64_t number)
 {
-    struct ctf_reader *reader = in->own;
+    struct ctf_reader *reader = in->ctx;
     reader->trace = trace;
     reader->file = name;
     reader->number = number;
@@ -158,12 +158,12 @@ void ctf_trace_set_class(struct ctf_trace *trace, struct ctf_trace_class *class)
 
 bool ctf_trace_use_published_class(struct ctf_trace *trace)
 {
-    struct ctf_trace_class *own = trace->class;
+    struct ctf_trace_class *ctx = trace->class;
     struct ctf_trace_class *like = (struct ctf_trace_class *)context_find_offer(
-        trace->t, &format_ctf, hash_of_trace_class(own)); /* the offer is its first member */
-    if (!like || like->rounds_times != own->rounds_times ||
-        like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
-        memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
+        trace->t, &format_ctf, hash_of_trace_class(ctx)); /* the offer is its first member */
+    if (!like || like->rounds_times != ctx->rounds_times ||
+        like->hides_mapped != ctx->hides_mapped || like->metadata_n != ctx->metadata_n ||
+        memcmp(like->metadata, ctx->metadata, ctx->metadata_n) != 0)
         return false;
     ctf_trace_set_class(trace, like);
     return true;

@@ -19,21 +19,21 @@ static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf
                                        ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;
-    const struct ctf_description *own = &trace->class->description;
+    const struct ctf_description *ctx = &trace->class->description;
     const struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = "metadata"};
     ttr_status status = ctf_unpack_metadata(description, trace->class->metadata,
                                             trace->class->metadata_n, &key, &text, error);
-    description->is_big_endian = !own->is_big_endian;
+    description->is_big_endian = !ctx->is_big_endian;
     description->has_byte_order = true;
     if (status == TTR_OK)
-        status = ctf_trace_parse(other, own->version, &text, error);
+        status = ctf_trace_parse(other, ctx->version, &text, error);
     if (status != TTR_OK)
         return status;
-    if (own->alignment != CTF_ALIGN_UNKNOWN)
-        rfc11_set_alignment(description, own->alignment);
-    for (size_t i = 0; i < description->streams_n && i < own->streams_n; i++)
-        description->streams[i]->clock = own->streams[i]->clock;
+    if (ctx->alignment != CTF_ALIGN_UNKNOWN)
+        rfc11_set_alignment(description, ctx->alignment);
+    for (size_t i = 0; i < description->streams_n && i < ctx->streams_n; i++)
+        description->streams[i]->clock = ctx->streams[i]->clock;
     return TTR_OK;
 }
 
@@ -65,14 +65,14 @@ struct ctf_stream_decoder *rfc11_stream_decoder_of(struct ctf_trace *trace,
                                                    const struct ctf_stream_class *section,
                                                    bool is_big_endian, ttr_error *error)
 {
-    struct ctf_stream_decoder *own = ctf_stream_decoder_of(trace, section, error);
-    if (!own || is_big_endian == trace->class->description.is_big_endian)
-        return own;
+    struct ctf_stream_decoder *ctx = ctf_stream_decoder_of(trace, section, error);
+    if (!ctx || is_big_endian == trace->class->description.is_big_endian)
+        return ctx;
     struct ctf_trace *other = rfc11_trace_in_other_order(trace, error);
     const struct ctf_stream_class *class = other ? rfc11_section_in(other, trace, section) : NULL;
     struct ctf_stream_decoder *kind = class ? ctf_stream_decoder_of(other, class, error) : NULL;
     if (kind)
-        kind->first = own;
+        kind->first = ctx;
     return kind;
 }
 

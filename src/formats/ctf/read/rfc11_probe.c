@@ -406,7 +406,7 @@ static void report_alignment(const struct ctf_description *description, bool is_
 ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
 {
     struct probe_sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
-    ttr_error own = {.status = TTR_OK};
+    ttr_error ctx = {.status = TTR_OK};
     bool is_guess = false;
     if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN &&
         trace->assumed_alignment != CTF_ALIGN_UNKNOWN)
@@ -414,7 +414,7 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
     if (trace->class->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
     buffer_init(&sample.unpacked, trace->class->description.alloc);
-    ttr_status status = probe_stream_files(&sample, &own);
+    ttr_status status = probe_stream_files(&sample, &ctx);
     const enum ctf_alignment found =
         sample.is_known ? order[choose_alignment(&sample, &is_guess)] : CTF_ALIGN_PACKED;
     rfc11_set_alignment(&trace->class->description, found);

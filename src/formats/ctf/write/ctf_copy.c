@@ -91,8 +91,8 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
         return status;
     /* a copy, to set the copy's UUID */
     struct ctf_description description = trace->class->description;
-    struct ctf_options own = *options;
-    ctf_options_inherit(&own, trace, version);
+    struct ctf_options ctx = *options;
+    ctf_options_inherit(&ctx, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
@@ -107,7 +107,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     if (status == TTR_OK && !is_same)
         ctf_count_translation_losses(out, &trace->class->description, version);
     if (status == TTR_OK &&
-        !ctf_output_dir_init(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+        !ctf_output_dir_init(&copy->home, out->ctx, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)
         status =
@@ -115,7 +115,7 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
                 ? ctf_write_file(ctf_create_file(copy->home.folder, out, "", "metadata", "", error),
                                  &text, error)
                 : ctf_write_metadata(
-                      &(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text,
+                      &(struct ctf_metadata){&description, version, &ctx, copy->home.folder}, &text,
                       out, error);
     buffer_free(&text);
     return status == TTR_E_UNSUPPORTED ? TTR_OK : status;
@@ -191,9 +191,9 @@ ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
 
 static void swap_spare_buffers(struct ctf_file_copy *file)
 {
-    struct ctf_packet_buffers own = file->packet.room;
+    struct ctf_packet_buffers ctx = file->packet.room;
     file->packet.room = file->trace->spare;
-    file->trace->spare = own;
+    file->trace->spare = ctx;
 }
 
 /* Releases the buffers of a packet that was written: the next packet of any file may reuse them. */
@@ -356,7 +356,7 @@ static ttr_status copy_defined_packet(struct ctf_file_copy *file, struct ttr_wri
 ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                           const ttr_event *event, ttr_error *error)
 {
-    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&

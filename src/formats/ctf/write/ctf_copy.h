@@ -65,7 +65,7 @@ struct ctf_trace_copy {
     struct pair_map stream_of; /* (stream class, stream number) -> index in `streams` */
     struct ctf_stream_copy *streams;
     size_t streams_n, streams_capacity;
-    struct places places;
+    struct bit_offsets places;
     /* buffers of the file whose packet ended last; the next file reuses them, so files in sequence
      * need the memory of one */
     struct ctf_packet_buffers spare;

@@ -73,7 +73,7 @@ static char *name_next_file(struct ctf_file_copy *file, const char *first,
 static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
                                                struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     struct ctf_file_copy *ended = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity,
                                                 w->copies_n + 1, sizeof *w->copies)

@@ -28,7 +28,7 @@ static bool stream_counts_to_end(const struct ctf_stream_out *stream)
 
 struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     size_t before = w->missing_n;
     if (source >= before && !alloc_reserve(&out->t->counted, (void **)&w->missing, &w->missing_n,
                                            source + (size_t)1, sizeof *w->missing))
@@ -83,10 +83,10 @@ bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing
                                           const struct ctf_stream_out *stream)
 {
     const struct ctf_stream_out *other = missing->stream;
-    const struct ctf_stream_decoder *own = stream->kind->source,
+    const struct ctf_stream_decoder *ctx = stream->kind->source,
                                     *source = other ? other->kind->source : NULL;
     return other && other->number == stream->number &&
-           (own ? own->first : NULL) == (source ? source->first : NULL);
+           (ctx ? ctx->first : NULL) == (source ? source->first : NULL);
 }
 
 bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
@@ -222,7 +222,7 @@ bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out
                                    const struct ctf_first_packet *first,
                                    struct ctf_pending_gaps *missing)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_stream_out *before = first->goes_on ? find_preceding_file(w, stream) : NULL;
     if (ctf_pending_gaps_are_in_other_stream(missing, stream))
         return false;
@@ -319,7 +319,7 @@ static ttr_status write_final_gap(struct ttr_writer *out, struct ctf_stream_out 
 
 static ttr_status finish_source_gaps(struct ttr_writer *out, uint16_t source, ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     struct ctf_pending_gaps *missing = &w->missing[source];
     struct ctf_stream_out *stream = missing->stream;
     ttr_status status = TTR_OK;
@@ -333,7 +333,7 @@ static ttr_status finish_source_gaps(struct ttr_writer *out, uint16_t source, tt
 
 ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     collect_gaps_of_last_files(w);
     for (size_t i = 0; i < w->missing_n && status == TTR_OK; i++)

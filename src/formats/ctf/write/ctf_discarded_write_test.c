@@ -87,7 +87,7 @@ static void add_file(struct scene *scene, const struct packet *packets, size_t n
 static bool transcode_scene(struct scene *scene, const struct alloc *alloc)
 {
     const ttr_options memory = {
-        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->ctx};
     const ttr_write_options how = {
         .size = sizeof how, .format_options = scene->options, .flags = TTR_WRITE_OVERWRITE};
     const ttr_read_options read = {.size = sizeof read, .flags = scene->flags};

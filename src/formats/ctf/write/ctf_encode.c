@@ -48,7 +48,7 @@ struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_ev
                                             uint64_t identity, enum ctf_trace_kind kind,
                                             bool *is_new)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     const uint32_t *known = pair_map_get(&w->trace_of, identity, kind);
     uint32_t index = known ? *known : (uint32_t)w->traces_n;
@@ -76,15 +76,15 @@ static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->beneath) /* sorted events have a schema that refers to the original one */
         schema = context_schema(out->t, schema->beneath);
-    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
-    return own ? own->trace : NULL;
+    const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
+    return ctx ? ctx->trace : NULL;
 }
 
 /* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
  * memory runs out. */
 static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     bool is_new = false;
     struct ctf_trace_out *trace = ctf_find_or_add_trace(
         out, event, representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
@@ -107,7 +107,7 @@ static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr
 
 static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
     return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
@@ -164,7 +164,7 @@ static struct ctf_stream_out *add_encoded_stream(struct ttr_writer *out,
         memcpy(name, "cpu_", 4);
     struct ctf_stream_class_out *kind = get_stream_class(trace, has_cpu);
     struct ctf_stream_out *stream =
-        kind ? ctf_add_stream_file(out->own, &out->t->counted, trace, kind, (ttr_text){name, n})
+        kind ? ctf_add_stream_file(out->ctx, &out->t->counted, trace, kind, (ttr_text){name, n})
              : NULL;
     if (stream) {
         stream->has_cpu = has_cpu;
@@ -177,7 +177,7 @@ static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
                                                  struct ctf_trace_out *trace,
                                                  const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     uint32_t *index = pair_map_get(&w->trace_of, event->source, 0);
     uint64_t place = index ? *index : 0,
              cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu + UINT64_C(1) : 0;
@@ -212,7 +212,7 @@ static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct al
 static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
                                      ttr_id id, uint64_t ticks, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_trace_out *trace = stream->trace;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_items_config what = {
@@ -282,7 +282,7 @@ static bool is_stream_read_before(const struct ctf_stream_out *a, const struct c
 void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
                          const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
     if (is_same_time && is_stream_read_before(stream, w->latest)) {
         output_count_loss(out, CTF_LOST_ORDER, event->offset);
@@ -303,7 +303,7 @@ struct shaped {
 static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
                                            const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
@@ -342,7 +342,7 @@ static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w
 static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_stream_out *stream,
                                         const ttr_event *event)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
     const char *kind = ttr_kind_text(event->kind);
     struct ctf_class_key key = {.name = event->name ? ttr_text_get(out->t, event->name)
@@ -373,7 +373,7 @@ static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_strea
 static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_event *event,
                                              ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     struct ctf_trace_out *trace = get_encoded_trace(out, event);
     struct ctf_stream_out *stream = trace ? get_encoded_stream(out, trace, event) : NULL;
     if (!stream)
@@ -408,7 +408,7 @@ static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_e
 static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
                                     ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     struct ctf_pending_gaps *missing =
         event->source < w->missing_n ? &w->missing[event->source] : NULL;
     if (!missing || (missing->events == 0 && missing->packets == 0 && missing->unknown == 0))
@@ -456,7 +456,7 @@ static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
  * the trace. */
 static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_written_names *told = &w->traces[i]->told;
@@ -486,7 +486,7 @@ static ttr_status write_trace_metadata(const struct ctf_trace_out *trace, struct
 
 ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = write_final_names(out, error);
     if (status == TTR_OK)
         status = ctf_pending_gaps_finish(out, error);

@@ -93,9 +93,9 @@ static void store_number(struct bit_writer *put, const struct number_pos *number
                                 width);
 }
 
-static void record_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void record_role(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct number_pos *number_pos = own;
+    struct number_pos *number_pos = ctx;
     /* the entry of CTF_ROLE_NONE holds the last value of the head */
     number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
@@ -108,12 +108,12 @@ static void record_role(void *own, const struct type *type, uint64_t at, uint64_
 static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
     const struct ctf_open_packet *packet = &file->packet;
-    struct places *places = &file->trace->places;
+    struct bit_offsets *places = &file->trace->places;
     const struct type *header = file->trace->source->class->description.packet_header;
     const struct type *context = packet->kind->class->packet_context;
     bit_offsets_reset(places);
     places->bits = bits_init(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
-    places->own = number_pos;
+    places->ctx = number_pos;
     places->value = record_role;
     places->align = NULL;
     return (!header || bit_offsets_walk(places, ROOT_PACKET_HEADER, header)) &&
@@ -285,11 +285,11 @@ static unsigned min_time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned own = min_time_width(type->members[i].type, depth + 1);
-        width = own < width ? own : width;
+        unsigned ctx = min_time_width(type->members[i].type, depth + 1);
+        width = ctx < width ? ctx : width;
     }
-    unsigned own = min_time_width(type->element, depth + 1);
-    return own < width ? own : width;
+    unsigned ctx = min_time_width(type->element, depth + 1);
+    return ctx < width ? ctx : width;
 }
 
 /* --- Events --- */
@@ -311,15 +311,15 @@ static void copy_bits(struct packet_filter *r, const uint8_t *bytes, uint64_t at
     }
 }
 
-static void write_alignment(void *own, unsigned log2)
+static void write_alignment(void *ctx, unsigned log2)
 {
-    struct packet_filter *r = own;
+    struct packet_filter *r = ctx;
     bit_writer_align(&r->put, log2);
 }
 
-static void copy_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void copy_value(void *ctx, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct packet_filter *r = own;
+    struct packet_filter *r = ctx;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
     if (is_number)
         bit_writer_add_zeros(&r->put, bit_offsets_number_start(type, r->put.at) - r->put.at);
@@ -369,13 +369,13 @@ static unsigned event_byte_orders(const struct packet_filter *r,
 static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
                                 const uint8_t *image, uint64_t at, uint64_t end)
 {
-    struct places *places = &r->file->trace->places;
+    struct bit_offsets *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     struct number_pos ignored[CTF_ROLE_COUNT];
     if (!find_head_roles(r->file, ignored))
         return false;
     places->bits = bits_init(image, at, end);
-    places->own = r;
+    places->ctx = r;
     places->align = write_alignment;
     places->value = copy_value;
     r->source = image;

@@ -472,16 +472,16 @@ static uint64_t labels_hash(const ttr_value *value)
 
 static uint64_t hash_scalar_shape(const ttr_value *value)
 {
-    uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
+    uint64_t ctx = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
                    (uint64_t)value->bits << 8 | value->base;
     if (value->type == TTR_TYPE_BYTES)
-        own |= (uint64_t)value->text_id << 32;
+        ctx |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(own, labels_hash(value));
+        return hash_pair(ctx, labels_hash(value));
     if (value->hint == CTF_ITEM_CONSTANT)
-        return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
+        return hash_pair(hash_pair(ctx, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
-    return hash_pair(own, value->hint == CTF_ITEM_FIXED ? room : 0);
+    return hash_pair(ctx, value->hint == CTF_ITEM_FIXED ? room : 0);
 }
 
 static uint64_t hash_value_shape(const struct flattening *f, size_t *at);

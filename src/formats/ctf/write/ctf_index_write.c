@@ -33,14 +33,14 @@ bool ctf_index_out_is_full(const struct ctf_index_out *index)
 ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder, const char *name,
                                  struct sink **file, ttr_error *error)
 {
-    ttr_error own = {0};
-    *file = ctf_create_file(folder, out, "index/", name, ".idx", &own);
+    ttr_error ctx = {0};
+    *file = ctf_create_file(folder, out, "index/", name, ".idx", &ctx);
     if (*file)
         return TTR_OK;
-    if (own.sys != ENAMETOOLONG) {
+    if (ctx.sys != ENAMETOOLONG) {
         if (error)
-            *error = own;
-        return own.status;
+            *error = ctx;
+        return ctx.status;
     }
     output_count_loss(out, CTF_LOST_INDEX, 0);
     return TTR_OK;

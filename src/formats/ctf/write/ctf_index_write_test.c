@@ -53,7 +53,7 @@ static void copy_small_packets(const char *path, const ttr_file *files, size_t n
     struct support_heap heap;
     support_heap_init(&heap, 0);
     const ttr_options options = {
-        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.own};
+        .size = sizeof options, .resize = heap.alloc.resize, .user_data = heap.alloc.ctx};
     const ttr_read_options reading = {.size = sizeof reading, .flags = TTR_READ_DEFINITIONS};
     const ttr_write_options writing = {.size = sizeof writing, .format_options = how};
     ttr_batch batch;

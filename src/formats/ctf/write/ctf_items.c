@@ -198,11 +198,11 @@ void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc)
     ttr_field *field = add_attribute(items, CTF_ATTRIBUTE_NAME);
     if (!field)
         return;
-    ttr_field own = *field;
-    own.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
+    ttr_field ctx = *field;
+    ctx.value = (ttr_value){.type = TTR_TYPE_TEXT, .text = name};
     field = &items->field[items->attributes_n];
     memmove(field + 1, field, (items->n - 1 - items->attributes_n) * sizeof *field);
-    *field = own;
+    *field = ctx;
     items->attributes_n++;
     items->payload_at++;
     items->context_members += items->context_members > 0;

@@ -121,9 +121,9 @@ static const char *last_path_levels(const char *path, unsigned n)
 static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
+        size_t length = strlen(names[i]), ctx = strlen(name), shorter = length < ctx ? length : ctx;
         bool is_inside = memcmp(names[i], name, shorter) == 0 &&
-                         (length == own || (length < own ? name[length] : names[i][own]) == '/');
+                         (length == ctx || (length < ctx ? name[length] : names[i][ctx]) == '/');
         if (is_inside)
             return true;
     }
@@ -182,7 +182,7 @@ static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_B
  * others. */
 static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     char to[NAME_MAX_BYTES];
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
@@ -204,7 +204,7 @@ static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 
 ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (w->homes_n < 2)
         return TTR_OK;

@@ -99,7 +99,7 @@ static size_t head_size_bytes(const struct ctf_stream_out *stream)
 static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
-    struct encode encode;
+    struct field_encoder encode;
     encode.put = bit_writer_init(&stream->head);
     bit_writer_add_zeros(&encode.put, head_size_bytes(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
@@ -219,7 +219,7 @@ static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_wri
 /* Frees the buffers of a packet that was larger than its share. */
 static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     w->packets_over -= stream->over;
     stream->over = 0;
     buffer_free(&stream->packet);
@@ -258,7 +258,7 @@ static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer 
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
-        assign_trace_uuid(out->own, stream);
+        assign_trace_uuid(out->ctx, stream);
     if (is_rfc_stream(stream)) {
         status = build_rfc_packet(stream, out, error);
         bytes = &out->buffer;
@@ -366,7 +366,7 @@ static bool store_event_size(struct ctf_stream_out *stream, const struct size_po
 /* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
  * with the size as one member. Returns where the size must be stored. */
 static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
-                                            struct encode *encode)
+                                            struct field_encoder *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
@@ -396,7 +396,7 @@ static bool encode_event_to_packet(struct ctf_stream_out *stream,
                                    const struct ctf_event_class *class,
                                    const struct ctf_items *items, uint64_t ticks)
 {
-    struct encode encode;
+    struct field_encoder encode;
     struct size_pos size = {.bits = 0};
     if (is_rfc_stream(stream))
         write_rfc_event_header(stream, class->id, ticks);
@@ -480,7 +480,7 @@ ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_wri
     if (stream->packet.failed)
         return fail_memory(error);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !may_exceed_limit(stream, out->own)) {
+        !may_exceed_limit(stream, out->ctx)) {
         uint64_t end = stream->end;
         if (is_gap_counted_to_end(stream))
             output_count_loss(out, CTF_LOST_GAP_TIME, items->offset);

@@ -32,7 +32,7 @@ static void begin_trace(struct made *m, enum ctf_version version, bool is_big, b
     assert_non_null(mkdtemp(m->folder));
     m->writer = (struct ctf_writer){.traces_n = 0};
     m->out = (struct ttr_writer){
-        .t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .own = &m->writer};
+        .t = ttr_new(NULL), .format = &format, .ledger = m->ledger, .ctx = &m->writer};
     m->out.folder = folder_create(
         alloc_default(), &(struct folder_output_options){m->folder, {"metadata", NULL}, true, NULL},
         NULL);

@@ -196,12 +196,12 @@ struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_mem
                                   uint32_t n)
 {
     struct type *type = alloc_type(types, TYPE_STRUCT);
-    struct type_member *own = alloc_zeroed(types, n * sizeof *own + 1);
-    if (!type || !own)
+    struct type_member *ctx = alloc_zeroed(types, n * sizeof *ctx + 1);
+    if (!type || !ctx)
         return NULL;
     if (n)
-        memcpy(own, members, n * sizeof *own);
-    type->members = own;
+        memcpy(ctx, members, n * sizeof *ctx);
+    type->members = ctx;
     type->members_n = n;
     type->align = members_alignment(members, n);
     return type;
@@ -431,8 +431,8 @@ static const struct type *make_counted_type(struct ctf_types *types, ttr_text na
     if (is_rfc_target(types)) {
         type->has_inline_length = true;
         type->length_type = get_length_type(types);
-        ttr_text own = find_length_name(types);
-        type->length_member = own.p ? own : (ttr_text){"", 0};
+        ttr_text ctx = find_length_name(types);
+        type->length_member = ctx.p ? ctx : (ttr_text){"", 0};
     } else {
         set_length_reference(types, type, length);
     }
@@ -520,18 +520,18 @@ static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_te
     ctf_type_set_member_name(types, &types->member[at], name,
                              ctf_type_choose_member_number(types, structure, name, id, is_fixed),
                              is_fixed);
-    ttr_text own = types->member[at].name, shown = types->member[at].shown;
+    ttr_text ctx = types->member[at].name, shown = types->member[at].shown;
     types->renamed += !types->is_dialect &&
                       (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
-    record_written_name(types, own);
+    record_written_name(types, ctx);
     if (types->failed)
         return;
     if (has_variable_length(current_value(types))) {
-        const struct type *type = make_counted_type(types, own, length);
+        const struct type *type = make_counted_type(types, ctx, length);
         types->member[at].type = type;
         return;
     }
-    types->path[types->path_n++] = own;
+    types->path[types->path_n++] = ctx;
     const struct type *type = make_value_type(types);
     types->path_n--;
     types->member[at].type = type;

@@ -44,13 +44,13 @@ static const struct ctf_schema *find_ctf_schema(const struct ttr_writer *out,
     const struct schema *schema = context_schema(out->t, event->schema);
     if (schema->beneath)
         schema = context_schema(out->t, schema->beneath);
-    const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
-    return own && ctf_origin_of(own, event).stream ? own : NULL;
+    const struct ctf_schema *ctx = schema->format == out->format ? schema->ctx : NULL;
+    return ctx && ctf_origin_of(ctx, event).stream ? ctx : NULL;
 }
 
 bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event)
 {
-    const struct ctf_writer *w = out->own;
+    const struct ctf_writer *w = out->ctx;
     const struct ctf_schema *schema = find_ctf_schema(out, event);
     if (schema)
         return !schema->trace->class->is_dialect;
@@ -337,7 +337,7 @@ static bool init_transcode_job(struct transcode_job *job, struct ttr_writer *out
                                const ttr_event *event)
 {
     job->out = out;
-    job->w = out->own;
+    job->w = out->ctx;
     job->event = event;
     job->schema = find_ctf_schema(out, event);
     const struct ctf_origin origin = ctf_origin_of(job->schema, event);

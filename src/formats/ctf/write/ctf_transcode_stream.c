@@ -39,9 +39,9 @@ struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
         options->version ? options->version : source->class->description.version;
     if (trace && is_new && !ctf_trace_out_init_like(trace, job->out->t, options, version, source))
         return NULL;
-    ttr_error own = {0};
+    ttr_error ctx = {0};
     if (trace && is_new &&
-        (ctf_claim_uuid(job->out, source, trace->description.uuid, &own) != TTR_OK ||
+        (ctf_claim_uuid(job->out, source, trace->description.uuid, &ctx) != TTR_OK ||
          !ctf_trace_group_add(job->w, &job->out->t->counted, trace)))
         return NULL;
     if (trace && is_new) {
@@ -212,9 +212,9 @@ static bool make_transcoded_stream_class(struct transcode_job *job,
  * key: elsewhere they are one class with several files. */
 static uint64_t source_stream_class_key(const struct transcode_job *job)
 {
-    const struct ctf_stream_decoder *own = job->stream->kind;
+    const struct ctf_stream_decoder *ctx = job->stream->kind;
     bool is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
-    return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
+    return is_rfc ? hash_pair(ctx->class->id, (uintptr_t)ctx->class->clock) : (uintptr_t)ctx;
 }
 
 /* Returns the key of streams that can share a stream class, without the section name. */
@@ -379,9 +379,9 @@ struct ctf_stream_out *ctf_transcode_get_stream(struct transcode_job *job)
     if (index)
         return w->streams[*index];
     struct ctf_stream_out *stream = add_transcoded_stream(job);
-    uint32_t own = (uint32_t)(w->streams_n - 1);
-    return stream && pair_map_put(&w->stream_of, source, place, own) &&
-                   pair_map_put(&w->stream_of, source, LATEST, own)
+    uint32_t ctx = (uint32_t)(w->streams_n - 1);
+    return stream && pair_map_put(&w->stream_of, source, place, ctx) &&
+                   pair_map_put(&w->stream_of, source, LATEST, ctx)
                ? stream
                : NULL;
 }

@@ -38,7 +38,7 @@ static bool transcode_without_output(const struct alloc *alloc, const char *opti
                               {"s", bytes, support_hex(bytes, sizeof bytes, stream)}};
     const char *const options[] = {option, NULL};
     const ttr_options memory = {
-        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->own};
+        .size = sizeof memory, .resize = alloc->resize, .user_data = alloc->ctx};
     const ttr_write_options how = {.size = sizeof how, .format_options = options};
     const ttr_loss *losses;
     ttr_batch batch;

@@ -148,8 +148,8 @@ bool ctf_type_is_name_collision(const struct ctf_types *types, uint64_t structur
 static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     ttr_text written = ctf_type_prefixed_name(types, name, 1);
-    const uint64_t own = hash_bytes(written.p + 1, written.n - 1);
-    const uint32_t *known = pair_map_get(&types->times, structure, own);
+    const uint64_t ctx = hash_bytes(written.p + 1, written.n - 1);
+    const uint32_t *known = pair_map_get(&types->times, structure, ctx);
     uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
     if (!ctf_type_is_name_collision(types, structure, written, false)) {
         record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
@@ -160,7 +160,7 @@ static unsigned choose_name_number(struct ctf_types *types, uint64_t structure, 
     while (!types->failed && ctf_type_is_name_collision(types, structure, written, true));
     record_name_state(types, structure, skip_underscore(written), NAME_TAKEN);
     types->failed |=
-        !pair_map_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
+        !pair_map_put(&types->times, structure, ctx, number * NAME_NUMBER | (before & NAME_TAKEN));
     return number;
 }
 

@@ -6,7 +6,7 @@
 
 ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     pair_map_init(&w->trace_of, alloc);
     pair_map_init(&w->stream_of, alloc);
@@ -25,7 +25,7 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_trace *source,
                                              ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     for (size_t i = 0; i < w->trace_copies_n; i++)
         if (w->trace_copies[i]->source == source)
@@ -47,9 +47,9 @@ static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_
 /* Handles the definition of a stream file, which precedes its packets: starts its copy. */
 static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
-    const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
+    const struct ctf_schema *schema = context_schema(out->t, event->schema)->ctx;
     if (pair_map_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
         return TTR_OK; /* the reader could not read the trace's metadata */
@@ -87,7 +87,7 @@ static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_even
 
 static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     bool is_own = output_is_own_raw(out, event);
     if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM)
         return start_file_copy(out, event, error);
@@ -107,7 +107,7 @@ static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event,
 
 ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
@@ -123,7 +123,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
 
 ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     ttr_status status = TTR_OK;
     bool is_copied = false;
     for (size_t i = 0; i < w->copies_n && status == TTR_OK; i++)
@@ -139,7 +139,7 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
 
 void ctf_drop(struct ttr_writer *out)
 {
-    struct ctf_writer *w = out->own;
+    struct ctf_writer *w = out->ctx;
     const struct alloc *alloc = &out->t->counted;
     if (!w->trace_of.alloc)
         return;

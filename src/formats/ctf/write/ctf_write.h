@@ -228,8 +228,8 @@ struct ctf_trace_group {
 
 /* One trace of the output: a description and its stream files. */
 struct ctf_trace_out {
-    const struct ctf_options *options; /* points to `own` */
-    struct ctf_options own;            /* the user's options, completed from the source */
+    const struct ctf_options *options; /* points to `ctx` */
+    struct ctf_options ctx;            /* the user's options, completed from the source */
     const struct ctf_trace
         /* source whose properties the trace copies; valid while it is being started; NULL = none */
         *like;

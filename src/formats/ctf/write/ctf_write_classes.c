@@ -307,10 +307,10 @@ static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf
 {
     struct ctf_description *description = &trace->description;
     const struct ctf_trace *like = trace->like;
-    *trace = (struct ctf_trace_out){.options = &trace->own, .own = *options, .home = trace->home};
+    *trace = (struct ctf_trace_out){.options = &trace->ctx, .ctx = *options, .home = trace->home};
     if (like)
-        ctf_options_inherit(&trace->own, like, version);
-    options = &trace->own;
+        ctf_options_inherit(&trace->ctx, like, version);
+    options = &trace->ctx;
     ctf_description_init(description, &t->counted);
     description->version = version;
     description->minor = version == CTF_1_8 ? 8 : version == CTF_RFC_1_1;
@@ -356,9 +356,9 @@ ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
 
 static bool copy_text_to_arena(struct ctf_trace_out *trace, ttr_text *text)
 {
-    const char *own = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
-    *text = (ttr_text){own ? own : "", own ? text->n : 0};
-    return own != NULL;
+    const char *ctx = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
+    *text = (ttr_text){ctx ? ctx : "", ctx ? text->n : 0};
+    return ctx != NULL;
 }
 
 static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from)
@@ -379,18 +379,18 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
 /* Copies a name as an identifier, as TSDL and v1.1 require; other characters become underscores. */
 static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
-    char *own = arena_alloc(&trace->description.arena, name->n + 1);
-    if (!own)
+    char *ctx = arena_alloc(&trace->description.arena, name->n + 1);
+    if (!ctx)
         return false;
     for (size_t i = 0; i < name->n; i++) {
         char c = name->p[i];
         bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
              is_digit = c >= '0' && c <= '9' && i > 0;
-        own[i] = is_letter || is_digit ? c : '_';
+        ctx[i] = is_letter || is_digit ? c : '_';
     }
     if (name->n == 0)
-        own[0] = '_';
-    *name = (ttr_text){own, name->n ? name->n : 1};
+        ctx[0] = '_';
+    *name = (ttr_text){ctx, name->n ? name->n : 1};
     return true;
 }
 
@@ -544,14 +544,14 @@ struct ctf_stream_class_out *ctf_trace_out_add_stream_class(
     kind->fields = like->fields;
     trace->kinds[trace->kinds_n++] = kind;
     kind->class = ctf_add_stream(&trace->description);
-    const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
-    if (!kind->class || !own)
+    const char *ctx = arena_copy(&trace->description.arena, like->name.p, like->name.n);
+    if (!kind->class || !ctx)
         return NULL;
     kind->class->id =
         trace->description.version == CTF_RFC_1_1
             ? like->id
             : choose_stream_class_id(trace, like); /* sections are identified by their names */
-    kind->class->name = (ttr_text){own, like->name.n};
+    kind->class->name = (ttr_text){ctx, like->name.n};
     kind->class->ns = kind->class->uid = kind->class->attributes = text_of_literal("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
@@ -598,12 +598,12 @@ static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
     if (!what->key->like)
         return class->events_n;
     const struct ctf_stream_class *source = what->key->like->stream;
-    uint64_t own = what->key->like->id, above = source->events_n + class->events_n,
-             id = own <= UINT32_MAX ? own : above, known;
+    uint64_t ctx = what->key->like->id, above = source->events_n + class->events_n,
+             id = ctx <= UINT32_MAX ? ctx : above, known;
     if (ctf_trace_group_find_id(trace, class->id, what->likeness, &known) &&
         !ctf_find_event(class, known))
         return known;
-    for (; ctf_find_event(class, id) || (id != own && ctf_find_event(source, id)) ||
+    for (; ctf_find_event(class, id) || (id != ctx && ctf_find_event(source, id)) ||
            ctf_trace_group_uses_id(trace, class->id, id);
          above++)
         id = above;

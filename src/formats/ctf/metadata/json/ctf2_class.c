@@ -226,13 +226,13 @@ static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *mem
     build->is_contextual = true;
     if (build->is_definition || build->root != ROOT_PACKET_CONTEXT)
         return TTR_OK;
-    struct type *own = ctf2_alloc(build->parser, 1, sizeof *own);
-    if (!own)
+    struct type *ctx = ctf2_alloc(build->parser, 1, sizeof *ctx);
+    if (!ctx)
         return TTR_E_NOMEM;
-    *own = *member->type;
-    own->name = (ttr_text){"", 0};
-    own->role = CTF_ROLE_CPU;
-    member->type = own;
+    *ctx = *member->type;
+    ctx->name = (ttr_text){"", 0};
+    ctx->role = CTF_ROLE_CPU;
+    member->type = ctx;
     return TTR_OK;
 }
 

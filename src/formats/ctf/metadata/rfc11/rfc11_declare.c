@@ -600,10 +600,10 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
         if (!parse_attribute(parser, d, places))
             return false;
     parser->depth--;
-    unsigned own = d->given;
+    unsigned ctx = d->given;
     inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if ((own & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
+        if ((ctx & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
             return rfc11_fail_at(lexer, places[i], "a type of this parent has no attribute %s",
                                  attributes[i].name);
     return rfc11_next_token(lexer);

@@ -266,12 +266,12 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
     bool is_good = entry.is_number
                        ? parse_signed_number(parser, &entry.number)
                        : rfc11_parse_name(&parser->lexer, &entry.text, "a number or a string");
-    const char *own =
+    const char *ctx =
         is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
-    struct ctf_environment *place = own ? ctf_add_environment(parser->description) : NULL;
+    struct ctf_environment *place = ctx ? ctf_add_environment(parser->description) : NULL;
     if (is_good && !place)
         return rfc11_fail_memory(&parser->lexer);
-    entry.name = (ttr_text){own, name->text.n};
+    entry.name = (ttr_text){ctx, name->text.n};
     if (place)
         *place = entry;
     return is_good && rfc11_end_attribute(parser, false);

@@ -15,10 +15,10 @@ struct scene {
     size_t n;
 };
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void take_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct scene *scene = own;
+    struct scene *scene = ctx;
     size_t n = strlen(scene->notes);
     assert_true(strlen(text) > 0);
     (void)snprintf(scene->notes + n, sizeof scene->notes - n, "%d %s %llu\n", (int)severity, code,

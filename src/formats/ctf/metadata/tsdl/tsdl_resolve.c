@@ -103,13 +103,13 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
 static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
                                               const struct tsdl_type *type)
 {
-    struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
-    if (!own)
+    struct tsdl_type *ctx = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
+    if (!ctx)
         return type->is_shared ? NULL : type;
-    *own = *type;
-    own->origin = own;
-    own->is_shared = false;
-    return own;
+    *ctx = *type;
+    ctx->origin = ctx;
+    ctx->is_shared = false;
+    return ctx;
 }
 
 /* Adds a name for a type in the current scope. */

@@ -16,10 +16,10 @@ struct parsed {
     char note[300]; /* last diagnostic */
 };
 
-static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void keep_note(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                       const char *text)
 {
-    struct parsed *parsed = own;
+    struct parsed *parsed = ctx;
     assert_true(severity != TTR_SEVERITY_DAMAGE || strcmp(code, "ctf.duplicate-event") == 0 ||
                 strcmp(code, "ctf.cut-metadata") == 0);
     assert_true(strncmp(code, "ctf.", 4) == 0 && offset < UINT64_MAX);
