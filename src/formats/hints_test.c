@@ -1,4 +1,5 @@
-/* What formats declare for programs that know none of them by name. */
+/* Hints of formats: options, notes and styles that they declare for programs that do not know them
+ * by name. */
 #include "support/support.h"
 
 #include "model/format.h"
@@ -21,7 +22,7 @@ static bool has_option(const char *option, bool for_writing)
     return false;
 }
 
-static void options_with_a_role_exist_and_are_of_their_format(void **state)
+static void option_with_role_exists_in_its_format(void **state)
 {
     unsigned found = 0;
     (void)state;
@@ -40,21 +41,22 @@ static void options_with_a_role_exist_and_are_of_their_format(void **state)
     assert_null(ttr_format_option_for("no such format", TTR_OPTION_METADATA));
 }
 
-static void notes_name_the_option_that_helps(void **state)
+static void note_returns_option_that_helps(void **state)
 {
     (void)state;
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "fxt.too-large"}), "max_record");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no-key"}), "ctf.key");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "trace.unreadable"}), "ctf.key");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "directory.untold"}), "ctf.metadata");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "ctf.no"}), "");
-    assert_string_equal(ttr_note_option(&(ttr_note){.code = "too-large"}), "");
-    assert_true(ttr_note_is_warning(&(ttr_note){.code = "directory.too-deep"}));
-    assert_true(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment-guess"}));
-    assert_false(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment"}));
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "fxt.too-large"}), "max_record");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no-key"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "trace.unreadable"}), "ctf.key");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "directory.untold"}),
+                        "ctf.metadata");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "ctf.no"}), "");
+    assert_string_equal(ttr_note_option(&(ttr_diagnostic){.code = "too-large"}), "");
+    assert_true(ttr_note_is_warning(&(ttr_diagnostic){.code = "directory.too-deep"}));
+    assert_true(ttr_note_is_warning(&(ttr_diagnostic){.code = "ctf.alignment-guess"}));
+    assert_false(ttr_note_is_warning(&(ttr_diagnostic){.code = "ctf.alignment"}));
 }
 
-static void one_format_is_general_and_it_is_read_and_written(void **state)
+static void general_format_is_unique_and_readable_and_writable(void **state)
 {
     ttr_format_info info;
     unsigned n = 0;
@@ -68,7 +70,7 @@ static void one_format_is_general_and_it_is_read_and_written(void **state)
     assert_int_equal(n, 1);
 }
 
-static void styles_are_of_formats_that_write_and_their_options_exist(void **state)
+static void style_has_writable_format_and_known_options(void **state)
 {
     ttr_style_info style;
     size_t n = 0;
@@ -91,10 +93,10 @@ static void styles_are_of_formats_that_write_and_their_options_exist(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_with_a_role_exist_and_are_of_their_format),
-        cmocka_unit_test(notes_name_the_option_that_helps),
-        cmocka_unit_test(one_format_is_general_and_it_is_read_and_written),
-        cmocka_unit_test(styles_are_of_formats_that_write_and_their_options_exist),
+        cmocka_unit_test(option_with_role_exists_in_its_format),
+        cmocka_unit_test(note_returns_option_that_helps),
+        cmocka_unit_test(general_format_is_unique_and_readable_and_writable),
+        cmocka_unit_test(style_has_writable_format_and_known_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,19 @@
-/* What a caller may do wrong, and what it is told. */
+/* Wrong calls of the public API and the errors that they return. */
 #include "support/support.h"
 
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/fields.h>
 #include <tracetta/tracetta.h>
 
-static int64_t push_nowhere(void *own, const void *bytes, size_t n)
+static int64_t push_nowhere(void *ctx, const void *bytes, size_t n)
 {
-    (void)own;
+    (void)ctx;
     (void)bytes;
     return (int64_t)n;
 }
 
-static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
+static void wrapping_null_reader_returns_null_and_keeps_error(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -18,8 +21,8 @@ static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
     (void)state;
     ttr_filter_init(&filter);
     assert_null(ttr_sort(
-        ttr_pair(ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error),
-                 &error),
+        ttr_pair_spans(
+            ttr_filter_new(ttr_open(t, "/nowhere/at/all", NULL, &error), &filter, &error), &error),
         &error));
     assert_int_equal(error.status, TTR_E_IO);
     ttr_reader *readers[] = {
@@ -30,7 +33,7 @@ static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
     ttr_free(t);
 }
 
-static void an_event_must_be_begun_before_it_ends(void **state)
+static void event_end_without_begin_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -38,10 +41,10 @@ static void an_event_must_be_begun_before_it_ends(void **state)
     (void)state;
     ttr_builder *builder = ttr_builder_new(t);
     ttr_writer *writer = ttr_create_push(t, push_nowhere, NULL, "jsonl", NULL, &error);
-    ttr_put_text(builder, NULL, NULL);
-    ttr_event_edit(builder)->duration = 1;
+    ttr_add_text(builder, NULL, NULL);
+    ttr_event_attributes(builder)->duration = 1;
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_E_MISUSE);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_E_MISUSE);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_OK);
     assert_int_equal(ttr_event_end(builder, writer, &error), TTR_E_MISUSE);
@@ -52,7 +55,7 @@ static void an_event_must_be_begun_before_it_ends(void **state)
     ttr_free(t);
 }
 
-static void a_null_text_is_a_null(void **state)
+static void null_text_becomes_null_field(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -60,15 +63,15 @@ static void a_null_text_is_a_null(void **state)
     (void)state;
     ttr_builder *builder = ttr_builder_new(t);
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-    ttr_put_text(builder, "key", NULL);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    ttr_add_text(builder, "key", NULL);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_true(ttr_field_find(t, ttr_batch_at(&batch, 0), "key", &field));
     assert_int_equal(field.value.type, TTR_TYPE_NULL);
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
-static void options_that_no_format_has_are_refused(void **state)
+static void unknown_format_option_is_misuse(void **state)
 {
     static const char *const wrong[][2] = {
         {"nosuch.key=1", NULL}, {"fxt.nonsense=1", NULL}, {".key=1", NULL}, {"ctf.=1", NULL}};
@@ -95,7 +98,7 @@ static void options_that_no_format_has_are_refused(void **state)
     ttr_free(t);
 }
 
-static void flags_and_formats_that_are_none_are_refused(void **state)
+static void unknown_flag_or_format_is_misuse(void **state)
 {
     static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
     const ttr_read_options flags = {.size = sizeof flags, .flags = TTR_READ_STRICT | 0x40000000u};
@@ -116,9 +119,9 @@ static void flags_and_formats_that_are_none_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Told where the event ends, since what adds a field gives nothing back; the next event is as good
- * as ever. */
-static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
+/* The error is returned when the event ends, because adding a field returns nothing. The next event
+ * is not affected. */
+static void invalid_field_fails_its_event_only(void **state)
 {
     const ttr_field wrong[] = {
         {.name = {"type", 4}, .value = {.type = TTR_TYPE_COUNT}},
@@ -139,22 +142,22 @@ static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr_error error = {0};
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-        ttr_put_field(builder, &wrong[i]);
-        ttr_put_uint(builder, "after", 1);
-        assert_int_equal(ttr_event_take(builder, &batch, &error),
+        ttr_add_field(builder, &wrong[i]);
+        ttr_add_uint(builder, "after", 1);
+        assert_int_equal(ttr_event_build(builder, &batch, &error),
                          wrong[i].depth ? TTR_E_LIMIT : TTR_E_MISUSE);
         assert_true(!wrong[i].name.p || strstr(error.text, wrong[i].name.p));
         ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-        assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_OK);
+        assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_OK);
     }
     ttr_event_begin(builder, (ttr_kind)(256 + TTR_KIND_SPAN), 1, NULL, "x");
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_string_equal(ttr_kind_text(batch.event->kind), "none");
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
-static void a_thread_of_no_input_is_refused_as_that(void **state)
+static void thread_of_unknown_source_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
@@ -162,16 +165,16 @@ static void a_thread_of_no_input_is_refused_as_that(void **state)
     ttr_error error = {0};
     (void)state;
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, "x");
-    ttr_event_edit(builder)->source = 60000;
-    ttr_on_thread(builder, 1, 2);
-    assert_int_equal(ttr_event_take(builder, &batch, &error), TTR_E_MISUSE);
+    ttr_event_attributes(builder)->source = 60000;
+    ttr_event_set_thread(builder, 1, 2);
+    assert_int_equal(ttr_event_build(builder, &batch, &error), TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "source"));
     ttr_builder_free(builder);
     ttr_free(t);
 }
 
-/* What a program does that reads events and writes them with a field more. */
-static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
+/* A program may copy a read event into a builder and add a field. */
+static void read_event_copies_into_builder(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
@@ -189,9 +192,9 @@ static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
                             .stack = 9,
                             .part = 5};
     ttr_event_begin(builder, TTR_KIND_INSTANT, 1, NULL, NULL);
-    *ttr_event_edit(builder) = read;
-    ttr_put_uint(builder, "more", 5);
-    assert_int_equal(ttr_event_take(builder, &batch, NULL), TTR_OK);
+    *ttr_event_attributes(builder) = read;
+    ttr_add_uint(builder, "more", 5);
+    assert_int_equal(ttr_event_build(builder, &batch, NULL), TTR_OK);
     assert_int_equal(batch.event->time, 7);
     assert_int_equal(batch.event->cpu, 3);
     assert_int_equal(batch.event->flags, TTR_EVENT_HAS_CPU);
@@ -206,14 +209,14 @@ static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrapping_nothing_is_nothing_and_keeps_the_error),
-        cmocka_unit_test(an_event_must_be_begun_before_it_ends),
-        cmocka_unit_test(a_null_text_is_a_null),
-        cmocka_unit_test(options_that_no_format_has_are_refused),
-        cmocka_unit_test(flags_and_formats_that_are_none_are_refused),
-        cmocka_unit_test(a_field_that_can_be_none_is_refused_with_its_event),
-        cmocka_unit_test(a_thread_of_no_input_is_refused_as_that),
-        cmocka_unit_test(the_whole_of_a_read_event_may_be_put_into_a_built_one),
+        cmocka_unit_test(wrapping_null_reader_returns_null_and_keeps_error),
+        cmocka_unit_test(event_end_without_begin_is_misuse),
+        cmocka_unit_test(null_text_becomes_null_field),
+        cmocka_unit_test(unknown_format_option_is_misuse),
+        cmocka_unit_test(unknown_flag_or_format_is_misuse),
+        cmocka_unit_test(invalid_field_fails_its_event_only),
+        cmocka_unit_test(thread_of_unknown_source_is_misuse),
+        cmocka_unit_test(read_event_copies_into_builder),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

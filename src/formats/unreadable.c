@@ -1,8 +1,8 @@
-/* What stands in the place of a trace, among others, of which nothing can be read: an input without
- * events whose damage, `trace.unreadable`, says why.
+/* A reader that takes the place of an unreadable trace among others: it has no events and reports
+ * the reason as damage, `trace.unreadable`.
  *
- * Nothing may be known of its format, so it has one of its own that is in no table: nobody can ask
- * for it, and its name is only in reports. */
+ * The format of such a trace may be unknown, so it has a format of its own. That is not in the
+ * table: users cannot select it, and its name only appears in reports. */
 #include <string.h>
 
 #include "base/status.h"
@@ -51,8 +51,8 @@ ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, t
     struct input *in = source ? input_new(t, source, &unreadable, path, NULL, error) : NULL;
     if (!in)
         return NULL;
-    if (input_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s",
-                     (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
+    if (input_add_damage(in, NO_OFFSET, 0, "trace.unreadable", error, "%.*s",
+                         (int)strcspn(reason->text, "\n"), reason->text) == TTR_OK)
         return &in->base;
     ttr_close(&in->base);
     return NULL;

@@ -57,7 +57,8 @@ void support_assert_text(const void *bytes, size_t n, const char *text);
 /* The next of a reproducible sequence of random words; `*state` is the seed. */
 uint64_t support_random(uint64_t *state);
 
-/* How many rounds a random test runs: `at_night` in ./check --nightly, `else_n` in any other run. */
+/* How many rounds a random test runs: `at_night` in ./check --nightly, `else_n` in any other run.
+ */
 unsigned support_rounds(unsigned else_n, unsigned at_night);
 
 /* A random word of random length, so that small, large and all-ones words are frequent. */

@@ -1,14 +1,18 @@
-/* Lines expected here are written by hand from README.md and RFC 4180. */
+/* CSV output. Expected lines are written by hand from README.md and RFC 4180. */
 #include "support/json_check.h"
 #include "support/support.h"
 #include "support/writing.h"
+
+#include <tracetta/advanced.h>
+#include <tracetta/build.h>
+#include <tracetta/tracetta.h>
 
 #define HEADER                                                                                     \
     "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,process,thread,track,source," \
     "flags,"                                                                                       \
     "keyword,opcode,activity,related,event_id,event_version,fields"
 
-static void no_events_leave_the_header(void **state)
+static void empty_input_writes_header_only(void **state)
 {
     struct writing w;
     (void)state;
@@ -16,18 +20,19 @@ static void no_events_leave_the_header(void **state)
     writing_expect(&w, HEADER "\r\n");
 }
 
-static void an_event_fills_its_columns(void **state)
+static void event_properties_fill_their_columns(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "csv", 0, (const char *const[]){"eol=lf", NULL});
     ttr_thread_name(w.t, 7, 9, "server", "a, b");
     writing_begin(&w, TTR_KIND_SPAN, 1650535872123456789, "say \"hi\"");
-    ttr_event_edit(w.builder)->duration = 1500;
-    ttr_event_edit(w.builder)->cpu = 3;
-    ttr_event_edit(w.builder)->level = TTR_LEVEL_INFO;
-    ttr_event_edit(w.builder)->flags = TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
-    ttr_put_text(w.builder, "path", "/\"a\"");
+    ttr_event_attributes(w.builder)->duration = 1500;
+    ttr_event_attributes(w.builder)->cpu = 3;
+    ttr_event_attributes(w.builder)->level = TTR_LEVEL_INFO;
+    ttr_event_attributes(w.builder)->flags =
+        TTR_EVENT_HAS_CPU | TTR_EVENT_CLAMPED | TTR_EVENT_PARTIAL;
+    ttr_add_text(w.builder, "path", "/\"a\"");
     writing_end(&w);
     ttr_event_begin(w.builder, TTR_KIND_GAP, -1, NULL, " x");
     writing_end(&w);
@@ -39,16 +44,16 @@ static void an_event_fills_its_columns(void **state)
                "-1,gap,,,\" x\",,,,,0,,,,,,,,,,,,,{}\n");
 }
 
-static void fields_of_contexts_stand_among_the_others(void **state)
+static void context_fields_precede_payload_fields(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "csv", 0, NULL);
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    ttr_put_field(w.builder, &(ttr_field){.name = {"a", 1},
+    ttr_add_field(w.builder, &(ttr_field){.name = {"a", 1},
                                           .group = TTR_GROUP_COMMON,
                                           .value = {.type = TTR_TYPE_UINT, .v.u = 1}});
-    ttr_put_uint(w.builder, "b", 2);
+    ttr_add_uint(w.builder, "b", 2);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.context"), 1);
     writing_finish(&w);
@@ -67,8 +72,8 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_SWITCH, 0, "");
     writing_event(&w, TTR_KIND_BLOB, 0, "\xff");
     writing_begin(&w, TTR_KIND_END, 0, "");
-    ttr_event_edit(w.builder)->name = ttr_text_add(w.t, "a\0b\0", 4);
-    ttr_event_edit(w.builder)->opcode = 1;
+    ttr_event_attributes(w.builder)->name = ttr_text_add(w.t, "a\0b\0", 4);
+    ttr_event_attributes(w.builder)->opcode = 1;
     writing_end(&w);
     assert_int_equal(ttr_losses(w.writer, &found), 4);
     assert_int_equal(writing_lost(&w, "switch.outgoing"), 1);
@@ -83,8 +88,8 @@ static void losses_are_counted_exactly(void **state)
                               "b\xef\xbf\xbd\",7,9,,,,,,,,,,,1,,,,,{}\r\n");
 }
 
-/* Takes one field at `*p` by the grammar of RFC 4180 into `to`; gives the byte that ended it. */
-static char take_field(const char **p, char *to, size_t *n)
+/* Parses the field at *p by the grammar of RFC 4180 into `to`. Returns the byte after it. */
+static char parse_csv_field(const char **p, char *to, size_t *n)
 {
     bool quoted = **p == '"';
     *n = 0;
@@ -100,7 +105,7 @@ static char take_field(const char **p, char *to, size_t *n)
     return *(*p)++;
 }
 
-static void any_bytes_give_twenty_three_fields_a_line(void **state)
+static void random_event_has_twenty_three_valid_columns(void **state)
 {
     static char field[1 << 16];
     (void)state;
@@ -115,8 +120,8 @@ static void any_bytes_give_twenty_three_fields_a_line(void **state)
         assert_int_equal(w.status, TTR_OK);
         for (const char *p = w.text; p < w.text + w.n; lines++) {
             for (int i = 0; i < 22; i++)
-                assert_int_equal(take_field(&p, field, &n), ',');
-            assert_int_equal(take_field(&p, field, &n), '\r');
+                assert_int_equal(parse_csv_field(&p, field, &n), ',');
+            assert_int_equal(parse_csv_field(&p, field, &n), '\r');
             assert_int_equal(*p++, '\n');
             assert_true(lines == 0 || json_check(field, n));
         }
@@ -125,7 +130,7 @@ static void any_bytes_give_twenty_three_fields_a_line(void **state)
     }
 }
 
-static void an_unknown_line_end_is_refused(void **state)
+static void unknown_line_end_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
@@ -137,7 +142,7 @@ static void an_unknown_line_end_is_refused(void **state)
     ttr_free(t);
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void failed_memory_and_disk_return_errors(void **state)
 {
     (void)state;
     writing_fails_cleanly("csv");
@@ -146,13 +151,13 @@ static void failures_of_memory_and_disk_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_contexts_stand_among_the_others),
-        cmocka_unit_test(no_events_leave_the_header),
-        cmocka_unit_test(an_event_fills_its_columns),
+        cmocka_unit_test(context_fields_precede_payload_fields),
+        cmocka_unit_test(empty_input_writes_header_only),
+        cmocka_unit_test(event_properties_fill_their_columns),
         cmocka_unit_test(losses_are_counted_exactly),
-        cmocka_unit_test(any_bytes_give_twenty_three_fields_a_line),
-        cmocka_unit_test(an_unknown_line_end_is_refused),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(random_event_has_twenty_three_valid_columns),
+        cmocka_unit_test(unknown_line_end_is_misuse),
+        cmocka_unit_test(failed_memory_and_disk_return_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h,
- * the writer's in ctf_write.h. */
+/* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. Tables only; the reader is in read/, the
+ * writer in write/, live traces in live/. */
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -85,7 +85,8 @@ static const struct option_use uses[] = {
     {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
     {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
     {"ctf.assume-alignment", 0, "ctf.alignment-guess"},
-    {"ctf.key", 0, "ctf.no-key trace.unreadable"}, /* it may be all that is missing to open one */
+    /* without the key such a trace may fail to open */
+    {"ctf.key", 0, "ctf.no-key trace.unreadable"},
     {"ctf.unpacked-max", 0, "ctf.unpacked-max"},
 };
 
@@ -103,8 +104,8 @@ static const struct format_reader reader = {
     .next = ctf_next,
     .stops = true,
     .close = ctf_close,
-    .range = ctf_range,
-    .kinds = ctf_kinds,
+    .range = ctf_set_range,
+    .kinds = ctf_event_kinds,
     .input_options = "metadata longer-metadata stream-intersection",
 };
 
@@ -112,7 +113,7 @@ static const struct format_folder folder = {
     .anchor = "metadata",
     .anchor_option = "metadata",
     .open = ctf_open_folder,
-    .open_several = ctf_open_folders,
+    .open_together = ctf_open_folders,
 };
 
 static const struct format_url url = {
@@ -121,21 +122,21 @@ static const struct format_url url = {
 };
 
 static const struct format_description description = {
-    .describe = ctf_describe,
-    .print = ctf_print,
+    .describe = ctf_describe_event_class,
+    .print = ctf_print_description,
 };
 
 static const struct format_writer writer = {
     .losses = ctf_losses,
     .losses_n = CTF_LOSSES,
     .writes_folder = true,
-    .is_part = ctf_is_part,
+    .is_part = ctf_is_stream_file,
     .wants_order = true,
     .state_size = sizeof(struct ctf_writer),
     .create = ctf_create,
     .write = ctf_write,
     .finish = ctf_finish,
-    .takes_scattered = ctf_takes_scattered,
+    .can_use_stream_order = ctf_writer_accepts_stream_order,
     .drop = ctf_drop,
 };
 

@@ -1,15 +1,14 @@
-/* Fields and escaped text.  Whether a comma is due is seen from the last byte: only an opened list
- * ends with a blank or '['. Left out: nesting below 64 levels is flattened. */
+/* Fields as text, and escaping. A comma is needed unless the last byte is a blank or '[', which
+ * only an opened list ends with. Left out: nesting below 64 levels is flattened. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
 #include "base/utf.h"
-#include "encodings/json/append.h"
+#include "encodings/json/emit.h"
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define BEFORE_NAME \
-    32u /* bytes of what stands before a name, and between it and its value: with colours */
+#define BEFORE_NAME 32u /* upper bound of bytes for separators and colours around a name */
 
 struct walk {
     const ttr *t;
@@ -18,7 +17,7 @@ struct walk {
     const ttr_field_buffer *fields;
     unsigned depth;
     bool with_color, is_open;
-    uint8_t group; /* of the field before */
+    uint8_t group; /* TTR_GROUP_* of the previous field */
     bool is_array[DEPTH_MAX + 1];
 };
 
@@ -28,7 +27,7 @@ static void add_hex_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, sizeof text);
 }
 
-/* Length of the run that is shown as it is. */
+/* Returns the length of the prefix that needs no escaping. */
 static size_t plain_run(const uint8_t *p, size_t n)
 {
     size_t at = 0;
@@ -36,9 +35,9 @@ static size_t plain_run(const uint8_t *p, size_t n)
         uint8_t byte = p[at];
         if (byte == '"' || byte == '\\')
             break;
-        size_t length = byte >= 0x20 && byte < 0x7f    ? 1
-                        : utf8_control(p + at, n - at) ? 0
-                                                       : utf8_character(p + at, n - at);
+        size_t length = byte >= 0x20 && byte < 0x7f           ? 1
+                        : utf8_control_length(p + at, n - at) ? 0
+                                                              : utf8_char_length(p + at, n - at);
         if (length == 0)
             break;
         at += length;
@@ -66,7 +65,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
         n -= run;
         if (n == 0)
             break;
-        bool is_wide_control = n >= 2 && utf8_character(p, n) == 2;
+        bool is_wide_control = n >= 2 && utf8_char_length(p, n) == 2;
         add_special(to, p[0]);
         if (is_wide_control)
             add_special(to, p[1]);
@@ -76,7 +75,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
     return 0;
 }
 
-/* A bit for each byte of 16 that plain_run is to look at. */
+/* Returns a bit for each of 16 bytes that plain_run must check. */
 #ifdef __SSE2__
 static inline uint32_t specials_of_16(const uint8_t *p)
 {
@@ -85,7 +84,7 @@ static inline uint32_t specials_of_16(const uint8_t *p)
     memcpy(&x, p, sizeof x);
     return (uint32_t)_mm_movemask_epi8(
         (__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') |
-                  (x == '"'))); /* bytes from 0x80 on are below zero */
+                  (x == '"'))); /* as int8_t, bytes from 0x80 on are negative */
 }
 #else
 static inline uint32_t specials_of_16(const uint8_t *p)
@@ -97,7 +96,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes to where there is room for as many. */
+/* Copies fewer than 16 bytes, padded with blanks; `at` has room for 16. Returns their
+ * specials_of_16. */
 static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
 {
     uint8_t rest[16];
@@ -107,7 +107,7 @@ static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
     return specials_of_16(rest);
 }
 
-/* The text in quotes. */
+/* Appends a text in quotes, 16 bytes at a time; escapes it only if needed. */
 static void add_quoted(struct buffer *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
@@ -125,10 +125,10 @@ static void add_quoted(struct buffer *to, ttr_text text)
         specials = copy_rest(at, p, n);
     if (__builtin_expect(!specials, 1)) {
         at[n] = '"';
-        buffer_filled(to, text.n + 2);
+        buffer_commit(to, text.n + 2);
         return;
     }
-    buffer_filled(to, 1);
+    buffer_commit(to, 1);
     (void)text_escape(to, text.p, text.n);
     buffer_add_byte(to, '"');
 }
@@ -143,8 +143,8 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* A number in the base that its trace asks for: 0x1f, 017, 0b101.  Negative ones are shown as they
- * are stored. */
+/* Appends a number in the trace's base: 0x1f, 017, 0b101. Negative numbers are shown as two's
+ * complement. */
 static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
@@ -161,20 +161,20 @@ static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
 {
     ttr_thread thread;
     if (value->type == TTR_TYPE_INT)
-        return number_put_i64(at, value->v.s);
+        return number_format_i64(at, value->v.s);
     if (value->type == TTR_TYPE_FLOAT)
-        return number_put_double(at, value->v.f);
-    if (value->hint == TTR_HINT_POINTER)
-        return number_put_hex(at, value->v.u);
-    if (value->hint == TTR_HINT_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
-        return number_put_u64(at, thread.tid);
-    return number_put_u64(at, value->v.u);
+        return number_format_double(at, value->v.f);
+    if (value->hint == TTR_DISPLAY_POINTER)
+        return number_format_hex(at, value->v.u);
+    if (value->hint == TTR_DISPLAY_THREAD && ttr_thread_get(t, (ttr_id)value->v.u, &thread))
+        return number_format_u64(at, thread.tid);
+    return number_format_u64(at, value->v.u);
 }
 
 static void add_number(struct walk *walk, const ttr_value *value)
 {
-    /* Bits are bits where the trace has no wish. */
-    unsigned base = value->base == 0 && value->hint == TTR_HINT_FLAGS ? 16 : value->base;
+    /* Flags are hexadecimal if the trace declares no base. */
+    unsigned base = value->base == 0 && value->hint == TTR_DISPLAY_FLAGS ? 16 : value->base;
     if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
         value->bits <= 64) {
         add_in_base(walk->to, value, base);
@@ -182,13 +182,13 @@ static void add_number(struct walk *walk, const ttr_value *value)
     }
     char *at = (char *)buffer_room(walk->to, NUMBER_MAX);
     if (at)
-        buffer_filled(walk->to, put_decimal(walk->t, at, value));
+        buffer_commit(walk->to, put_decimal(walk->t, at, value));
 }
 
-/* The names of a value before its number: RED (1), READ|WRITE (0x3). */
+/* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). */
 static bool add_labels(struct walk *walk, const ttr_value *value)
 {
-    bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
+    bool is_labelled = value->hint == TTR_DISPLAY_ENUM || value->hint == TTR_DISPLAY_FLAGS;
     for (uint32_t i = 0; is_labelled && i < value->count; i++) {
         ttr_text label;
         if (!ttr_event_label(walk->fields, value, i, &label))
@@ -224,7 +224,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
     bool is_labelled = false;
     switch (value->type) {
     case TTR_TYPE_NULL:
-        buffer_add_text(to, value->hint == TTR_HINT_ABSENT ? "absent" : "null");
+        buffer_add_text(to, value->hint == TTR_DISPLAY_ABSENT ? "absent" : "null");
         return;
     case TTR_TYPE_BOOL:
         buffer_add_text(to, value->v.u ? "true" : "false");
@@ -239,7 +239,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
         open_level(walk, false);
         return;
     case TTR_TYPE_TEXT:
-        if (value->hint == TTR_HINT_NUMBER && number_is_integer(value->text.p, value->text.n))
+        if (value->hint == TTR_DISPLAY_DECIMAL && number_is_integer(value->text.p, value->text.n))
             buffer_add(to, value->text.p, value->text.n);
         else
             add_quoted(to, value->text);
@@ -252,18 +252,18 @@ static void add_value(struct walk *walk, const ttr_value *value)
     }
 }
 
-/* What separates a field from the one before: each group of fields has its own braces. */
+/* Writes the separator before a field. Each group of fields has its own braces. */
 static inline char *put_separator(char *at, const struct walk *walk, const ttr_field *field)
 {
     const char last = walk->to->n ? at[-1] : ' ';
     if (!walk->is_open)
-        return put_text(at, " { ");
+        return emit_constant(at, " { ");
     if (field->depth == 0 && field->group != walk->group)
-        return put_text(at, " } { ");
-    return last != ' ' && last != '[' ? put_text(at, ", ") : at;
+        return emit_constant(at, " } { ");
+    return last != ' ' && last != '[' ? emit_constant(at, ", ") : at;
 }
 
-/* A name that the context does not know. */
+/* Appends a name that has no id, so it is not in the cache of escaped names. */
 static void add_other_name(struct walk *walk, ttr_text name)
 {
     struct buffer *to = walk->to;
@@ -291,19 +291,19 @@ static void add_field(struct walk *walk, const ttr_field *field)
         return;
     at = put_separator(at, walk, field);
     if (is_known) {
-        at = walk->with_color ? put_text(at, COLOR_FIELD) : at;
-        at = put_cached(at, name);
-        at = walk->with_color ? put_text(at, COLOR_OFF) : at;
-        at = put_text(at, " = ");
+        at = walk->with_color ? emit_constant(at, COLOR_FIELD) : at;
+        at = emit_cached_piece(at, name);
+        at = walk->with_color ? emit_constant(at, COLOR_OFF) : at;
+        at = emit_constant(at, " = ");
     }
     walk->is_open = true;
     walk->group = field->group;
     const bool is_plain = (value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT) &&
-                          value->hint == TTR_HINT_NONE && (value->base == 0 || value->base == 10) &&
-                          (is_known || !is_named);
+                          value->hint == TTR_DISPLAY_NONE &&
+                          (value->base == 0 || value->base == 10) && (is_known || !is_named);
     if (is_plain)
-        at = value->type == TTR_TYPE_INT ? put_i64(at, value->v.s) : put_u64(at, value->v.u);
-    buffer_filled(to, (size_t)(at - begin));
+        at = value->type == TTR_TYPE_INT ? emit_i64(at, value->v.s) : emit_u64(at, value->v.u);
+    buffer_commit(to, (size_t)(at - begin));
     if (is_plain)
         return;
     if (is_named && !is_known)
@@ -319,7 +319,7 @@ void text_add_fields(struct ttr_writer *out, struct text_cache *texts, ttr_field
         .t = out->t, .to = to, .texts = texts, .fields = fields, .with_color = with_color};
     const ttr_field *field;
     for (uint32_t n = ttr_event_fields(fields, event, &field); n > 0;
-         n = ttr_more_fields(fields, &field))
+         n = ttr_event_fields_next(fields, &field))
         for (uint32_t i = 0; i < n; i++)
             add_field(&walk, &field[i]);
     while (walk.depth > 0)

@@ -1,46 +1,46 @@
-/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of
- * ten members, is a field.
+/* Fields of events that list their fields (class "tracetta:listed", ctf_dialect.h). Each entry of
+ * the list, a struct of ten members, becomes one field.
  *
- * The list is walked by the layout of its class, which knows of byte orders and alignments; what an
- * entry says of a field is given only as far as it can be.  The walk's state is that of the
- * layout's walk alone: entries tell by themselves what they are. */
+ * The list is iterated by the layout of its class, which handles byte order and alignment. Values
+ * of an entry are checked and limited before they are returned. The iterator keeps no state beside
+ * that of the layout, since each entry is self-contained. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "layout/layout.h"
 
-#define DEPTH_MAX 64u /* levels that entries may claim */
+#define DEPTH_MAX 64u /* maximum nesting that entries may claim */
 
-/* Entries that are still to come. */
-static uint64_t entries_left(const ttr_fields *fields)
+/* Returns an upper bound of the remaining entries. */
+static uint64_t count_entries_left(const ttr_fields *fields)
 {
-    const struct layout_walk *walk = (const struct layout_walk *)fields->state;
+    const struct layout_iter *walk = (const struct layout_iter *)fields->state;
     return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
 }
 
-/* A name as it is, which lives as long as the batch. */
-static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
+/* Returns an unescaped name that lives as long as the batch. */
+static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 {
-    const struct layout_schema *schema = fields->own;
+    const struct layout_schema *schema = fields->ctx;
     struct buffer plain;
     if (!ctf_has_escapes(escaped))
         return escaped;
     buffer_init(&plain, schema->scratch->alloc);
     ctf_name_unescape(&plain, escaped);
-    const char *own = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
-    ttr_text name = own ? (ttr_text){own, plain.n} : escaped;
+    const char *ctx = plain.failed ? NULL : arena_copy(schema->scratch, plain.bytes, plain.n);
+    ttr_text name = ctx ? (ttr_text){ctx, plain.n} : escaped;
     buffer_free(&plain);
     return name;
 }
 
-/* A value that no reader need be afraid of. */
-static void settle(ttr_value *value, uint64_t left, bool is_attribute)
+/* Replaces values that a caller could not handle, such as a length beyond the rest of the list. */
+static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribute)
 {
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     if (value->type >= TTR_TYPE_COUNT)
         value->type = TTR_TYPE_NULL;
-    if (value->hint == TTR_HINT_THREAD || value->hint == TTR_HINT_ENUM ||
-        value->hint == TTR_HINT_FLAGS || value->hint > TTR_HINT_ABSENT)
-        value->hint = TTR_HINT_NONE;
+    if (value->hint == TTR_DISPLAY_THREAD || value->hint == TTR_DISPLAY_ENUM ||
+        value->hint == TTR_DISPLAY_FLAGS || value->hint > TTR_DISPLAY_ABSENT)
+        value->hint = TTR_DISPLAY_NONE;
     if (value->bits > 64)
         value->bits = 0;
     if (value->base != 2 && value->base != 8 && value->base != 16)
@@ -55,13 +55,13 @@ static void settle(ttr_value *value, uint64_t left, bool is_attribute)
         value->v.u = value->v.u != 0;
 }
 
-/* Takes one member of an entry. */
-static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
-                        ttr_field *field)
+/* Copies one member of an entry into the field. */
+static void apply_entry_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
+                               ttr_field *field)
 {
     switch (member) {
     case CTF_LISTED_NAME:
-        field->name = plain_name(fields, said->text);
+        field->name = unescape_batch_name(fields, said->text);
         break;
     case CTF_LISTED_PART:
         field->group = (uint8_t)said->v.u;
@@ -94,32 +94,32 @@ static void take_member(const ttr_fields *fields, uint32_t member, const ttr_val
     }
 }
 
-/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where
- * the list is another than ours. */
-static bool next_entry(ttr_fields *fields, ttr_field *field)
+/* Returns the next entry as a field, with the group that it declares. Returns false at the end, or
+ * if the list does not have the form of the dialect. */
+static bool read_next_entry(ttr_fields *fields, ttr_field *field)
 {
     ttr_field said;
     do {
         if (!layout_field_ops.next(fields, &said))
             return false;
     } while (said.value.type != TTR_TYPE_STRUCT || said.depth != 1);
-    uint64_t left = entries_left(fields);
+    uint64_t left = count_entries_left(fields);
     uint32_t members = said.value.count;
     field_clear(field);
     field->value.text = (ttr_text){"", 0};
     for (uint32_t i = 0; i < members; i++) {
         if (!layout_field_ops.next(fields, &said) || said.depth != 2)
             return false;
-        take_member(fields, i, &said.value, field);
+        apply_entry_member(fields, i, &said.value, field);
     }
-    settle(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
+    limit_listed_value(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
     return members == CTF_LISTED_MEMBERS;
 }
 
 static bool listed_next(ttr_fields *fields, ttr_field *field)
 {
     do {
-        if (!next_entry(fields, field))
+        if (!read_next_entry(fields, field))
             return false;
     } while (field->group != TTR_GROUP_PAYLOAD && field->group != TTR_GROUP_CONTEXT);
     return true;
@@ -137,9 +137,9 @@ static void listed_begin_group(ttr_fields *fields, ttr_group group)
     fields->ops = plain;
 }
 
-static uint64_t listed_packet(const void *own, const ttr_event *event)
+static uint64_t listed_packet(const void *ctx, const ttr_event *event)
 {
-    return layout_field_ops.packet(own, event);
+    return layout_field_ops.packet(ctx, event);
 }
 
 const struct field_ops ctf_listed_field_ops = {.begin = listed_begin,
@@ -158,15 +158,15 @@ static enum ctf_attribute attribute_named(ttr_text name)
     return (enum ctf_attribute)i;
 }
 
-/* Sixteen bytes, or nothing. */
-static const uint8_t *id16(const ttr_value *value)
+/* Returns the 16 bytes of a value; NULL if it has another size. */
+static const uint8_t *get_id16(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p
                                                                 : NULL;
 }
 
-static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who,
-                           ttr_event *event, bool *failed)
+static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_dialect_threads *who,
+                                   ttr_event *event, bool *failed)
 {
     enum ctf_attribute attribute = attribute_named(field->name);
     const ttr_value *value = &field->value;
@@ -175,30 +175,30 @@ static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *
         event->kind = (uint8_t)(value->v.u < TTR_KIND_COUNT ? value->v.u : TTR_KIND_NONE);
         break;
     case CTF_ATTRIBUTE_CATEGORY:
-        event->category = ctf_unescaped_id(t, value->text, failed);
+        event->category = ctf_intern_unescaped(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_PROVIDER:
-        event->provider = ctf_unescaped_id(t, value->text, failed);
+        event->provider = ctf_intern_unescaped(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_ACTIVITY:
-        event->activity = id16(value);
+        event->activity = get_id16(value);
         break;
     case CTF_ATTRIBUTE_RELATED:
-        event->related = id16(value);
+        event->related = get_id16(value);
         break;
     default:
-        ctf_dialect_take(attribute, value->v.u, who, event);
+        ctf_dialect_apply_attribute(attribute, value->v.u, who, event);
     }
 }
 
-bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event)
+bool ctf_listed_set_attributes(ttr *t, uint16_t source, ttr_event *event)
 {
-    struct ctf_said_who who = {.is_told = {false}};
+    struct ctf_dialect_threads who = {.is_told = {false}};
     ttr_fields fields;
     ttr_field field;
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
-    while (next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
-        take_attribute(&field, t, &who, event, &failed);
-    return ctf_dialect_take_threads(&who, t, source, event) && !failed;
+    while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
+        apply_listed_attribute(&field, t, &who, event, &failed);
+    return ctf_dialect_apply_threads(&who, t, source, event) && !failed;
 }

@@ -1,12 +1,12 @@
-/* Metadata files told apart, and packets of CTF 1.8 and 2 taken away: bytes written from
- * CTF 1.8.3, 7.1, and CTF2-PMETA-1.0. */
+/* Detection of metadata languages, and packets of CTF 1.8 and 2. The bytes follow CTF 1.8.3 section
+ * 7.1 and CTF2-PMETA-1.0. */
 #include <stdio.h>
 
 #include "formats/ctf/description/ctf_description.h"
 #include "support/support.h"
 
 #define UUID "0102030405060708090a0b0c0d0e0f10"
-/* magic, uuid, checksum; content and packet bits follow; then schemes, version 1.8 */
+/* magic, UUID, checksum; the tests append content bits, packet bits, schemes and version */
 #define HEADER_LE "571dd175" UUID "00000000"
 #define HEADER_BE "75d11d57" UUID "00000000"
 #define TAIL "0000000108"
@@ -48,7 +48,7 @@ static void refuse(const char *hex, ttr_status status, const char *message)
     ctf_description_free(&unpacked.description);
 }
 
-static void languages_are_told_by_their_first_bytes(void **state)
+static void languages_are_detected_by_first_bytes(void **state)
 {
     (void)state;
     static const struct {
@@ -66,20 +66,20 @@ static void languages_are_told_by_their_first_bytes(void **state)
     bool is_packetised;
     uint8_t bytes[64];
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(
-            ctf_sniff((const uint8_t *)texts[i].text, strlen(texts[i].text), &is_packetised),
-            texts[i].version);
+        assert_int_equal(ctf_detect_metadata_language((const uint8_t *)texts[i].text,
+                                                      strlen(texts[i].text), &is_packetised),
+                         texts[i].version);
         assert_false(is_packetised);
     }
     size_t n = support_hex(bytes, sizeof bytes, HEADER_LE "2801000028010000" TAIL);
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_1_8);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_1_8);
     assert_true(is_packetised);
     bytes[35] = 2;
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_2);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_2);
     n = support_hex(bytes, sizeof bytes, "c1fc1fc1");
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_RFC_1_1);
     n = support_hex(bytes, sizeof bytes, "c11ffcc1");
-    assert_int_equal(ctf_sniff(bytes, n, &is_packetised), CTF_RFC_1_1);
+    assert_int_equal(ctf_detect_metadata_language(bytes, n, &is_packetised), CTF_RFC_1_1);
 }
 
 static void plain_text_passes_as_it_is(void **state)
@@ -100,8 +100,7 @@ static void contents_of_packets_are_put_together(void **state)
     assert_text(HEADER_LE "2801000028010000" TAIL, "");
 }
 
-/* CTF2-PMETA-1.0: 3 more bytes and the size of the header, 352 bits; some writers leave these out.
- */
+/* CTF2-PMETA-1.0: 3 more bytes and the header size of 352 bits; some writers omit these. */
 static void packets_of_version_2_have_long_or_short_headers(void **state)
 {
     (void)state;
@@ -137,17 +136,17 @@ static void the_last_packet_may_lack_its_padding(void **state)
                 "abc");
 }
 
-static void note_cut(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_cut(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                      const char *text)
 {
-    struct unpacked *unpacked = own;
-    assert_int_equal(severity, TTR_NOTE_DAMAGE);
+    struct unpacked *unpacked = ctx;
+    assert_int_equal(severity, TTR_SEVERITY_DAMAGE);
     assert_string_equal(code, "ctf.cut");
     unpacked->error.offset = offset;
     (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
 }
 
-/* Two packets with "abc" and "de", of which the file holds so many bytes. */
+/* Expects this text from the first n bytes of two packets with "abc" and "de". */
 static void assert_cut(size_t n, const char *text, uint64_t cut_at)
 {
     uint8_t bytes[100];
@@ -158,7 +157,7 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
     assert_true(n <= whole);
     ctf_description_init(&unpacked.description, alloc_default());
     unpacked.description.note = note_cut;
-    unpacked.description.note_own = &unpacked;
+    unpacked.description.note_ctx = &unpacked;
     assert_int_equal(
         ctf_unpack_metadata(&unpacked.description, bytes, n, NULL, &unpacked.text, NULL), TTR_OK);
     support_assert_text(unpacked.text.p, unpacked.text.n, text);
@@ -166,7 +165,7 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
     ctf_description_free(&unpacked.description);
 }
 
-static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **state)
+static void cut_last_packet_yields_its_available_text(void **state)
 {
     (void)state;
     assert_cut(79, "abcde", UINT64_MAX);
@@ -216,17 +215,17 @@ static void wrong_packets_are_refused_with_their_place(void **state)
            TTR_E_MALFORMED, "the metadata packet at byte 37 has another UUID");
 }
 
-static void note_order(void *own, ttr_severity severity, uint64_t offset, const char *code,
+static void note_order(void *ctx, ttr_severity severity, uint64_t offset, const char *code,
                        const char *text)
 {
-    uint64_t *at = own;
-    assert_int_equal(severity, TTR_NOTE_ODD);
+    uint64_t *at = ctx;
+    assert_int_equal(severity, TTR_SEVERITY_ODD);
     assert_string_equal(code, "ctf.metadata-byte-order");
     assert_non_null(strstr(text, "another byte order than the first"));
     *at = *at * 1000 + offset;
 }
 
-/* CTF2-PMETA-1.0: the magic of each tells the order of what follows it. */
+/* CTF2-PMETA-1.0: the magic number of each packet shows its byte order. */
 static void each_packet_has_its_own_byte_order(void **state)
 {
     (void)state;
@@ -240,7 +239,7 @@ static void each_packet_has_its_own_byte_order(void **state)
                               "64650000" HEADER_BE "0000013000000130" TAIL "66");
     ctf_description_init(&description, alloc_default());
     description.note = note_order;
-    description.note_own = &told;
+    description.note_ctx = &told;
     assert_int_equal(ctf_unpack_metadata(&description, bytes, n, NULL, &text, NULL), TTR_OK);
     support_assert_text(text.p, text.n, "abcdef");
     assert_int_equal(told, 40);
@@ -248,7 +247,7 @@ static void each_packet_has_its_own_byte_order(void **state)
     ctf_description_free(&description);
 }
 
-/* Parsers take as much memory as fits to the text, from what was taken on. */
+/* The memory limit of parsers depends on the bytes allocated for the text. */
 static void padding_takes_no_memory(void **state)
 {
     (void)state;
@@ -279,7 +278,7 @@ static bool unpack_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(unpack_with);
@@ -288,17 +287,17 @@ static void failing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(languages_are_told_by_their_first_bytes),
+        cmocka_unit_test(languages_are_detected_by_first_bytes),
         cmocka_unit_test(plain_text_passes_as_it_is),
         cmocka_unit_test(contents_of_packets_are_put_together),
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
         cmocka_unit_test(places_in_the_text_are_places_in_the_file),
         cmocka_unit_test(the_last_packet_may_lack_its_padding),
-        cmocka_unit_test(of_a_packet_that_the_file_ends_inside_what_is_there_is_taken),
+        cmocka_unit_test(cut_last_packet_yields_its_available_text),
         cmocka_unit_test(wrong_packets_are_refused_with_their_place),
         cmocka_unit_test(each_packet_has_its_own_byte_order),
         cmocka_unit_test(padding_takes_no_memory),
-        cmocka_unit_test(failing_memory_is_told),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Headers and contexts at fixed places: which are, and that they say what a walk over their layouts
- * does, whatever the types and bytes. */
+/* Fixed packet headers and contexts: which types are fixed, and that results are equal to those of
+ * their layouts for random types and bytes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define BYTES_MOST 256u
 #define UUID "01020304-0506-0708-090a-0b0c0d0e0f10"
 
-/* Metadata as it grows. */
+/* Metadata text being built. */
 struct text {
     char bytes[4096];
     size_t n;
@@ -30,7 +30,7 @@ static void add(struct text *text, const char *format, ...)
     text->n += (size_t)n;
 }
 
-/* NULL where its header cannot be compiled: byte orders that change inside a byte are refused. */
+/* Returns NULL if the header cannot be compiled, because the byte order changes inside a byte. */
 static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
 {
     ttr_error error = {0};
@@ -39,20 +39,20 @@ static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
     assert_non_null(trace);
     if (ctf_trace_parse(trace, CTF_1_8, &text, &error) != TTR_OK)
         fail_msg("%s\n%.*s", error.text, (int)metadata->n, metadata->bytes);
-    if (ctf_trace_ready(trace, &error) == TTR_OK)
+    if (ctf_trace_compile(trace, &error) == TTR_OK)
         return trace;
-    ctf_trace_release(trace);
+    ctf_trace_unref(trace);
     return NULL;
 }
 
-/* NULL where it cannot be compiled. */
-static struct ctf_kind *kind_of(struct ctf_trace *trace)
+/* Returns NULL if the context cannot be compiled. */
+static struct ctf_stream_decoder *kind_of(struct ctf_trace *trace)
 {
     ttr_error error = {0};
-    return ctf_kind_of(trace, trace->class->description.streams[0], &error);
+    return ctf_stream_decoder_of(trace, trace->class->description.streams[0], &error);
 }
 
-/* Whether headers, and contexts, of such members are at fixed places. */
+/* Expects that header and context with these members are fixed, or not. */
 static void expect_fixed(const char *header, const char *context, bool is_header, bool is_context)
 {
     struct text text = {.n = 0};
@@ -65,17 +65,17 @@ static void expect_fixed(const char *header, const char *context, bool is_header
         header, context);
     struct ctf_trace *trace = open_trace(t, &text);
     assert_non_null(trace);
-    const struct ctf_kind *kind = kind_of(trace);
+    const struct ctf_stream_decoder *kind = kind_of(trace);
     assert_non_null(kind);
     assert_int_equal(trace->class->head.is_fixed, is_header);
     assert_int_equal(kind->head.is_fixed, is_context);
-    ctf_trace_release(trace);
+    ctf_trace_unref(trace);
     ttr_free(t);
 }
 
 #define U(size) "integer { size = " #size "; align = 8; }"
 
-static void what_tracers_write_lies_at_fixed_places(void **state)
+static void headers_of_tracers_are_fixed(void **state)
 {
     (void)state;
     static const char header[] =
@@ -91,7 +91,7 @@ static void what_tracers_write_lies_at_fixed_places(void **state)
                  true, true);
 }
 
-static void what_takes_a_choice_is_walked(void **state)
+static void headers_with_selection_use_layout(void **state)
 {
     (void)state;
     static const char header[] = U(32) " magic;", context[] = U(32) " packet_size; ";
@@ -130,13 +130,13 @@ static void add_number(struct text *text, uint64_t *seed, const char *name)
         is_own && draw(seed, 2) ? "true" : "false", name, is_own ? tails[draw(seed, 5)] : "");
 }
 
-/* Some of the names, in any order, with members of no meaning between them. */
+/* Adds some of the names in random order, and members without roles between them. */
 static void add_members(struct text *text, uint64_t *seed, const char *const *names, size_t n)
 {
-    unsigned own = 0;
+    unsigned ctx = 0;
     for (size_t i = 0, first = draw(seed, n); i < n; i++) {
         char name[8];
-        (void)snprintf(name, sizeof name, "x%u", own++);
+        (void)snprintf(name, sizeof name, "x%u", ctx++);
         if (draw(seed, 4) == 0)
             add_number(text, seed, name);
         if (draw(seed, 5))
@@ -167,7 +167,7 @@ static struct ctf_trace *any_trace(ttr *t, uint64_t *seed, struct text *text)
     return open_trace(t, text);
 }
 
-/* Bytes that may be a packet: often with the magic number and uuid, mostly of small numbers. */
+/* Makes bytes that may be a packet: often with magic number and UUID, mostly small numbers. */
 static void fill(uint8_t *bytes, uint64_t *seed)
 {
     static const uint8_t magic[2][4] = {{0xc1, 0x1f, 0xfc, 0xc1}, {0xc1, 0xfc, 0x1f, 0xc1}};
@@ -218,13 +218,13 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
     assert_string_equal(a->text, b->text);
 }
 
-/* Takes the same bytes apart both ways. */
+/* Frames the same bytes with and without fixed offsets, and compares. */
 static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *bytes, uint64_t n)
 {
-    struct ctf_kind *kind = kind_of(trace);
+    struct ctf_stream_decoder *kind = kind_of(trace);
     const bool is_header_fixed = trace->class->head.is_fixed,
                is_context_fixed = kind->head.is_fixed;
-    struct bits bits = bits_over(bytes, 0, n * 8);
+    struct bits bits = bits_init(bytes, 0, n * 8);
     struct ctf_frame fixed, walked;
     ttr_error error;
     const enum ctf_framing framing = ctf_frame_packet(trace, NULL, &bits, &fixed, &error);
@@ -236,7 +236,7 @@ static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *byte
     return framing;
 }
 
-/* A packet and a part of it; what is read beyond is found out by sanitizers. */
+/* Frames a packet and a prefix of it; sanitizers detect reads beyond the end. */
 static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
 {
     const uint64_t n = draw(seed, BYTES_MOST);
@@ -244,14 +244,14 @@ static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
     assert_true(whole && part);
     fill(whole, seed);
     memcpy(part, whole, n);
-    size_t framed = frame_twice(trace, whole, BYTES_MOST) == CTF_FRAMED;
-    framed += frame_twice(trace, part, n) == CTF_FRAMED;
+    size_t framed = frame_twice(trace, whole, BYTES_MOST) == CTF_FRAME_OK;
+    framed += frame_twice(trace, part, n) == CTF_FRAME_OK;
     free(whole);
     free(part);
     return framed;
 }
 
-static void fixed_places_say_what_a_walk_does(void **state)
+static void fixed_offsets_equal_layout_results(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252u;
@@ -260,11 +260,11 @@ static void fixed_places_say_what_a_walk_does(void **state)
         struct text text;
         ttr *t = ttr_new(NULL);
         struct ctf_trace *trace = any_trace(t, &seed, &text);
-        struct ctf_kind *kind = trace ? kind_of(trace) : NULL;
+        struct ctf_stream_decoder *kind = trace ? kind_of(trace) : NULL;
         fixed += kind && kind->head.is_fixed;
         for (size_t i = 0; i < PACKETS && kind; i++)
             framed += frame_any(trace, &seed);
-        ctf_trace_release(trace);
+        ctf_trace_unref(trace);
         ttr_free(t);
     }
     assert_true(fixed > ROUNDS / 20);
@@ -274,9 +274,9 @@ static void fixed_places_say_what_a_walk_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tracers_write_lies_at_fixed_places),
-        cmocka_unit_test(what_takes_a_choice_is_walked),
-        cmocka_unit_test(fixed_places_say_what_a_walk_does),
+        cmocka_unit_test(headers_of_tracers_are_fixed),
+        cmocka_unit_test(headers_with_selection_use_layout),
+        cmocka_unit_test(fixed_offsets_equal_layout_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

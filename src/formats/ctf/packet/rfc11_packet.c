@@ -1,8 +1,19 @@
-/* Packet headers, checksums, compression and cypher of RFC v1.1, both ways (RFC 5).
+/* Packet headers, checksums, compression and encryption of RFC v1.1, for reading and writing (RFC
+ * section 5).
  *
- * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops
- * at its limit. Left out: which packet belongs where, and what lost ones mean; that is the
- * reader's. */
+ * Stages of reading a packet; each is skipped if its scheme is 0 (none):
+ *   bytes -> rfc11_read_header    48 bytes in the byte order that the magic shows
+ *         -> rfc11_checksum       over the content as stored; the caller compares it
+ *         -> decipher             the first 16 bytes are the IV, AES-256 in counter mode
+ *         -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
+ *
+ * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
+ * at `how->max`. After rfc11_unpack_content the output has the header as stored, then the content,
+ * so bit offsets still count from the start of the packet. Without compression and encryption the
+ * content is read in place and nothing is copied.
+ *
+ * Left out: assignment of packets to sections, and lost packets; see
+ * src/formats/ctf/read/rfc11_read.h. */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <nettle/aes.h>
@@ -15,7 +26,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* room given to one step of a decoder */
+#define STEP (64u << 10) /* output space per call of a decoder */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -25,7 +36,7 @@ enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_
     bool is_big = load_u32be(bytes) == RFC11_MAGIC;
     if (!is_big && load_u32le(bytes) != RFC11_MAGIC)
         return RFC11_NO_MAGIC;
-    struct cursor c = cursor_over(bytes, RFC11_HEADER, 0);
+    struct cursor c = cursor_init(bytes, RFC11_HEADER, 0);
     uint32_t words[6];
     for (size_t i = 0; i < 6; i++)
         words[i] = is_big ? cursor_u32be(&c) : cursor_u32le(&c);
@@ -95,7 +106,7 @@ const char *rfc11_fault_text(enum rfc11_fault fault)
     return texts[fault];
 }
 
-uint32_t rfc11_packets_lost(uint32_t before, uint32_t now, uint8_t bits)
+uint32_t rfc11_count_lost_packets(uint32_t before, uint32_t now, uint8_t bits)
 {
     uint32_t mask = bits == 0 || bits >= 32 ? UINT32_MAX : (UINT32_C(1) << bits) - 1;
     return (now - before - 1) & mask;
@@ -119,15 +130,16 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-#define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */
-#define SUMS_MOST ((size_t)4 << 20)
+/* limits of rfc11_find_content_end in bytes of content: MD5 and SHA-1 cost one digest per byte */
+#define DIGESTS_MAX ((size_t)64 << 10)
+#define SUMS_MAX ((size_t)4 << 20)
 
-static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_md5_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct md5_ctx md5, end;
     uint8_t digest[4];
     md5_init(&md5);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         md5_update(&md5, 1, content + i);
         end = md5;
         md5_digest(&end, sizeof digest, digest);
@@ -137,12 +149,12 @@ static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_sha1_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct sha1_ctx sha1, end;
     uint8_t digest[4];
     sha1_init(&sha1);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         sha1_update(&sha1, 1, content + i);
         end = sha1;
         sha1_digest(&end, sizeof digest, digest);
@@ -152,31 +164,31 @@ static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_crc32_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     unsigned long crc = 0;
-    for (size_t i = 0; i < n && i < SUMS_MOST; i++)
+    for (size_t i = 0; i < n && i < SUMS_MAX; i++)
         if ((crc = crc32_z(crc, content + i, 1)) == checksum)
             return i + 1;
     return 0;
 }
 
-size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
+size_t rfc11_find_content_end(uint8_t scheme, const uint8_t *content, size_t n, uint32_t checksum)
 {
     switch (scheme) {
     case RFC11_MD5:
-        return find_md5(content, n, checksum);
+        return find_md5_prefix(content, n, checksum);
     case RFC11_SHA1:
-        return find_sha1(content, n, checksum);
+        return find_sha1_prefix(content, n, checksum);
     case RFC11_CRC32:
-        return find_crc32(content, n, checksum);
+        return find_crc32_prefix(content, n, checksum);
     default:
         return 0;
     }
 }
 
-void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
-                  size_t n, uint8_t *to)
+void rfc11_crypt_ctr(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], const uint8_t *from,
+                     size_t n, uint8_t *to)
 {
     struct aes256_ctx aes;
     uint8_t counter[RFC11_IV];
@@ -186,9 +198,9 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
     explicit_bzero(&aes, sizeof aes);
 }
 
-/* Runs a decoder over one member. */
+/* Decompresses one member and appends the result to `to`, up to the limit. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
-                                         struct decode_io *io, struct rfc11_unpacking *how,
+                                         struct decode_io *io, struct rfc11_unpack_options *how,
                                          struct buffer *to)
 {
     if (!decoder->begin(state))
@@ -199,7 +211,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
-        /* At the limit a single byte more shows whether the member ends here. */
+        /* At the limit, one spare byte shows whether the member ends exactly here. */
         io->out = step ? room : &spare;
         io->out_n = step ? step : 1;
         size_t asked = io->out_n;
@@ -207,10 +219,10 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         size_t got = asked - io->out_n;
         if (!step && got)
             return RFC11_TOO_LARGE;
-        buffer_filled(to, got);
+        buffer_commit(to, got);
         if (result == DECODE_MEMBER_END)
             return RFC11_UNPACKED;
-        if (result != DECODE_GOING)
+        if (result != DECODE_CONTINUE)
             return result == DECODE_NO_MEMORY   ? RFC11_NO_MEMORY
                    : result == DECODE_TOO_LARGE ? RFC11_TOO_LARGE
                                                 : RFC11_DAMAGED;
@@ -221,13 +233,13 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
 }
 
 static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, size_t n,
-                                          struct rfc11_unpacking *how, struct buffer *to)
+                                          struct rfc11_unpack_options *how, struct buffer *to)
 {
     static const char *const names[] = {[RFC11_BZIP2] = "bzip2", [RFC11_GZIP] = "gzip"};
     enum decoder_match match;
     if (n == 0)
         return RFC11_UNPACKED;
-    const struct decoder *decoder = decoder_find(bytes, n, &match);
+    const struct decoder *decoder = decoder_detect(bytes, n, &match);
     if (!decoder || strcmp(decoder->name, names[scheme]) != 0) {
         how->is_short = match == DECODER_MAYBE;
         how->reason = scheme == RFC11_GZIP ? "the content is no gzip member"
@@ -246,9 +258,9 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     return result;
 }
 
-/* Deciphers the content [bytes, n) to the end of `to`. */
-static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how,
-                                   struct buffer *to)
+/* Decrypts the content [bytes, n) and appends the result to `to`. */
+static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
+                                          struct rfc11_unpack_options *how, struct buffer *to)
 {
     if (n < RFC11_IV) {
         how->is_short = true;
@@ -258,21 +270,22 @@ static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_
     uint8_t *room = buffer_room(to, n - RFC11_IV);
     if (!room)
         return RFC11_NO_MEMORY;
-    rfc11_cipher(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
-    buffer_filled(to, n - RFC11_IV);
+    rfc11_crypt_ctr(how->key.bytes, bytes, bytes + RFC11_IV, n - RFC11_IV, room);
+    buffer_commit(to, n - RFC11_IV);
     return RFC11_UNPACKED;
 }
 
 static enum rfc11_content unpack_content(const struct rfc11_packet *packet, const uint8_t *content,
-                                         size_t n, struct rfc11_unpacking *how, struct buffer *to)
+                                         size_t n, struct rfc11_unpack_options *how,
+                                         struct buffer *to)
 {
     if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return inflate_content(packet->compression_scheme, content, n, how, to);
     if (packet->compression_scheme == RFC11_COMPRESSION_NONE)
-        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decipher(content, n, how, to);
+        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decrypt_content(content, n, how, to);
     struct buffer compressed;
     buffer_init(&compressed, to->alloc);
-    enum rfc11_content result = decipher(content, n, how, &compressed);
+    enum rfc11_content result = decrypt_content(content, n, how, &compressed);
     if (result == RFC11_UNPACKED)
         result =
             inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);
@@ -280,8 +293,8 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
     return result;
 }
 
-enum rfc11_content rfc11_unpack(const struct rfc11_packet *packet, const uint8_t *bytes,
-                                struct rfc11_unpacking *how, struct buffer *to)
+enum rfc11_content rfc11_unpack_content(const struct rfc11_packet *packet, const uint8_t *bytes,
+                                        struct rfc11_unpack_options *how, struct buffer *to)
 {
     how->reason = NULL;
     how->is_short = false;

@@ -1,6 +1,6 @@
-/* Objects taken apart, scalars with their bounds, and failures that name the place in the text and
- * the path in the fragment. What a fragment must not have but has is remarked on and passed over:
- * the specification lets later revisions add properties. */
+/* Objects with checked properties, scalars with limits, and errors that show the position in the
+ * text and the path in the fragment. Unknown properties get a diagnostic and are skipped, since
+ * later revisions of the specification may add some. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,8 +25,8 @@ static int compare_names(const char *a, size_t a_n, const char *b, size_t b_n)
     return order ? order : (a_n > b_n) - (a_n < b_n);
 }
 
-/* The property of that name, or CTF2_PROPERTY_COUNT. */
-static unsigned property_named(const char *name, size_t n)
+/* Returns the property of that name, or CTF2_PROPERTY_COUNT. */
+static unsigned find_property(const char *name, size_t n)
 {
     unsigned low = 0, high = CTF2_PROPERTY_COUNT;
     while (low < high) {
@@ -50,14 +50,15 @@ ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_
     va_start(values, format);
     (void)vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    if (ctf_text_fail(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK &&
+    if (ctf_fail_at_text(parser->text, (size_t)offset, parser->error, "%s", what) != TTR_OK &&
         parser->error)
         parser->error->status = status;
     return status;
 }
 
-static ttr_status fail_at(struct ctf2_parser *parser, ttr_status status,
-                          const struct json_value *at, const char *format, va_list values)
+static ttr_status fail_at_json_value(struct ctf2_parser *parser, ttr_status status,
+                                     const struct json_value *at, const char *format,
+                                     va_list values)
 {
     char what[200], path[PATH_SHOWN];
     const struct json_value *place = parser->alias_use ? parser->alias_use : at;
@@ -74,7 +75,7 @@ ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, co
 {
     va_list values;
     va_start(values, format);
-    ttr_status status = fail_at(parser, TTR_E_MALFORMED, at, format, values);
+    ttr_status status = fail_at_json_value(parser, TTR_E_MALFORMED, at, format, values);
     va_end(values);
     return status;
 }
@@ -84,7 +85,7 @@ ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const stru
 {
     va_list values;
     va_start(values, format);
-    status = fail_at(parser, status, at, format, values);
+    status = fail_at_json_value(parser, status, at, format, values);
     va_end(values);
     return status;
 }
@@ -101,23 +102,23 @@ void ctf2_note(struct ctf2_parser *parser, ttr_severity severity, const struct j
     (void)vsnprintf(text, sizeof text, format, values);
     va_end(values);
     size_t offset = parser->alias_use ? parser->alias_use->token.offset : at->token.offset;
-    description->note(description->note_own, severity, ctf_text_offset(parser->text, offset), code,
+    description->note(description->note_ctx, severity, ctf_text_offset(parser->text, offset), code,
                       text);
 }
 
 void ctf2_note_rc7(struct ctf2_parser *parser, const struct json_value *at, const char *what)
 {
     parser->description->is_rc7 = true;
-    ctf2_note(parser, TTR_NOTE_REMARK, at, "ctf.rc7",
+    ctf2_note(parser, TTR_SEVERITY_REMARK, at, "ctf.rc7",
               "%s is of the release candidate 7 of CTF 2, not of CTF 2 itself", what);
 }
 
-void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
+void *ctf2_alloc(struct ctf2_parser *parser, size_t count, size_t size)
 {
     size_t bytes;
     void *block = __builtin_mul_overflow(count, size, &bytes)
                       ? NULL
-                      : arena_take(&parser->description->arena, bytes);
+                      : arena_alloc(&parser->description->arena, bytes);
     if (block)
         memset(block, 0, bytes);
     else
@@ -125,13 +126,13 @@ void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
     return block;
 }
 
-/* Puts one member where it belongs. */
-static ttr_status take_member(struct ctf2_parser *parser, const struct json_value *member,
-                              const struct ctf2_shape *shape, struct ctf2_object *object)
+/* Stores one member at its property's index. Fails if it is repeated. */
+static ttr_status store_property(struct ctf2_parser *parser, const struct json_value *member,
+                                 const struct ctf2_shape *shape, struct ctf2_object *object)
 {
-    unsigned property = property_named(member->key, member->key_n);
+    unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
-        ctf2_note(parser, TTR_NOTE_REMARK, member, "ctf.unknown-property",
+        ctf2_note(parser, TTR_SEVERITY_REMARK, member, "ctf.unknown-property",
                   "the property \"%.60s\" of %s means nothing", member->key, shape->what);
         return TTR_OK;
     }
@@ -141,40 +142,41 @@ static ttr_status take_member(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
-/* Extensions that the preamble does not declare mean nothing; they are told all the same. */
+/* Reports extensions that the preamble does not declare; they have no effect. */
 static ttr_status check_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
-    ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_OBJECT);
     for (const struct json_value *ns = json->first; ns && status == TTR_OK; ns = ns->next) {
-        status = ctf2_expect(parser, ns, JSON_OBJECT);
+        status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first && parser->state->has_preamble)
-            ctf2_note(parser, TTR_NOTE_REMARK, ns->first, "ctf.undeclared-extension",
+            ctf2_note(parser, TTR_SEVERITY_REMARK, ns->first, "ctf.undeclared-extension",
                       "the preamble does not declare the extension \"%.60s\" of \"%.60s\"",
                       ns->first->key, ns->key);
     }
     return status;
 }
 
-/* What objects of every kind may have. */
-static ttr_status check_common(struct ctf2_parser *parser, const struct ctf2_object *object)
+/* Checks attributes and extensions, which all objects may have. */
+static ttr_status check_common_properties(struct ctf2_parser *parser,
+                                          const struct ctf2_object *object)
 {
     ttr_status status = TTR_OK;
     if (object->at[CTF2_ATTRIBUTES])
-        status = ctf2_expect(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
+        status = ctf2_expect_kind(parser, object->at[CTF2_ATTRIBUTES], JSON_OBJECT);
     return status == TTR_OK && object->at[CTF2_EXTENSIONS]
                ? check_extensions(parser, object->at[CTF2_EXTENSIONS])
                : status;
 }
 
-ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
-                     const struct ctf2_shape *shape, struct ctf2_object *object)
+ttr_status ctf2_read_object(struct ctf2_parser *parser, const struct json_value *json,
+                            const struct ctf2_shape *shape, struct ctf2_object *object)
 {
     *object = (struct ctf2_object){.json = json};
     if (json->token.kind != JSON_OBJECT)
         return ctf2_fail(parser, json, "expected %s (an object), found %s", shape->what,
                          json_kind_text(json->token.kind));
     for (const struct json_value *member = json->first; member; member = member->next) {
-        ttr_status status = take_member(parser, member, shape, object);
+        ttr_status status = store_property(parser, member, shape, object);
         if (status != TTR_OK)
             return status;
     }
@@ -182,10 +184,11 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
         if ((shape->must >> i & 1) && !object->at[i])
             return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what,
                              property_names[i].name);
-    return check_common(parser, object);
+    return check_common_properties(parser, object);
 }
 
-ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json, unsigned kind)
+ttr_status ctf2_expect_kind(struct ctf2_parser *parser, const struct json_value *json,
+                            unsigned kind)
 {
     if (json->token.kind == kind)
         return TTR_OK;
@@ -197,7 +200,7 @@ ttr_status ctf2_get_text(struct ctf2_parser *parser, const struct json_value *js
 {
     if (!json)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     text->p = arena_copy(&parser->description->arena, json->token.text, json->token.n);
@@ -210,7 +213,7 @@ ttr_status ctf2_get_u64(struct ctf2_parser *parser, const struct json_value *jso
     if (!json || json_token_u64(&json->token, x))
         return TTR_OK;
     if (json->token.kind != JSON_INTEGER)
-        return ctf2_expect(parser, json, JSON_INTEGER);
+        return ctf2_expect_kind(parser, json, JSON_INTEGER);
     return ctf2_fail(parser, json, "expected an integer from 0 to 18446744073709551615");
 }
 
@@ -219,7 +222,7 @@ ttr_status ctf2_get_i64(struct ctf2_parser *parser, const struct json_value *jso
     if (!json || json_token_i64(&json->token, x))
         return TTR_OK;
     if (json->token.kind != JSON_INTEGER)
-        return ctf2_expect(parser, json, JSON_INTEGER);
+        return ctf2_expect_kind(parser, json, JSON_INTEGER);
     return ctf2_fail(parser, json,
                      "expected an integer from -9223372036854775808 to 9223372036854775807");
 }
@@ -263,11 +266,11 @@ ttr_status ctf2_get_word(struct ctf2_parser *parser, const struct json_value *js
 {
     char expected[WORDS_SHOWN];
     size_t n = 0;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     for (unsigned i = 0; words[i]; i++)
-        if (json_is_text(json, words[i])) {
+        if (json_text_equals(json, words[i])) {
             *index = i;
             return TTR_OK;
         }

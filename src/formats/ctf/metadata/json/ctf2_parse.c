@@ -1,17 +1,18 @@
-/* The fragments of CTF 2 metadata, one after another: preamble first and once, the trace class
- * before data stream classes, an event record class behind its data stream class, everything that
- * is referred to before it is. What a fragment describes is built whole before it is added, so that
- * a failure leaves the description as the fragments before it made it: who salvages can go on with
- * that. */
+/* Fragments of CTF 2 metadata. Order: the preamble first and once, the trace class before data
+ * stream classes, an event record class after its data stream class, and every definition before
+ * its uses.
+ *
+ * A fragment's data are complete before they are added, so after an error the description contains
+ * exactly the fragments before it, and damaged metadata can still be used. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 #define RECORD_SEPARATOR 0x1e
-/* Field classes nest three JSON levels each at most. */
+/* Field classes have at most three JSON levels per level of nesting. */
 #define JSON_DEPTH 256u
-/* A fragment's tree; a megabyte of text takes some 40. */
+/* Limit of a fragment's tree; a megabyte of text needs about 40. */
 #define JSON_MEMORY ((size_t)256 << 20)
-/* Both are searched one by one. */
+/* Limit, since clocks and their uses are found by linear search. */
 #define CLOCKS_MAX 4096u
 #define STREAMS_MAX 4096u
 
@@ -30,15 +31,14 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
 
 /* --- preamble --- */
 
-/* An extension may change anything, so what declares one that is not known cannot be decoded.  None
- * are known. */
+/* Rejects declared extensions: an extension may change anything, and none is supported. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
-    ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
+    ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
     for (const struct json_value *ns = json->first; ns; ns = ns->next) {
-        status = ctf2_expect(parser, ns, JSON_OBJECT);
+        status = ctf2_expect_kind(parser, ns, JSON_OBJECT);
         if (status == TTR_OK && ns->first)
             status = ctf2_refuse(
                 parser, TTR_E_UNSUPPORTED, ns->first,
@@ -77,7 +77,7 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
 
 /* --- trace-class --- */
 
-/* What a root's class must be. */
+/* Builds a root; its class must be a structure. */
 static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object,
                              enum ctf2_property property, const struct type **type)
 {
@@ -90,7 +90,7 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
     return status;
 }
 
-/* A number; one that 63 bits and a sign do not hold stays as it is written, as text. */
+/* Reads an environment entry. A number beyond 63 bits and a sign is kept as text. */
 static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item,
                              struct ctf_environment *entry)
 {
@@ -105,7 +105,7 @@ static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value
     entry->text = (ttr_text){arena_copy(&parser->description->arena,
                                         (const char *)parser->text->p + item->token.offset, n),
                              n};
-    ctf2_note(parser, TTR_NOTE_REMARK, item, "ctf.wide-environment",
+    ctf2_note(parser, TTR_SEVERITY_REMARK, item, "ctf.wide-environment",
               "an entry of the environment is a number of more than 63 bits: kept as text");
     return entry->text.p ? TTR_OK : fail_memory(parser->error);
 }
@@ -130,10 +130,10 @@ static ttr_status add_environment(struct ctf2_parser *parser, const struct json_
 static ttr_status read_environment(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *second;
-    ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
+    ttr_status status = json ? ctf2_expect_kind(parser, json, JSON_OBJECT) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
-    if (json_find_twice(json, &parser->scratch, &second) != TTR_OK)
+    if (json_find_duplicate(json, &parser->scratch, &second) != TTR_OK)
         return fail_memory(parser->error);
     if (second)
         return ctf2_fail(parser, second, "this entry comes twice");
@@ -144,7 +144,7 @@ static ttr_status read_environment(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* The release candidate had the UUID here, too. */
+/* Reads the UUID, which the release candidate declared in the trace class, too. */
 static ttr_status get_rc7_uuid(struct ctf2_parser *parser, const struct json_value *json)
 {
     uint8_t uuid[16];
@@ -205,11 +205,11 @@ static ttr_status read_origin(struct ctf2_parser *parser, const struct json_valu
     if (!json)
         return TTR_OK;
     if (json->token.kind == JSON_TEXT) {
-        clock->is_unix = json_is_text(json, "unix-epoch");
+        clock->is_unix = json_text_equals(json, "unix-epoch");
         return clock->is_unix ? TTR_OK
                               : ctf2_fail(parser, json, "expected \"unix-epoch\" or an object");
     }
-    ttr_status status = ctf2_open(parser, json, &shape, &object);
+    ttr_status status = ctf2_read_object(parser, json, &shape, &object);
     if (status != TTR_OK)
         return status;
     return get_identity(parser, &object, &clock->origin_ns, &clock->origin_name,
@@ -223,7 +223,7 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
                                             0};
     struct ctf2_object object;
     uint64_t cycles = 0;
-    ttr_status status = json ? ctf2_open(parser, json, &shape, &object) : TTR_OK;
+    ttr_status status = json ? ctf2_read_object(parser, json, &shape, &object) : TTR_OK;
     if (status != TTR_OK || !json)
         return status;
     status = ctf2_get_i64(parser, object.at[CTF2_SECONDS], &clock->offset_s);
@@ -238,8 +238,8 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
     return status;
 }
 
-static ttr_status read_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
-                               struct ctf_clock *clock)
+static ttr_status read_clock_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                     struct ctf_clock *clock)
 {
     clock->frequency = 0;
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_FREQUENCY], &clock->frequency);
@@ -265,8 +265,8 @@ static struct ctf_clock *find_clock(const struct ctf_description *description, t
     return NULL;
 }
 
-/* The release candidate knew clocks by their names, gave them UUIDs, and had no origins: LTTng's
- * then counted from the Unix epoch, as all its clocks called monotonic do. */
+/* Reads a clock's identity. In the release candidate, clocks had names as ids, UUIDs, and no
+ * origins; LTTng's monotonic clocks then counted from the Unix epoch. */
 static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_object *object,
                                 struct ctf_clock *clock)
 {
@@ -294,7 +294,7 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     if (status == TTR_OK)
         status = ctf2_get_text(parser, object->at[CTF2_DESCRIPTION], &read.description);
     if (status == TTR_OK)
-        status = read_numbers(parser, object, &read);
+        status = read_clock_numbers(parser, object, &read);
     if (status == TTR_OK)
         status = read_origin(parser, object->at[CTF2_ORIGIN], &read);
     if (status != TTR_OK)
@@ -324,7 +324,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
     }
     if (!json)
         return TTR_OK;
-    ttr_status status = ctf2_expect(parser, json, JSON_TEXT);
+    ttr_status status = ctf2_expect_kind(parser, json, JSON_TEXT);
     if (status != TTR_OK)
         return status;
     *clock = find_clock(parser->description, (ttr_text){json->token.text, json->token.n});
@@ -333,7 +333,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
                               json->token.text);
 }
 
-/* The three roots of a data stream class, or the two of an event record class. */
+/* Builds the three roots of a data stream class, or the two of an event record class. */
 static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object,
                               const struct ctf_clock *clock, const struct type **roots)
 {
@@ -440,7 +440,7 @@ static ttr_status read_event_class(struct ctf2_parser *parser, const struct ctf2
         return status;
     const struct ctf_event_class *first = ctf_find_event(stream, read.id);
     if (first) {
-        ctf2_note(parser, TTR_NOTE_DAMAGE, object->json, "ctf.duplicate-event",
+        ctf2_note(parser, TTR_SEVERITY_DAMAGE, object->json, "ctf.duplicate-event",
                   "a second event record class %llu in data stream class %llu, \"%.*s\": what has "
                   "this id is read as the first, \"%.*s\"",
                   (unsigned long long)read.id, (unsigned long long)stream->id,
@@ -500,10 +500,10 @@ static const struct fragment_row {
      read_preamble},
 };
 
-static const struct fragment_row *row_of(const struct json_value *type)
+static const struct fragment_row *find_fragment_row(const struct json_value *type)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (json_is_text(type, rows[i].name))
+        if (json_text_equals(type, rows[i].name))
             return &rows[i];
     return NULL;
 }
@@ -511,62 +511,62 @@ static const struct fragment_row *row_of(const struct json_value *type)
 static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value *root)
 {
     struct ctf2_object object;
-    const struct json_value *type = json_find(root, "type");
+    const struct json_value *type = json_find_member(root, "type");
     parser->fragment = "fragment";
     if (root->token.kind != JSON_OBJECT || !type)
         return ctf2_fail(parser, root, "expected an object with the property \"type\"");
-    const struct fragment_row *row = row_of(type);
+    const struct fragment_row *row = find_fragment_row(type);
     if (!row)
         return ctf2_fail(parser, type, "no such fragment: \"%.60s\"", type->token.text);
     parser->fragment = row->name;
     if (!parser->state->has_preamble && row->read != read_preamble)
         return ctf2_fail(parser, root, "expected the preamble first");
-    ttr_status status = ctf2_open(parser, root, &row->shape, &object);
+    ttr_status status = ctf2_read_object(parser, root, &row->shape, &object);
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
-/* JSON that is not quite JSON is remarked on once a fragment. */
-static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
+/* Emits one diagnostic per fragment about invalid but readable JSON. */
+static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
     if (tree->commas)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.comma",
+        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.comma",
                   "a comma before a closing bracket, which JSON does not allow");
     place.token.offset = tree->replaced_offset;
     if (tree->replaced)
-        ctf2_note(parser, TTR_NOTE_ODD, &place, "ctf.utf8",
+        ctf2_note(parser, TTR_SEVERITY_ODD, &place, "ctf.utf8",
                   "text that is no UTF-8: U+FFFD stands for what is no character");
 }
 
-/* The text ends inside its last fragment, as that of a tracer that was stopped does: text sequences
- * are made so that this can be seen (RFC 7464, 2.4). Without a data stream class nothing could be
- * read. */
-static void note_cut(struct ctf2_parser *parser, size_t begin)
+/* Reports that the text ends inside its last fragment, as if the tracer was stopped. The separators
+ * of text sequences exist to detect this (RFC 7464 section 2.4). Fails if there is no data stream
+ * class, since nothing can be read then. */
+static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
-    ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata",
+    ctf2_note(parser, TTR_SEVERITY_DAMAGE, &place, "ctf.cut-metadata",
               "the metadata end inside this fragment");
 }
 
 static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t end)
 {
     static const struct json_limits limits = {
-        .depth = JSON_DEPTH, .takes_commas = true, .memory = JSON_MEMORY};
+        .depth = JSON_DEPTH, .allows_trailing_commas = true, .memory = JSON_MEMORY};
     struct json_tree tree;
     ttr_error error;
     arena_reset(&parser->scratch);
-    struct cursor cursor = cursor_over(parser->text->p + begin, end - begin, begin);
+    struct cursor cursor = cursor_init(parser->text->p + begin, end - begin, begin);
     ttr_status status = json_tree_read(&tree, &parser->scratch, cursor, &limits, &error);
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
     if (status == TTR_E_TRUNCATED && end == parser->text->n && parser->description->streams_n) {
-        note_cut(parser, begin);
+        note_cut_fragment(parser, begin);
         return TTR_OK;
     }
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
-    note_json(parser, &tree);
+    note_json_oddities(parser, &tree);
     return read_tree(parser, tree.root);
 }
 
@@ -601,7 +601,7 @@ ttr_status ctf2_parse(struct ctf_description *description, const struct ctf_text
         .description = description, .state = description->parser, .text = text, .error = error};
     parser.fragment = "fragment";
     if (!parser.state) {
-        parser.state = ctf2_take(&parser, 1, sizeof *parser.state);
+        parser.state = ctf2_alloc(&parser, 1, sizeof *parser.state);
         if (!parser.state)
             return TTR_E_NOMEM;
         description->parser = parser.state;

@@ -1,5 +1,5 @@
-/* A description as CTF 2 metadata: each fragment behind 0x1E, one a line.  Order: preamble, trace
- * class, clock classes, then each data stream class with its event record classes; aliases right
+/* Printer of CTF 2 metadata: one fragment per line, each after 0x1E. Order: preamble, trace class,
+ * clock classes, then each data stream class with its event record classes. Aliases come directly
  * before the fragment that uses them first. */
 #include "formats/ctf/metadata/json/ctf2_print.h"
 
@@ -8,62 +8,63 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-/* A property that is there only where it is not empty. */
-static void put_text(struct ctf2_printer *printer, const char *key, ttr_text text)
+/* Prints a property unless its text is empty. */
+static void print_text_property(struct ctf2_printer *printer, const char *key, ttr_text text)
 {
     if (text.n == 0)
         return;
-    json_key(&printer->json, key);
-    json_text(&printer->json, text.p, text.n);
+    json_write_key(&printer->json, key);
+    json_write_text(&printer->json, text.p, text.n);
 }
 
-static void put_u64(struct ctf2_printer *printer, const char *key, uint64_t x)
+static void print_u64_property(struct ctf2_printer *printer, const char *key, uint64_t x)
 {
-    json_key(&printer->json, key);
-    json_u64(&printer->json, x);
+    json_write_key(&printer->json, key);
+    json_write_u64(&printer->json, x);
 }
 
-static void put_identity(struct ctf2_printer *printer, ttr_text ns, ttr_text name, ttr_text uid)
+static void print_identity(struct ctf2_printer *printer, ttr_text ns, ttr_text name, ttr_text uid)
 {
-    put_text(printer, "namespace", ns);
-    put_text(printer, "name", name);
-    put_text(printer, "uid", uid);
+    print_text_property(printer, "namespace", ns);
+    print_text_property(printer, "name", name);
+    print_text_property(printer, "uid", uid);
 }
 
-static void put_attributes(struct ctf2_printer *printer, ttr_text attributes)
+static void print_attributes(struct ctf2_printer *printer, ttr_text attributes)
 {
     if (attributes.n == 0)
         return;
-    json_key(&printer->json, "attributes");
-    json_raw(&printer->json, attributes.p, attributes.n);
+    json_write_key(&printer->json, "attributes");
+    json_write_raw(&printer->json, attributes.p, attributes.n);
 }
 
-static void put_root(struct ctf2_printer *printer, const char *key, enum type_root root)
+static void print_root_class(struct ctf2_printer *printer, const char *key, enum type_root root)
 {
     printer->root = root;
     if (!printer->roots[root])
         return;
-    json_key(&printer->json, key);
+    json_write_key(&printer->json, key);
     ctf2_print_class(printer, printer->roots[root]);
 }
 
-static void put_preamble(struct ctf2_printer *printer)
+static void print_preamble(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
     ctf2_print_begin(printer, "preamble");
-    put_u64(printer, "version", 2);
+    print_u64_property(printer, "version", 2);
     if (printer->description->has_uuid) {
-        json_key(json, "uuid");
-        json_array(json);
+        json_write_key(json, "uuid");
+        json_begin_array(json);
         for (int i = 0; i < 16; i++)
-            json_u64(json, printer->description->uuid[i]);
-        json_array_end(json);
+            json_write_u64(json, printer->description->uuid[i]);
+        json_end_array(json);
     }
     ctf2_print_end(printer);
 }
 
-/* Of entries with one name the first counts, as it does for who looks it up. */
-static void put_environment(struct ctf2_printer *printer)
+/* Prints the environment. Of entries with one name, only the first one is printed, as lookups find
+ * it. */
+static void print_environment(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
     struct json *json = &printer->json;
@@ -74,36 +75,36 @@ static void put_environment(struct ctf2_printer *printer)
         ctf2_print_run_out(printer);
         return;
     }
-    json_key(json, "environment");
-    json_object(json);
+    json_write_key(json, "environment");
+    json_begin_object(json);
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
         if (!ctf2_names_add(&names, &entry->name))
             continue;
-        json_key_text(json, entry->name.p, entry->name.n);
+        json_write_key_text(json, entry->name.p, entry->name.n);
         if (entry->is_number)
-            json_i64(json, entry->number);
+            json_write_i64(json, entry->number);
         else
-            json_text(json, entry->text.p, entry->text.n);
+            json_write_text(json, entry->text.p, entry->text.n);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
-static void put_trace_class(struct ctf2_printer *printer)
+static void print_trace_class(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
     printer->roots[ROOT_PACKET_HEADER] = description->packet_header;
     ctf2_print_aliases(printer, description->packet_header);
     ctf2_print_begin(printer, "trace-class");
-    put_identity(printer, description->ns, description->name, description->uid);
-    put_environment(printer);
-    put_root(printer, "packet-header-field-class", ROOT_PACKET_HEADER);
-    put_attributes(printer, description->attributes);
+    print_identity(printer, description->ns, description->name, description->uid);
+    print_environment(printer);
+    print_root_class(printer, "packet-header-field-class", ROOT_PACKET_HEADER);
+    print_attributes(printer, description->attributes);
     ctf2_print_end(printer);
 }
 
-/* TSDL clocks have UUIDs where CTF 2 has identities. */
-static void put_clock_identity(struct ctf2_printer *printer, const struct ctf_clock *clock)
+/* Prints a clock's identity: the UUID of a TSDL clock becomes the uid. */
+static void print_clock_identity(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     static const char digits[] = "0123456789abcdef";
     char uid[36];
@@ -115,29 +116,29 @@ static void put_clock_identity(struct ctf2_printer *printer, const struct ctf_cl
         uid[n++] = digits[clock->uuid[i] & 15];
     }
     bool is_uuid = clock->uid.n == 0 && clock->has_uuid;
-    put_identity(printer, clock->ns, clock->name, is_uuid ? (ttr_text){uid, n} : clock->uid);
+    print_identity(printer, clock->ns, clock->name, is_uuid ? (ttr_text){uid, n} : clock->uid);
 }
 
-static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clock)
+static void print_clock_origin(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     if (!clock->is_unix && clock->origin_name.n == 0 && clock->origin_uid.n == 0)
         return;
-    json_key(&printer->json, "origin");
+    json_write_key(&printer->json, "origin");
     if (clock->is_unix) {
-        json_string(&printer->json, "unix-epoch");
+        json_write_string(&printer->json, "unix-epoch");
         return;
     }
-    json_object(&printer->json);
-    put_text(printer, "namespace", clock->origin_ns);
-    json_key(&printer->json, "name");
-    json_text(&printer->json, clock->origin_name.p, clock->origin_name.n);
-    json_key(&printer->json, "uid");
-    json_text(&printer->json, clock->origin_uid.p, clock->origin_uid.n);
-    json_object_end(&printer->json);
+    json_begin_object(&printer->json);
+    print_text_property(printer, "namespace", clock->origin_ns);
+    json_write_key(&printer->json, "name");
+    json_write_text(&printer->json, clock->origin_name.p, clock->origin_name.n);
+    json_write_key(&printer->json, "uid");
+    json_write_text(&printer->json, clock->origin_uid.p, clock->origin_uid.n);
+    json_end_object(&printer->json);
 }
 
-/* CTF 2 wants less than a second of cycles, and not fewer than none. */
-static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
+/* Prints the offset: CTF 2 requires cycles from 0 to below one second. */
+static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles
                                              : (uint64_t)clock->offset_cycles;
@@ -155,71 +156,73 @@ static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clo
                           "is a clock with an offset of more than 2^63 seconds");
     if (seconds == 0 && cycles == 0)
         return;
-    json_key(&printer->json, "offset-from-origin");
-    json_object(&printer->json);
-    json_key(&printer->json, "seconds");
-    json_i64(&printer->json, seconds);
-    put_u64(printer, "cycles", cycles);
-    json_object_end(&printer->json);
+    json_write_key(&printer->json, "offset-from-origin");
+    json_begin_object(&printer->json);
+    json_write_key(&printer->json, "seconds");
+    json_write_i64(&printer->json, seconds);
+    print_u64_property(printer, "cycles", cycles);
+    json_end_object(&printer->json);
 }
 
-static void put_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
+static void print_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     ctf2_print_begin(printer, "clock-class");
-    json_key(&printer->json, "id");
-    json_text(&printer->json, clock->id.p, clock->id.n);
-    put_clock_identity(printer, clock);
-    put_text(printer, "description", clock->description);
-    put_u64(printer, "frequency", clock->frequency);
+    json_write_key(&printer->json, "id");
+    json_write_text(&printer->json, clock->id.p, clock->id.n);
+    print_clock_identity(printer, clock);
+    print_text_property(printer, "description", clock->description);
+    print_u64_property(printer, "frequency", clock->frequency);
     if (clock->has_precision)
-        put_u64(printer, "precision", clock->precision);
+        print_u64_property(printer, "precision", clock->precision);
     if (clock->has_accuracy)
-        put_u64(printer, "accuracy", clock->accuracy);
-    put_origin(printer, clock);
-    put_offset(printer, clock);
+        print_u64_property(printer, "accuracy", clock->accuracy);
+    print_clock_origin(printer, clock);
+    print_clock_offset(printer, clock);
     ctf2_print_end(printer);
 }
 
-/* What TSDL knows of an event class, in the namespace of the tracer whose words these are. */
-static void put_event_attributes(struct ctf2_printer *printer, const struct ctf_event_class *event)
+/* Prints log level and EMF URI of a TSDL event class, in the namespace of the tracer that defines
+ * these words. */
+static void print_event_attributes(struct ctf2_printer *printer,
+                                   const struct ctf_event_class *event)
 {
     struct json *json = &printer->json;
     const char *level = event->has_log_level ? ctf2_log_level_text(event->log_level) : NULL;
     if (event->attributes.n || (!level && event->emf_uri.n == 0)) {
-        put_attributes(printer, event->attributes);
+        print_attributes(printer, event->attributes);
         return;
     }
-    json_key(json, "attributes");
-    json_object(json);
-    json_key(json, "lttng.org,2009");
-    json_object(json);
+    json_write_key(json, "attributes");
+    json_begin_object(json);
+    json_write_key(json, "lttng.org,2009");
+    json_begin_object(json);
     if (level) {
-        json_key(json, "log-level");
-        json_string(json, level);
+        json_write_key(json, "log-level");
+        json_write_string(json, level);
     }
-    put_text(printer, "emf-uri", event->emf_uri);
-    json_object_end(json);
-    json_object_end(json);
+    print_text_property(printer, "emf-uri", event->emf_uri);
+    json_end_object(json);
+    json_end_object(json);
 }
 
-static void put_event(struct ctf2_printer *printer, const struct ctf_event_class *event)
+static void print_event_class(struct ctf2_printer *printer, const struct ctf_event_class *event)
 {
     printer->roots[ROOT_SPECIFIC_CONTEXT] = event->context;
     printer->roots[ROOT_PAYLOAD] = event->payload;
     ctf2_print_aliases(printer, event->context);
     ctf2_print_aliases(printer, event->payload);
     ctf2_print_begin(printer, "event-record-class");
-    put_u64(printer, "id", event->id);
-    put_u64(printer, "data-stream-class-id", printer->stream_id);
-    put_identity(printer, event->ns, event->name, event->uid);
-    put_event_attributes(printer, event);
-    put_root(printer, "specific-context-field-class", ROOT_SPECIFIC_CONTEXT);
-    put_root(printer, "payload-field-class", ROOT_PAYLOAD);
+    print_u64_property(printer, "id", event->id);
+    print_u64_property(printer, "data-stream-class-id", printer->stream_id);
+    print_identity(printer, event->ns, event->name, event->uid);
+    print_event_attributes(printer, event);
+    print_root_class(printer, "specific-context-field-class", ROOT_SPECIFIC_CONTEXT);
+    print_root_class(printer, "payload-field-class", ROOT_PAYLOAD);
     ctf2_print_end(printer);
     arena_reset(&printer->scratch);
 }
 
-static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_class *stream)
+static void print_stream_class(struct ctf2_printer *printer, const struct ctf_stream_class *stream)
 {
     printer->has_clock = stream->clock != NULL;
     printer->roots[ROOT_PACKET_CONTEXT] = stream->packet_context;
@@ -228,43 +231,43 @@ static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_cla
     for (enum type_root root = ROOT_PACKET_CONTEXT; root <= ROOT_COMMON_CONTEXT; root++)
         ctf2_print_aliases(printer, printer->roots[root]);
     ctf2_print_begin(printer, "data-stream-class");
-    put_u64(printer, "id", printer->stream_id);
-    put_identity(printer, stream->ns, stream->name, stream->uid);
+    print_u64_property(printer, "id", printer->stream_id);
+    print_identity(printer, stream->ns, stream->name, stream->uid);
     if (stream->clock) {
-        json_key(&printer->json, "default-clock-class-id");
-        json_text(&printer->json, stream->clock->id.p, stream->clock->id.n);
+        json_write_key(&printer->json, "default-clock-class-id");
+        json_write_text(&printer->json, stream->clock->id.p, stream->clock->id.n);
     }
-    put_root(printer, "packet-context-field-class", ROOT_PACKET_CONTEXT);
-    put_root(printer, "event-record-header-field-class", ROOT_EVENT_HEADER);
-    put_root(printer, "event-record-common-context-field-class", ROOT_COMMON_CONTEXT);
-    put_attributes(printer, stream->attributes);
+    print_root_class(printer, "packet-context-field-class", ROOT_PACKET_CONTEXT);
+    print_root_class(printer, "event-record-header-field-class", ROOT_EVENT_HEADER);
+    print_root_class(printer, "event-record-common-context-field-class", ROOT_COMMON_CONTEXT);
+    print_attributes(printer, stream->attributes);
     ctf2_print_end(printer);
     for (size_t i = 0; i < stream->events_n && printer->status == TTR_OK; i++)
-        put_event(printer, stream->events[i]);
+        print_event_class(printer, stream->events[i]);
 }
 
-static ttr_status print_all(const struct ctf_description *description, bool shows,
-                            struct buffer *to, ttr_error *error)
+static ttr_status print_fragments(const struct ctf_description *description, bool shows,
+                                  struct buffer *to, ttr_error *error)
 {
     struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
-    pairmap_init(&printer.aliases, description->alloc);
-    pairmap_init(&printer.names, description->alloc);
-    put_preamble(&printer);
-    put_trace_class(&printer);
+    pair_map_init(&printer.aliases, description->alloc);
+    pair_map_init(&printer.names, description->alloc);
+    print_preamble(&printer);
+    print_trace_class(&printer);
     for (size_t i = 0; i < description->clocks_n; i++)
-        put_clock(&printer, description->clocks[i]);
+        print_clock(&printer, description->clocks[i]);
     for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++) {
         printer.stream_id = shows ? i : description->streams[i]->id;
-        put_stream(&printer, description->streams[i]);
+        print_stream_class(&printer, description->streams[i]);
     }
-    if (description->streams_n == 0) { /* at least one there must be (CTF2-SPEC-2.0 5) */
+    if (description->streams_n == 0) { /* at least one is required (CTF2-SPEC-2.0 section 5) */
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }
-    pairmap_free(&printer.names);
-    pairmap_free(&printer.aliases);
+    pair_map_free(&printer.names);
+    pair_map_free(&printer.aliases);
     arena_free(&printer.scratch);
     if (printer.status == TTR_OK && to->failed)
         return fail_memory(error);
@@ -277,10 +280,10 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
     if (description->version == CTF_RFC_1_1)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
-    return print_all(description, false, to, error);
+    return print_fragments(description, false, to, error);
 }
 
 ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to, ttr_error *error)
 {
-    return print_all(description, description->version == CTF_RFC_1_1, to, error);
+    return print_fragments(description, description->version == CTF_RFC_1_1, to, error);
 }

@@ -1,12 +1,14 @@
 /* Types as field classes of CTF 2.
  *
- * Types with a name become aliases where they mean the same everywhere, that is without roles and
- * locations; another type of a name that is taken already is written in full.  Locations are
- * written from their root.  Names are those that people see, as CTF 2 has no underscores to drop;
- * where that would make two alike, all of that structure keep their stored names. CTF 2 cannot say:
- * bitfields that keep to a unit, lengths stored right before the elements, text that begins inside
- * a byte.  For people (ctf2_show) the first are bitfields without, and lengths members of their
- * own: before the sequence in its structure, elsewhere in a structure of the two. */
+ * A named type becomes an alias if it has neither roles nor locations, so that it means the same
+ * everywhere. Another type with a used name is written in full. Locations are written from their
+ * root. Field names are the shown names, since CTF 2 has no leading underscores to drop; if two
+ * would become equal, all members of that structure keep their stored names.
+ *
+ * CTF 2 cannot express bitfields limited to a unit, lengths stored directly before the elements,
+ * and text that starts inside a byte. For display (ctf2_show), bitfields lose their unit, and
+ * lengths become members: before the sequence in its structure, elsewhere in a structure of both.
+ */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -17,27 +19,27 @@
 void ctf2_print_begin(struct ctf2_printer *printer, const char *type)
 {
     buffer_add_byte(printer->json.to, 0x1e);
-    json_object(&printer->json);
-    json_key(&printer->json, "type");
-    json_string(&printer->json, type);
+    json_begin_object(&printer->json);
+    json_write_key(&printer->json, "type");
+    json_write_string(&printer->json, type);
 }
 
 void ctf2_print_end(struct ctf2_printer *printer)
 {
-    json_object_end(&printer->json);
+    json_end_object(&printer->json);
     buffer_add_byte(printer->json.to, '\n');
 }
 
-static void put_pair(struct json *json, const char *key, const char *word)
+static void print_range(struct json *json, const char *key, const char *word)
 {
-    json_key(json, key);
-    json_string(json, word);
+    json_write_key(json, key);
+    json_write_string(json, word);
 }
 
-static void put_number(struct json *json, const char *key, uint64_t number)
+static void print_number_class(struct json *json, const char *key, uint64_t number)
 {
-    json_key(json, key);
-    json_u64(json, number);
+    json_write_key(json, key);
+    json_write_u64(json, number);
 }
 
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why)
@@ -56,8 +58,8 @@ void ctf2_print_run_out(struct ctf2_printer *printer)
 
 /* --- Names --- */
 
-/* Whether the members are printed by the names that people see: these must then differ. */
-static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
+/* Reports whether the members are printed by their shown names, which must then be different. */
+static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct type *type)
 {
     struct ctf2_names names;
     bool is_same = true, differ = true;
@@ -74,82 +76,82 @@ static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
     return differ;
 }
 
-static void put_name(struct json *json, const struct type_member *member, bool is_shown)
+static void print_member_name(struct json *json, const struct type_member *member, bool is_shown)
 {
-    json_key(json, "name");
-    json_text(json, is_shown ? member->shown.p : member->name.p,
-              is_shown ? member->shown.n : member->name.n);
+    json_write_key(json, "name");
+    json_write_text(json, is_shown ? member->shown.p : member->name.p,
+                    is_shown ? member->shown.n : member->name.n);
 }
 
 /* --- Locations --- */
 
-/* The structure that a step of a path leads on from, through what is transparent; NULL when there
- * is none with that member. */
-static const struct type *struct_with(const struct type *type, ttr_text name)
+/* Returns the structure that has a member of this name, passing through optionals, variants and the
+ * like; NULL if there is none. */
+static const struct type *find_struct_with_member(const struct type *type, ttr_text name)
 {
     while (type &&
            (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
         type = type->element;
     if (!type || type->kind == TYPE_STRUCT)
-        return type && type_member_named(type, name) ? type : NULL;
+        return type && type_find_member(type, name) ? type : NULL;
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && i < type->members_n; i++) {
-        const struct type *found = struct_with(type->members[i].type, name);
+        const struct type *found = find_struct_with_member(type->members[i].type, name);
         if (found)
             return found;
     }
     return NULL;
 }
 
-static void put_location(struct ctf2_printer *printer, const char *key,
-                         const struct type_reference *reference)
+static void print_location(struct ctf2_printer *printer, const char *key,
+                           const struct type_reference *reference)
 {
     struct json *json = &printer->json;
     const struct type *at = printer->roots[reference->root];
-    json_key(json, key);
-    json_object(json);
-    put_pair(json, "origin", ctf2_origins[reference->root]);
-    json_key(json, "path");
-    json_array(json);
+    json_write_key(json, key);
+    json_begin_object(json);
+    print_range(json, "origin", ctf2_origins[reference->root]);
+    json_write_key(json, "path");
+    json_begin_array(json);
     for (uint32_t i = 0; i < reference->names_n; i++) {
-        const struct type *around = at ? struct_with(at, reference->names[i]) : NULL;
+        const struct type *around = at ? find_struct_with_member(at, reference->names[i]) : NULL;
         const struct type_member *member =
-            around ? type_member_named(around, reference->names[i]) : NULL;
+            around ? type_find_member(around, reference->names[i]) : NULL;
         if (!member) {
             ctf2_print_refuse(printer, reference->names[i], "is referred to and is not there");
             break;
         }
-        bool is_shown = prints_shown(printer, around);
-        json_text(json, is_shown ? member->shown.p : member->name.p,
-                  is_shown ? member->shown.n : member->name.n);
+        bool is_shown = has_distinct_shown_names(printer, around);
+        json_write_text(json, is_shown ? member->shown.p : member->name.p,
+                        is_shown ? member->shown.n : member->name.n);
         at = member->type;
     }
-    json_array_end(json);
-    json_object_end(json);
+    json_end_array(json);
+    json_end_object(json);
 }
 
 /* --- Numbers --- */
 
-static void put_end(struct json *json, uint64_t x, bool is_signed)
+static void print_range_end(struct json *json, uint64_t x, bool is_signed)
 {
     if (is_signed)
-        json_i64(json, (int64_t)x);
+        json_write_i64(json, (int64_t)x);
     else
-        json_u64(json, x);
+        json_write_u64(json, x);
 }
 
-/* The ranges one after another, within an open array. */
-static void put_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
-                       bool is_signed)
+/* Prints ranges into an open array. */
+static void print_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
+                         bool is_signed)
 {
     for (uint32_t i = 0; i < n; i++) {
-        json_array(json);
-        put_end(json, ranges[i].low, is_signed);
-        put_end(json, ranges[i].high, is_signed);
-        json_array_end(json);
+        json_begin_array(json);
+        print_range_end(json, ranges[i].low, is_signed);
+        print_range_end(json, ranges[i].high, is_signed);
+        json_end_array(json);
     }
 }
 
-/* Labels of one name become one: for each, the next of its name, and whether it is the first. */
+/* Labels of the same name, linked into one: next label of the name, and whether it is the first. */
 struct chain {
     uint32_t next; /* index + 1, 0 = none */
     bool is_first;
@@ -160,28 +162,28 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Links labels of one name; NULL when memory is out. */
+/* Links labels of the same name. Returns NULL if memory is out. */
 static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
 {
-    struct pairmap last;
-    struct chain *chain = arena_take(&printer->scratch, labels->n * sizeof *chain);
+    struct pair_map last;
+    struct chain *chain = arena_alloc(&printer->scratch, labels->n * sizeof *chain);
     bool is_done = chain != NULL;
-    pairmap_init(&last, printer->description->alloc);
+    pair_map_init(&last, printer->description->alloc);
     for (uint32_t i = 0; i < labels->n && is_done; i++) {
         uint64_t hash = hash_bytes(labels->label[i].name.p, labels->label[i].name.n);
-        uint32_t *before = pairmap_get(&last, hash, 0);
+        uint32_t *before = pair_map_get(&last, hash, 0);
         bool is_again = before && same_text(labels->label[*before].name, labels->label[i].name);
         chain[i] = (struct chain){.is_first = !is_again};
         if (is_again)
             chain[*before].next = i + 1;
-        is_done = pairmap_put(&last, hash, 0, i);
+        is_done = pair_map_put(&last, hash, 0, i);
     }
-    pairmap_free(&last);
+    pair_map_free(&last);
     return is_done ? chain : NULL;
 }
 
-static void put_labels(struct ctf2_printer *printer, const char *key,
-                       const struct type_labels *labels)
+static void print_mappings(struct ctf2_printer *printer, const char *key,
+                           const struct type_labels *labels)
 {
     struct json *json = &printer->json;
     struct chain *chain = chain_labels(printer, labels);
@@ -189,25 +191,25 @@ static void put_labels(struct ctf2_printer *printer, const char *key,
         ctf2_print_run_out(printer);
         return;
     }
-    json_key(json, key);
-    json_object(json);
+    json_write_key(json, key);
+    json_begin_object(json);
     for (uint32_t i = 0; i < labels->n; i++) {
         const struct type_label *label = &labels->label[i];
         if (!chain[i].is_first || label->ranges_n == 0)
             continue;
-        json_key_text(json, label->name.p, label->name.n);
-        json_array(json);
+        json_write_key_text(json, label->name.p, label->name.n);
+        json_begin_array(json);
         for (uint32_t at = i + 1; at; at = chain[at - 1].next)
-            put_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
-                       labels->is_signed);
-        json_array_end(json);
+            print_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
+                         labels->is_signed);
+        json_end_array(json);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
-/* A role that CTF 2 has for this root and class; it has none for processors, and times need the
+/* Prints the role if CTF 2 has one for this root and class. It has none for CPUs, and times need a
  * clock. */
-static void put_role(struct ctf2_printer *printer, const struct type *type)
+static void print_role(struct ctf2_printer *printer, const struct type *type)
 {
     const struct ctf2_role *role =
         type->role ? ctf2_role_of((enum ctf_role)type->role, printer->root) : NULL;
@@ -220,89 +222,90 @@ static void put_role(struct ctf2_printer *printer, const struct type *type)
                           "is no unsigned integer");
         return;
     }
-    json_key(&printer->json, "roles");
-    json_array(&printer->json);
-    json_string(&printer->json, role->name);
-    json_array_end(&printer->json);
+    json_write_key(&printer->json, "roles");
+    json_begin_array(&printer->json);
+    json_write_string(&printer->json, role->name);
+    json_end_array(&printer->json);
 }
 
-static void put_integer(struct ctf2_printer *printer, const struct type *type)
+static void print_integer_class(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->base)
-        put_number(&printer->json, "preferred-display-base", type->base);
+        print_number_class(&printer->json, "preferred-display-base", type->base);
     if (type->labels)
-        put_labels(printer, type->kind == TYPE_FLAGS ? "flags" : "mappings", type->labels);
-    put_role(printer, type);
+        print_mappings(printer, type->kind == TYPE_FLAGS ? "flags" : "mappings", type->labels);
+    print_role(printer, type);
 }
 
-static void put_fixed(struct ctf2_printer *printer, const struct type *type)
+static void print_fixed_length_class(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     if (type->unit && !printer->shows)
         ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
-    put_number(json, "length", type->bits);
-    put_pair(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
+    print_number_class(json, "length", type->bits);
+    print_range(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
     if (type->is_reversed)
-        put_pair(json, "bit-order", type->is_big_endian ? "first-to-last" : "last-to-first");
+        print_range(json, "bit-order", type->is_big_endian ? "first-to-last" : "last-to-first");
     if (type->align)
-        put_number(json, "alignment", UINT64_C(1) << type->align);
-    put_integer(printer, type);
+        print_number_class(json, "alignment", UINT64_C(1) << type->align);
+    print_integer_class(printer, type);
 }
 
 /* --- Text, blobs, arrays --- */
 
-/* The length in a member of the same structure. */
-static void put_length_before(struct ctf2_printer *printer)
+/* Prints the location of a length that is a member of the same structure. */
+static void print_length_location(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
-    json_key(json, "length-field-location");
-    json_object(json);
-    json_key(json, "path");
-    json_array(json);
-    json_text(json, printer->length.p, printer->length.n);
-    json_array_end(json);
-    json_object_end(json);
+    json_write_key(json, "length-field-location");
+    json_begin_object(json);
+    json_write_key(json, "path");
+    json_begin_array(json);
+    json_write_text(json, printer->length.p, printer->length.n);
+    json_end_array(json);
+    json_end_object(json);
     printer->length = (ttr_text){NULL, 0};
 }
 
-static void put_length(struct ctf2_printer *printer, const struct type *type)
+static void print_length(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->has_inline_length && printer->length.n)
-        put_length_before(printer);
+        print_length_location(printer);
     else if (type->has_inline_length)
         ctf2_print_refuse(printer, type->name, "has its length right before its elements");
     else if (type->reference.names_n)
-        put_location(printer, "length-field-location", &type->reference);
+        print_location(printer, "length-field-location", &type->reference);
     else
-        put_number(&printer->json, "length", type->count);
+        print_number_class(&printer->json, "length", type->count);
 }
 
-static void put_text(struct ctf2_printer *printer, const struct type *type)
+static void print_text_class(struct ctf2_printer *printer, const struct type *type)
 {
     static const char *const words[] = {NULL,       NULL,       NULL,      "utf-16le",
                                         "utf-16be", "utf-32le", "utf-32be"};
     if (type->align != 3)
         ctf2_print_refuse(printer, type->name, "is text that is not aligned to bytes");
     if (type->kind == TYPE_TEXT)
-        put_length(printer, type);
+        print_length(printer, type);
     if (words[type->encoding])
-        put_pair(&printer->json, "encoding", words[type->encoding]);
+        print_range(&printer->json, "encoding", words[type->encoding]);
 }
 
-static void put_blob(struct ctf2_printer *printer, const struct type *type)
+static void print_blob(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->align != 3)
         ctf2_print_refuse(printer, type->name, "is a blob that is not aligned to bytes");
-    put_length(printer, type);
+    print_length(printer, type);
     if (type->media_type.n) {
-        json_key(&printer->json, "media-type");
-        json_text(&printer->json, type->media_type.p, type->media_type.n);
+        json_write_key(&printer->json, "media-type");
+        json_write_text(&printer->json, type->media_type.p, type->media_type.n);
     }
-    put_role(printer, type);
+    print_role(printer, type);
 }
 
-/* Structures of v1.1 are aligned as their bitfields' units, and headers as words. */
-static uint8_t align_of(const struct ctf2_printer *printer, const struct type *type)
+/* Returns the alignment: structures of RFC v1.1 are aligned like the units of their bitfields,
+ * headers like words. */
+static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct type *type)
 {
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -312,31 +315,31 @@ static uint8_t align_of(const struct ctf2_printer *printer, const struct type *t
                : type->minimum_align;
 }
 
-static void put_minimum(struct ctf2_printer *printer, const struct type *type)
+static void print_minimum_align(struct ctf2_printer *printer, const struct type *type)
 {
-    const uint8_t align = align_of(printer, type);
-    if (align && !type->has_inline_length) /* whose length it is that is aligned */
-        put_number(&printer->json, "minimum-alignment", UINT64_C(1) << align);
+    const uint8_t align = printed_align_of(printer, type);
+    if (align && !type->has_inline_length) /* otherwise the length is aligned */
+        print_number_class(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
-static void put_array(struct ctf2_printer *printer, const struct type *type)
+static void print_array(struct ctf2_printer *printer, const struct type *type)
 {
-    put_minimum(printer, type);
-    put_length(printer, type);
-    json_key(&printer->json, "element-field-class");
+    print_minimum_align(printer, type);
+    print_length(printer, type);
+    json_write_key(&printer->json, "element-field-class");
     ctf2_print_class(printer, type->element);
 }
 
 /* --- What holds others --- */
 
-/* A name for the length of a member: its own, else that of the member and "_length", with a number
- * where others are called so. */
-static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names,
-                            const struct type *type, ttr_text name)
+/* Chooses a name for a length member: its own, else that of the sequence and "_length", with a
+ * number if the name is used. */
+static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_names *names,
+                                   const struct type *type, ttr_text name)
 {
     const size_t room = name.n + sizeof "_length_4294967295";
-    ttr_text *made = arena_take(&printer->scratch, sizeof *made);
-    char *text = arena_take(&printer->scratch, room);
+    ttr_text *made = arena_alloc(&printer->scratch, sizeof *made);
+    char *text = arena_alloc(&printer->scratch, room);
     if (!made || !text) {
         ctf2_print_run_out(printer);
         return (ttr_text){"", 0};
@@ -349,26 +352,27 @@ static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *nam
     return *made;
 }
 
-/* The length of a sequence as a member, which is aligned as the sequence. */
-static void put_length_member(struct ctf2_printer *printer, const struct type *type, ttr_text name)
+/* Prints the length of a sequence as a member with the sequence's alignment. */
+static void print_length_member(struct ctf2_printer *printer, const struct type *type,
+                                ttr_text name)
 {
     struct json *json = &printer->json;
     struct type length = *type->length_type;
     length.name = (ttr_text){NULL, 0};
     length.align = type->minimum_align > length.align ? type->minimum_align : length.align;
-    json_object(json);
-    json_key(json, "name");
-    json_text(json, name.p, name.n);
-    json_key(json, "field-class");
+    json_begin_object(json);
+    json_write_key(json, "name");
+    json_write_text(json, name.p, name.n);
+    json_write_key(json, "field-class");
     ctf2_print_class(printer, &length);
-    json_object_end(json);
+    json_end_object(json);
     printer->length = name;
 }
 
-/* Lengths that are stored right before the elements, as members; false where there are none, or
- * they cannot be said. */
-static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown,
-                          struct ctf2_names *names)
+/* Prints lengths that are stored before the elements as members. Returns false if it has none, or
+ * they cannot be expressed. */
+static bool print_inner_lengths(struct ctf2_printer *printer, const struct type *type,
+                                bool is_shown, struct ctf2_names *names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -384,73 +388,74 @@ static bool begin_lengths(struct ctf2_printer *printer, const struct type *type,
     return true;
 }
 
-static void put_struct(struct ctf2_printer *printer, const struct type *type)
+static void print_structure(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     struct ctf2_names names;
-    bool is_shown = prints_shown(printer, type),
-         has_lengths = begin_lengths(printer, type, is_shown, &names);
-    put_minimum(printer, type);
-    json_key(json, "member-classes");
-    json_array(json);
+    bool is_shown = has_distinct_shown_names(printer, type),
+         has_lengths = print_inner_lengths(printer, type, is_shown, &names);
+    print_minimum_align(printer, type);
+    json_write_key(json, "member-classes");
+    json_begin_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (has_lengths && member->type->has_inline_length)
-            put_length_member(printer, member->type,
-                              name_length(printer, &names, member->type,
-                                          is_shown ? member->shown : member->name));
-        json_object(json);
-        put_name(json, member, is_shown);
-        json_key(json, "field-class");
+            print_length_member(printer, member->type,
+                                choose_length_name(printer, &names, member->type,
+                                                   is_shown ? member->shown : member->name));
+        json_begin_object(json);
+        print_member_name(json, member, is_shown);
+        json_write_key(json, "field-class");
         ctf2_print_class(printer, member->type);
-        json_object_end(json);
+        json_end_object(json);
     }
-    json_array_end(json);
+    json_end_array(json);
 }
 
-static void put_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
-                                uint32_t n, bool is_signed)
+static void print_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
+                                  uint32_t n, bool is_signed)
 {
-    json_key(&printer->json, "selector-field-ranges");
-    json_array(&printer->json);
-    put_ranges(&printer->json, ranges, n, is_signed);
-    json_array_end(&printer->json);
+    json_write_key(&printer->json, "selector-field-ranges");
+    json_begin_array(&printer->json);
+    print_ranges(&printer->json, ranges, n, is_signed);
+    json_end_array(&printer->json);
 }
 
-static void put_optional(struct ctf2_printer *printer, const struct type *type)
+static void print_optional(struct ctf2_printer *printer, const struct type *type)
 {
-    put_location(printer, "selector-field-location", &type->reference);
+    print_location(printer, "selector-field-location", &type->reference);
     if (type->ranges_n)
-        put_selector_ranges(printer, type->ranges, type->ranges_n, type->is_selector_signed);
-    json_key(&printer->json, "field-class");
+        print_selector_ranges(printer, type->ranges, type->ranges_n, type->is_selector_signed);
+    json_write_key(&printer->json, "field-class");
     ctf2_print_class(printer, type->element);
 }
 
-/* Options that nothing selects are left out: CTF 2 wants ranges, and no value is lost. */
-static void put_variant(struct ctf2_printer *printer, const struct type *type)
+/* Prints a variant. Options without selector values are dropped: CTF 2 requires ranges, and no
+ * value is lost. */
+static void print_variant(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    bool is_shown = prints_shown(printer, type), overlaps = false, is_empty = true;
+    bool is_shown = has_distinct_shown_names(printer, type), overlaps = false, is_empty = true;
     uint64_t value;
-    if (ctf2_find_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
+    if (ctf2_find_option_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
         ctf2_print_run_out(printer);
-    put_location(printer, "selector-field-location", &type->reference);
-    json_key(json, "options");
-    json_array(json);
+    print_location(printer, "selector-field-location", &type->reference);
+    json_write_key(json, "options");
+    json_begin_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *option = &type->members[i];
         if (option->ranges_n == 0)
             continue;
         is_empty = false;
-        json_object(json);
+        json_begin_object(json);
         if (option->name.n)
-            put_name(json, option, is_shown);
-        put_selector_ranges(printer, option->ranges, option->ranges_n, type->is_selector_signed);
-        json_key(json, "field-class");
+            print_member_name(json, option, is_shown);
+        print_selector_ranges(printer, option->ranges, option->ranges_n, type->is_selector_signed);
+        json_write_key(json, "field-class");
         ctf2_print_class(printer, option->type);
-        json_object_end(json);
+        json_end_object(json);
     }
-    json_array_end(json);
+    json_end_array(json);
     if (overlaps || is_empty)
         ctf2_print_refuse(printer, type->name,
                           overlaps ? "is a variant with a value that selects two options"
@@ -460,62 +465,64 @@ static void put_variant(struct ctf2_printer *printer, const struct type *type)
 /* --- All of them --- */
 
 struct class_word {
-    const char *word, *dynamic; /* the second where it has a location for its length */
+    /* `dynamic`: name of the class if the length is given by a location */
+    const char *word, *dynamic;
     void (*put)(struct ctf2_printer *printer, const struct type *type);
 };
 
 static const struct class_word classes[TYPE_KIND_COUNT] = {
-    [TYPE_BITS] = {"fixed-length-bit-array", NULL, put_fixed},
-    [TYPE_BOOL] = {"fixed-length-boolean", NULL, put_fixed},
-    [TYPE_UINT] = {"fixed-length-unsigned-integer", NULL, put_fixed},
-    [TYPE_INT] = {"fixed-length-signed-integer", NULL, put_fixed},
-    [TYPE_FLAGS] = {"fixed-length-bit-map", NULL, put_fixed},
-    [TYPE_FLOAT] = {"fixed-length-floating-point-number", NULL, put_fixed},
-    [TYPE_VAR_UINT] = {"variable-length-unsigned-integer", NULL, put_integer},
-    [TYPE_VAR_INT] = {"variable-length-signed-integer", NULL, put_integer},
-    [TYPE_STRING] = {"null-terminated-string", NULL, put_text},
-    [TYPE_TEXT] = {"static-length-string", "dynamic-length-string", put_text},
-    [TYPE_BLOB] = {"static-length-blob", "dynamic-length-blob", put_blob},
-    [TYPE_STRUCT] = {"structure", NULL, put_struct},
-    [TYPE_ARRAY] = {"static-length-array", NULL, put_array},
-    [TYPE_SEQUENCE] = {"dynamic-length-array", "dynamic-length-array", put_array},
-    [TYPE_OPTIONAL] = {"optional", NULL, put_optional},
-    [TYPE_VARIANT] = {"variant", NULL, put_variant},
+    [TYPE_BITS] = {"fixed-length-bit-array", NULL, print_fixed_length_class},
+    [TYPE_BOOL] = {"fixed-length-boolean", NULL, print_fixed_length_class},
+    [TYPE_UINT] = {"fixed-length-unsigned-integer", NULL, print_fixed_length_class},
+    [TYPE_INT] = {"fixed-length-signed-integer", NULL, print_fixed_length_class},
+    [TYPE_FLAGS] = {"fixed-length-bit-map", NULL, print_fixed_length_class},
+    [TYPE_FLOAT] = {"fixed-length-floating-point-number", NULL, print_fixed_length_class},
+    [TYPE_VAR_UINT] = {"variable-length-unsigned-integer", NULL, print_integer_class},
+    [TYPE_VAR_INT] = {"variable-length-signed-integer", NULL, print_integer_class},
+    [TYPE_STRING] = {"null-terminated-string", NULL, print_text_class},
+    [TYPE_TEXT] = {"static-length-string", "dynamic-length-string", print_text_class},
+    [TYPE_BLOB] = {"static-length-blob", "dynamic-length-blob", print_blob},
+    [TYPE_STRUCT] = {"structure", NULL, print_structure},
+    [TYPE_ARRAY] = {"static-length-array", NULL, print_array},
+    [TYPE_SEQUENCE] = {"dynamic-length-array", "dynamic-length-array", print_array},
+    [TYPE_OPTIONAL] = {"optional", NULL, print_optional},
+    [TYPE_VARIANT] = {"variant", NULL, print_variant},
 };
 
-/* A UUID that TSDL stores as an array of 16 bytes. */
+/* Reports whether a type is a UUID as TSDL stores it: an array of 16 bytes. */
 static bool is_uuid_array(const struct type *type)
 {
     return type->kind == TYPE_ARRAY && type->role == CTF_ROLE_UUID && type->count == 16 &&
            type->align == 3 && type->element->bits == 8;
 }
 
-static void put_class(struct ctf2_printer *printer, const struct type *type)
+static void print_class_body(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
     if (type->has_inline_length && printer->shows &&
-        printer->length.n == 0) { /* no member of a structure: it becomes one */
+        printer->length.n == 0) { /* not a member of a structure: prints a structure around it */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
-        put_class(printer, &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
+        print_class_body(printer,
+                         &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
         return;
     }
-    json_object(json);
+    json_begin_object(json);
     if (!class->word || printer->status != TTR_OK)
         ctf2_print_refuse(printer, type->name, "has no class");
     else {
         bool is_dynamic = class->dynamic && (type->reference.names_n || type->has_inline_length);
-        put_pair(json, "type", is_dynamic ? class->dynamic : class->word);
+        print_range(json, "type", is_dynamic ? class->dynamic : class->word);
         class->put(printer, type);
     }
-    json_object_end(json);
+    json_end_object(json);
 }
 
-/* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of
- * types. */
+/* Reports whether a type means the same wherever it is used. The nesting of types limits the
+ * recursion. */
 static bool is_context_free(const struct type *type)
 {
     if (type->role || type->reference.names_n || type->has_inline_length)
@@ -528,45 +535,45 @@ static bool is_context_free(const struct type *type)
     return true;
 }
 
-static bool is_alias(const struct ctf2_printer *printer, const struct type *type)
+static bool is_alias_name(const struct ctf2_printer *printer, const struct type *type)
 {
     return type->name.n &&
-           pairmap_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
+           pair_map_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
 }
 
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
 {
-    if (is_alias(printer, type))
-        json_text(&printer->json, type->name.p, type->name.n);
+    if (is_alias_name(printer, type))
+        json_write_text(&printer->json, type->name.p, type->name.n);
     else
-        put_class(printer, type);
+        print_class_body(printer, type);
 }
 
-/* One alias, once what is inside it has its own. */
-static void put_alias(struct ctf2_printer *printer, const struct type *type)
+/* Prints one alias, after the aliases inside it. */
+static void print_alias(struct ctf2_printer *printer, const struct type *type)
 {
     uint64_t hash = hash_bytes(type->name.p, type->name.n);
-    if (pairmap_get(&printer->names, hash, 0) || !is_context_free(type))
+    if (pair_map_get(&printer->names, hash, 0) || !is_context_free(type))
         return;
     ctf2_print_begin(printer, "field-class-alias");
-    json_key(&printer->json, "name");
-    json_text(&printer->json, type->name.p, type->name.n);
-    json_key(&printer->json, "field-class");
-    put_class(printer, type);
+    json_write_key(&printer->json, "name");
+    json_write_text(&printer->json, type->name.p, type->name.n);
+    json_write_key(&printer->json, "field-class");
+    print_class_body(printer, type);
     ctf2_print_end(printer);
-    if (!pairmap_put(&printer->names, hash, 0, 1) ||
-        !pairmap_put(&printer->aliases, hash, (uintptr_t)type, 1))
+    if (!pair_map_put(&printer->names, hash, 0, 1) ||
+        !pair_map_put(&printer->aliases, hash, (uintptr_t)type, 1))
         ctf2_print_run_out(printer);
 }
 
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type)
 {
-    if (!type || is_alias(printer, type))
+    if (!type || is_alias_name(printer, type))
         return;
     if (type->element && !is_uuid_array(type))
         ctf2_print_aliases(printer, type->element);
     for (uint32_t i = 0; i < type->members_n; i++)
         ctf2_print_aliases(printer, type->members[i].type);
     if (type->name.n)
-        put_alias(printer, type);
+        print_alias(printer, type);
 }

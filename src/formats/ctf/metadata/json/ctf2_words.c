@@ -1,5 +1,5 @@
-/* Tables of words, and the two questions that reading and printing both ask: do names come twice,
- * do options overlap. */
+/* Tables of words, and the checks used by parser and printer: repeated names and overlapping
+ * options. */
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
 #include <string.h>
@@ -39,12 +39,12 @@ static const char *const log_levels[] = {
 #define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
 
 struct option_range {
-    uint64_t low, high; /* moved so that they compare as unsigned */
+    uint64_t low, high; /* shifted so that they compare as unsigned */
     uint32_t option;
 };
 
-/* Heap sort by the lower end: no memory, and no text makes it slow. */
-static void sift(struct option_range *heap, size_t root, size_t n)
+/* Heap sort by the lower end: no memory, and O(n log n) for every input. */
+static void sift_range_down(struct option_range *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
         child += child + 1 < n && heap[child].low < heap[child + 1].low;
@@ -59,12 +59,12 @@ static void sift(struct option_range *heap, size_t root, size_t n)
 static void sort_ranges(struct option_range *heap, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift(heap, i, n);
+        sift_range_down(heap, i, n);
     for (size_t left = n; left-- > 1;) {
         struct option_range last = heap[left];
         heap[left] = heap[0];
         heap[0] = last;
-        sift(heap, 0, left);
+        sift_range_down(heap, 0, left);
     }
 }
 
@@ -106,7 +106,7 @@ bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n)
     names->slots_n = 4;
     while (names->slots_n < 2 * n)
         names->slots_n *= 2;
-    names->slots = arena_take(arena, names->slots_n * sizeof *names->slots);
+    names->slots = arena_alloc(arena, names->slots_n * sizeof *names->slots);
     if (names->slots)
         memset(names->slots, 0, names->slots_n * sizeof *names->slots);
     return names->slots != NULL;
@@ -122,14 +122,14 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
     return true;
 }
 
-/* All ranges of all options; NULL when memory is out. */
+/* Collects the ranges of all options. Returns NULL if memory is out. */
 static struct option_range *collect_ranges(const struct type *variant, struct arena *arena,
                                            size_t *n)
 {
     *n = 0;
     for (uint32_t i = 0; i < variant->members_n; i++)
         *n += variant->members[i].ranges_n;
-    struct option_range *ranges = arena_take(arena, *n * sizeof *ranges), *to = ranges;
+    struct option_range *ranges = arena_alloc(arena, *n * sizeof *ranges), *to = ranges;
     uint64_t turn = variant->is_selector_signed ? UINT64_C(1) << 63 : 0;
     for (uint32_t i = 0; i < variant->members_n && ranges; i++)
         for (uint32_t j = 0; j < variant->members[i].ranges_n; j++) {
@@ -139,8 +139,8 @@ static struct option_range *collect_ranges(const struct type *variant, struct ar
     return ranges;
 }
 
-ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bool *overlaps,
-                             uint64_t *value)
+ttr_status ctf2_find_option_overlap(const struct type *variant, struct arena *arena, bool *overlaps,
+                                    uint64_t *value)
 {
     size_t n;
     struct option_range *ranges = collect_ranges(variant, arena, &n);
@@ -148,7 +148,7 @@ ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bo
     if (!ranges)
         return TTR_E_NOMEM;
     sort_ranges(ranges, n);
-    /* The range that reaches farthest so far; ranges of one option may overlap. */
+    /* Range with the greatest end so far; ranges of one option may overlap. */
     struct option_range reach = {0, 0, 0};
     for (size_t i = 0; i < n && !*overlaps; i++) {
         *overlaps = i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option;

@@ -1,14 +1,14 @@
-/* Declarations of types: `type NAME { parent = P; attribute = value; }` and its kin, read into
- * attributes (4).
+/* Type declarations of RFC v1.1: `type NAME { parent = P; attribute = value; }` and similar forms,
+ * parsed into sets of attributes (section 4).
  *
- * The order of attributes does not matter: what the parent states is taken over at the end, for
- * those not stated.  Names are declared before they are used.  The built-in types are uintN_t and
- * intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct,
- * array, sequence and string. */
+ * The order of attributes does not matter: attributes of the parent that are not stated are
+ * inherited at the end. Names are declared before their uses. Built-in types are uintN_t and intN_t
+ * for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct, array,
+ * sequence and string. */
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/keymap.h"
+#include "base/key_map.h"
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #define LABELS_FIRST 8u
@@ -39,8 +39,8 @@ bool rfc11_is_root_name(ttr_text name)
     return false;
 }
 
-/* N of uintN_t or intN_t, 1 to 64; 0 for other names. */
-static uint32_t width_of_name(ttr_text name, bool *is_signed)
+/* Returns N of uintN_t or intN_t, 1 to 64; 0 for other names. */
+static uint32_t parse_integer_name(ttr_text name, bool *is_signed)
 {
     uint32_t bits = 0;
     if (is_text(name, "uint")) {
@@ -60,8 +60,8 @@ static uint32_t width_of_name(ttr_text name, bool *is_signed)
     return bits <= 64 ? bits : 0;
 }
 
-/* Fills in a built-in type of this name; false when there is none. */
-static bool built_in(ttr_text name, struct rfc11_declaration *d)
+/* Initialises the declaration of a built-in type. Returns false if there is none of this name. */
+static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
 {
     *d = (struct rfc11_declaration){.name = name, .is_built_in = true};
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
@@ -72,31 +72,30 @@ static bool built_in(ttr_text name, struct rfc11_declaration *d)
             d->wants_unit = roots[i].wants_unit;
             return true;
         }
-    d->size = width_of_name(name, &d->is_signed);
+    d->size = parse_integer_name(name, &d->is_signed);
     d->kind = RFC11_INTEGER;
     d->given = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
     return d->size != 0;
 }
 
-/* The declaration of that name, NULL when there is none or memory is out (then refused).  A
- * built-in one is remembered from its first use on, so that it cannot be declared anew behind that.
- */
+/* Returns the declaration of a name; NULL if there is none or memory is out (recorded). A built-in
+ * type is declared at its first use, so that it cannot be declared again later. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
     struct rfc11_declaration *d = rfc11_names_get(&parser->state->types, name), found;
-    if (d || !built_in(name, &found))
+    if (d || !init_built_in_type(name, &found))
         return d;
     found.name.p = arena_copy(arena, name.p, name.n);
-    d = arena_take(arena, sizeof *d);
+    d = arena_alloc(arena, sizeof *d);
     if (!d || !found.name.p) {
-        (void)rfc11_refuse_memory(&parser->lexer);
+        (void)rfc11_fail_memory(&parser->lexer);
         return NULL;
     }
     *d = found;
     if (rfc11_names_put(&parser->state->types, arena, d->name, d))
         return d;
-    (void)rfc11_refuse_memory(&parser->lexer);
+    (void)rfc11_fail_memory(&parser->lexer);
     return NULL;
 }
 
@@ -104,29 +103,29 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
 
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d);
 
-/* A type where one is used or derived from: a name, or `type { ... }`. */
+/* Parses a type that is used or derived from: a name, or `type { ... }`. */
 static struct rfc11_declaration *parse_type_use(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     bool is_abstract = rfc11_is_word(lexer, "abstract_type");
     if (!is_abstract && !rfc11_is_word(lexer, "type")) {
         if (lexer->token.kind != RFC11_WORD) {
-            (void)rfc11_expected(lexer, "a type: a name, or type { ... }");
+            (void)rfc11_fail_expected(lexer, "a type: a name, or type { ... }");
             return NULL;
         }
         struct rfc11_token name = lexer->token;
         struct rfc11_declaration *d = find_type(parser, name.text);
         if (!d && lexer->status == TTR_OK)
-            (void)rfc11_refuse(lexer, name.at, "no type of this name was declared up to here");
-        return d && rfc11_next(lexer) ? d : NULL;
+            (void)rfc11_fail_at(lexer, name.at, "no type of this name was declared up to here");
+        return d && rfc11_next_token(lexer) ? d : NULL;
     }
-    struct rfc11_declaration *d = arena_take(lexer->arena, sizeof *d);
+    struct rfc11_declaration *d = arena_alloc(lexer->arena, sizeof *d);
     if (!d) {
-        (void)rfc11_refuse_memory(lexer);
+        (void)rfc11_fail_memory(lexer);
         return NULL;
     }
     *d = (struct rfc11_declaration){.is_abstract = is_abstract};
-    return rfc11_next(lexer) && parse_body(parser, d) ? d : NULL;
+    return rfc11_next_token(lexer) && parse_body(parser, d) ? d : NULL;
 }
 
 struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
@@ -136,16 +135,17 @@ struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
     return d ? rfc11_make_type(parser, d, at) : NULL;
 }
 
-/* A number of bits that must be a power of two. */
-static bool take_power(struct rfc11_parser *parser, uint32_t least, uint32_t most, uint32_t *bits)
+/* Parses a number of bits that must be a power of two. */
+static bool parse_power_of_two(struct rfc11_parser *parser, uint32_t least, uint32_t most,
+                               uint32_t *bits)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of bits"))
         return false;
     if (number.is_negative || number.value < least || number.value > most ||
         (number.value & (number.value - 1)) != 0)
-        return rfc11_refuse(&parser->lexer, number.at,
-                            "expected a power of two from %u to %u, in bits", least, most);
+        return rfc11_fail_at(&parser->lexer, number.at,
+                             "expected a power of two from %u to %u, in bits", least, most);
     *bits = (uint32_t)number.value;
     return true;
 }
@@ -158,12 +158,12 @@ static bool parse_parent(struct rfc11_parser *parser, struct rfc11_declaration *
 
 static bool parse_align(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return take_power(parser, 1, 1u << TYPE_ALIGN_MAX, &d->align);
+    return parse_power_of_two(parser, 1, 1u << TYPE_ALIGN_MAX, &d->align);
 }
 
 static bool parse_unit_size(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return take_power(parser, 8, 64, &d->unit_size);
+    return parse_power_of_two(parser, 8, 64, &d->unit_size);
 }
 
 static bool parse_byte_order(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -172,46 +172,46 @@ static bool parse_byte_order(struct rfc11_parser *parser, struct rfc11_declarati
     bool is_native = rfc11_is_word(lexer, "native");
     bool is_big = rfc11_is_word(lexer, "be") || rfc11_is_word(lexer, "network");
     if (!is_native && !is_big && !rfc11_is_word(lexer, "le"))
-        return rfc11_expected(lexer, "native, network, be or le");
+        return rfc11_fail_expected(lexer, "native, network, be or le");
     d->is_big_endian = is_native ? parser->description->is_big_endian : is_big;
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }
 
 static bool parse_size(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of bits"))
         return false;
     if (number.is_negative || number.value < 1 || number.value > 64)
-        return rfc11_refuse(&parser->lexer, number.at, "expected a size from 1 to 64 bits");
+        return rfc11_fail_at(&parser->lexer, number.at, "expected a size from 1 to 64 bits");
     d->size = (uint32_t)number.value;
     return true;
 }
 
 static bool parse_signed(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_bool(parser, &d->is_signed);
+    return rfc11_parse_bool(parser, &d->is_signed);
 }
 
 static bool parse_float(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_bool(parser, &d->is_float);
+    return rfc11_parse_bool(parser, &d->is_float);
 }
 
 static bool parse_length_field(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return rfc11_take_name(&parser->lexer, &d->length_field,
-                           "the name of a field before the sequence");
+    return rfc11_parse_name(&parser->lexer, &d->length_field,
+                            "the name of a field before the sequence");
 }
 
 static bool parse_base(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a base"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a base"))
         return false;
     if (number.is_negative ||
         (number.value != 2 && number.value != 8 && number.value != 10 && number.value != 16))
-        return rfc11_refuse(&parser->lexer, number.at, "expected the base 2, 8, 10 or 16");
+        return rfc11_fail_at(&parser->lexer, number.at, "expected the base 2, 8, 10 or 16");
     d->base = (uint8_t)number.value;
     return true;
 }
@@ -221,19 +221,19 @@ static bool parse_encoding(struct rfc11_parser *parser, struct rfc11_declaration
     struct rfc11_lexer *lexer = &parser->lexer;
     bool is_ascii = rfc11_is_word(lexer, "ASCII") || rfc11_is_word(lexer, "ascii");
     if (!is_ascii && !rfc11_is_word(lexer, "UTF8") && !rfc11_is_word(lexer, "utf8"))
-        return rfc11_expected(lexer, "UTF8 or ASCII");
+        return rfc11_fail_expected(lexer, "UTF8 or ASCII");
     d->encoding = is_ascii ? ENCODING_ASCII : ENCODING_UTF8;
-    return rfc11_next(lexer);
+    return rfc11_next_token(lexer);
 }
 
 static bool parse_length(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_token number;
-    if (!rfc11_take_number(&parser->lexer, &number, "a number of elements"))
+    if (!rfc11_parse_number(&parser->lexer, &number, "a number of elements"))
         return false;
     d->length = number.value;
     return !number.is_negative ||
-           rfc11_refuse(&parser->lexer, number.at, "an array cannot have fewer than no elements");
+           rfc11_fail_at(&parser->lexer, number.at, "an array cannot have fewer than no elements");
 }
 
 static bool parse_element(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -249,67 +249,69 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
     if (!d->length_type)
         return false;
     return d->length_type->type.kind == TYPE_UINT ||
-           rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
+           rfc11_fail_at(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
-/* --- Lists: { { a, b }, { c, d } }, with the liberties the RFC takes itself: [ for {, no comma
- * between items, one behind the last --- */
+/* --- Lists: { { a, b }, { c, d } }; like in the RFC's examples, [ may replace {, and commas
+ * between items may be missing or follow the last item --- */
 
 static bool open_list(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[') ? rfc11_next(lexer)
-                                                                  : rfc11_expected(lexer, "'{'");
+    return rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '[')
+               ? rfc11_next_token(lexer)
+               : rfc11_fail_expected(lexer, "'{'");
 }
 
-static bool at_list_end(const struct rfc11_parser *parser)
+static bool is_at_list_end(const struct rfc11_parser *parser)
 {
     return rfc11_is_mark(&parser->lexer, '}') || rfc11_is_mark(&parser->lexer, ']');
 }
 
 static bool skip_comma(struct rfc11_parser *parser)
 {
-    return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next(&parser->lexer);
+    return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next_token(&parser->lexer);
 }
 
-/* Closes an item or list. */
+/* Parses the end of an item or list. */
 static bool close_list(struct rfc11_parser *parser)
 {
-    return at_list_end(parser) ? rfc11_next(&parser->lexer) : rfc11_expected(&parser->lexer, "'}'");
+    return is_at_list_end(parser) ? rfc11_next_token(&parser->lexer)
+                                  : rfc11_fail_expected(&parser->lexer, "'}'");
 }
 
-/* Room for one more in a list that grows in the arena by doubling; NULL when memory is out. */
-static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
+/* Doubles a list in the arena if it is full. Returns NULL if memory is out. */
+static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
         return list;
     uint32_t capacity = n ? 2 * n : LABELS_FIRST;
     void *grown =
-        n < UINT32_MAX / 2 ? arena_take(&parser->description->arena, capacity * size) : NULL;
+        n < UINT32_MAX / 2 ? arena_alloc(&parser->description->arena, capacity * size) : NULL;
     if (grown && n)
         memcpy(grown, list, n * size);
     if (!grown)
-        (void)rfc11_refuse_memory(&parser->lexer);
+        (void)rfc11_fail_memory(&parser->lexer);
     return grown;
 }
 
-/* Room for one more range; nearly all labels have one. */
-static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges,
-                                      uint32_t n)
+/* Makes room for one more range; almost all labels have one. */
+static struct type_range *reserve_range(struct rfc11_parser *parser, struct type_range *ranges,
+                                        uint32_t n)
 {
     if (n & (n - 1))
         return ranges;
-    struct type_range *grown = n < UINT32_MAX / 2 ? arena_take(&parser->description->arena,
-                                                               (n ? 2 * n : 1) * sizeof *grown)
+    struct type_range *grown = n < UINT32_MAX / 2 ? arena_alloc(&parser->description->arena,
+                                                                (n ? 2 * n : 1) * sizeof *grown)
                                                   : NULL;
     if (grown && n)
         memcpy(grown, ranges, n * sizeof *grown);
     return grown;
 }
 
-/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is
- * not known yet, so none goes on where either kind of them ends. */
-static bool add_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
+/* Adds a value to a label, extending its last range if adjacent. The sign of numbers is not known
+ * yet, so ranges never continue past the maximum of either sign. */
+static bool add_label_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
     struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
                       *last = label->ranges_n ? &ranges[label->ranges_n - 1] : NULL;
@@ -319,41 +321,42 @@ static bool add_value(struct rfc11_parser *parser, struct type_label *label, uin
         last->high = value;
         return true;
     }
-    ranges = grow_ranges(parser, ranges, label->ranges_n);
+    ranges = reserve_range(parser, ranges, label->ranges_n);
     if (!ranges)
-        return rfc11_refuse_memory(&parser->lexer);
+        return rfc11_fail_memory(&parser->lexer);
     ranges[label->ranges_n++] = (struct type_range){.low = value, .high = value};
     label->ranges = ranges;
     return true;
 }
 
-/* The label of that name, made when new; NULL when memory is out. */
-static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                                   struct keymap *seen, ttr_text name)
+/* Returns the label of that name, adding it if it is new. Returns NULL if memory is out. */
+static struct type_label *find_or_add_label(struct rfc11_parser *parser,
+                                            struct rfc11_declaration *d, struct key_map *seen,
+                                            ttr_text name)
 {
     const uint64_t key = hash_bytes(name.p, name.n);
-    const uint32_t *index = keymap_get(seen, key);
+    const uint32_t *index = key_map_get(seen, key);
     if (index && d->labels[*index].name.n == name.n &&
         memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
         return &d->labels[*index];
-    struct type_label *labels = grow_list(parser, d->labels, d->labels_n, sizeof *labels);
+    struct type_label *labels = reserve_list_item(parser, d->labels, d->labels_n, sizeof *labels);
     if (!labels)
         return NULL;
     d->labels = labels;
     d->labels[d->labels_n] = (struct type_label){.name = name};
-    if (!index && !keymap_put(seen, key, d->labels_n)) {
-        (void)rfc11_refuse_memory(&parser->lexer);
+    if (!index && !key_map_put(seen, key, d->labels_n)) {
+        (void)rfc11_fail_memory(&parser->lexer);
         return NULL;
     }
     return &d->labels[d->labels_n++];
 }
 
-static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen,
-                      const struct rfc11_token *number, ttr_text name)
+static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d,
+                      struct key_map *seen, const struct rfc11_token *number, ttr_text name)
 {
-    struct type_label *label = label_of(parser, d, seen, name);
+    struct type_label *label = find_or_add_label(parser, d, seen, name);
     uint64_t value = number->is_negative ? 0 - number->value : number->value;
-    if (!label || !add_value(parser, label, value))
+    if (!label || !add_label_value(parser, label, value))
         return false;
     if (number->is_negative && (int64_t)value < (int64_t)d->least) {
         d->least = value;
@@ -365,18 +368,18 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
     return true;
 }
 
-/* A label that comes again has several values. */
+/* Parses entries of a map; a repeated label has several values. */
 static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct keymap *seen)
+                          struct key_map *seen)
 {
     struct rfc11_token number;
     ttr_text name;
     if (!open_list(parser))
         return false;
-    for (; !at_list_end(parser); d->entries++)
-        if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") ||
-            !rfc11_take_mark(&parser->lexer, ',') ||
-            !rfc11_take_name(&parser->lexer, &name, "a string") ||
+    for (; !is_at_list_end(parser); d->entries++)
+        if (!open_list(parser) || !rfc11_parse_number(&parser->lexer, &number, "a value") ||
+            !rfc11_expect_mark(&parser->lexer, ',') ||
+            !rfc11_parse_name(&parser->lexer, &name, "a string") ||
             !add_label(parser, d, seen, &number, name) || !skip_comma(parser) ||
             !close_list(parser) || !skip_comma(parser))
             return false;
@@ -385,17 +388,18 @@ static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration 
 
 static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    struct keymap seen;
-    keymap_init(&seen, parser->description->alloc);
+    struct key_map seen;
+    key_map_init(&seen, parser->description->alloc);
     bool is_good = parse_entries(parser, d, &seen);
-    keymap_free(&seen);
+    key_map_free(&seen);
     return is_good;
 }
 
 static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
                        const struct rfc11_type *type, ttr_text name)
 {
-    struct type_member *members = grow_list(parser, d->members, d->members_n, sizeof *members);
+    struct type_member *members =
+        reserve_list_item(parser, d->members, d->members_n, sizeof *members);
     if (!members)
         return false;
     d->members = members;
@@ -404,34 +408,34 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
     return true;
 }
 
-/* Field names are unique within their structure (4.2.1). */
+/* Checks that field names are unique in their structure (4.2.1). */
 static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
-                         struct keymap *seen, size_t at)
+                         struct key_map *seen, size_t at)
 {
     const struct type_member *last = &d->members[d->members_n - 1];
     uint64_t key = hash_bytes(last->name.p, last->name.n);
-    const uint32_t *index = keymap_get(seen, key);
+    const uint32_t *index = key_map_get(seen, key);
     if (index) {
         const ttr_text *other = &d->members[*index].name;
         if (other->n == last->name.n && memcmp(other->p, last->name.p, other->n) == 0)
-            return rfc11_refuse(&parser->lexer, at,
-                                "the structure has a field of this name already");
+            return rfc11_fail_at(&parser->lexer, at,
+                                 "the structure has a field of this name already");
     }
-    return keymap_put(seen, key, d->members_n - 1) || rfc11_refuse_memory(&parser->lexer);
+    return key_map_put(seen, key, d->members_n - 1) || rfc11_fail_memory(&parser->lexer);
 }
 
 static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                          struct keymap *seen)
+                          struct key_map *seen)
 {
     if (!open_list(parser))
         return false;
-    while (!at_list_end(parser)) {
+    while (!is_at_list_end(parser)) {
         ttr_text name;
         const struct rfc11_type *type = open_list(parser) ? rfc11_parse_type(parser) : NULL;
-        if (!type || !rfc11_take_mark(&parser->lexer, ','))
+        if (!type || !rfc11_expect_mark(&parser->lexer, ','))
             return false;
         size_t at = parser->lexer.token.at;
-        if (!rfc11_take_name(&parser->lexer, &name, "the name of the field") ||
+        if (!rfc11_parse_name(&parser->lexer, &name, "the name of the field") ||
             !add_member(parser, d, type, name) || !check_member(parser, d, seen, at) ||
             !skip_comma(parser) || !close_list(parser) || !skip_comma(parser))
             return false;
@@ -441,10 +445,10 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
 
 static bool parse_fields(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    struct keymap seen;
-    keymap_init(&seen, parser->description->alloc);
+    struct key_map seen;
+    key_map_init(&seen, parser->description->alloc);
     bool is_good = parse_members(parser, d, &seen);
-    keymap_free(&seen);
+    key_map_free(&seen);
     return is_good;
 }
 
@@ -460,8 +464,8 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 static const struct {
     const char *name;
     bool (*parse)(struct rfc11_parser *parser, struct rfc11_declaration *d);
-    unsigned kinds;       /* of types that have it */
-    bool ends_with_brace; /* it may */
+    unsigned kinds;       /* set of types that have the attribute */
+    bool ends_with_brace; /* its value may end with a brace */
 } attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_PARENT] = {"parent", parse_parent, ~0u, true},
     [ATTRIBUTE_ALIGN] = {"align", parse_align, ~0u, false},
@@ -480,7 +484,7 @@ static const struct {
     [ATTRIBUTE_LENGTH_FIELD] = {"length_field", parse_length_field, RFC11_SEQUENCE, false},
 };
 
-/* The attribute of that name, ATTRIBUTE_COUNT when there is none. */
+/* Returns the attribute of that name, or ATTRIBUTE_COUNT. */
 static unsigned find_attribute(ttr_text name)
 {
     unsigned i = 0;
@@ -500,16 +504,16 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
     if (i == ATTRIBUTE_COUNT)
         return rfc11_skip_unknown(parser, &name, "a type");
     if (d->given & (1u << i))
-        return rfc11_refuse(&parser->lexer, name.at, "the type states this attribute twice");
+        return rfc11_fail_at(&parser->lexer, name.at, "the type states this attribute twice");
     d->given |= 1u << i;
     places[i] = name.at;
     return attributes[i].parse(parser, d) &&
            rfc11_end_attribute(parser, attributes[i].ends_with_brace);
 }
 
-/* Gives `to` what `from` states for an attribute. */
-static void take_over(unsigned attribute, const struct rfc11_declaration *from,
-                      struct rfc11_declaration *to)
+/* Copies the value of an attribute. */
+static void copy_attribute(unsigned attribute, const struct rfc11_declaration *from,
+                           struct rfc11_declaration *to)
 {
     switch ((enum rfc11_attribute)attribute) {
     case ATTRIBUTE_PARENT:
@@ -567,60 +571,60 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from,
     }
 }
 
-/* What the parent states and the child does not is the child's, too (4.1.1). */
-static void inherit(struct rfc11_declaration *d)
+/* Inherits the attributes that the child does not state (4.1.1). */
+static void inherit_attributes(struct rfc11_declaration *d)
 {
     const struct rfc11_declaration *parent = d->parent;
     if (!parent)
         return;
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if (parent->given & ~d->given & (1u << i))
-            take_over(i, parent, d);
+            copy_attribute(i, parent, d);
     d->given |= parent->given;
     d->kind = parent->kind;
     d->wants_map = parent->wants_map;
     d->wants_unit = parent->wants_unit;
 }
 
-/* Reads `{ attribute = value; ... }`. */
+/* Parses `{ attribute = value; ... }`. */
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     size_t places[ATTRIBUTE_COUNT] = {0};
     if (++parser->depth > TYPE_DEPTH_MAX)
-        return rfc11_refuse(lexer, lexer->token.at,
-                            "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
-    if (!rfc11_take_mark(lexer, '{'))
+        return rfc11_fail_at(lexer, lexer->token.at,
+                             "types are more than %u levels inside one another", TYPE_DEPTH_MAX);
+    if (!rfc11_expect_mark(lexer, '{'))
         return false;
     while (!rfc11_is_mark(lexer, '}'))
         if (!parse_attribute(parser, d, places))
             return false;
     parser->depth--;
-    unsigned own = d->given;
-    inherit(d);
+    unsigned ctx = d->given;
+    inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if ((own & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
-            return rfc11_refuse(lexer, places[i], "a type of this parent has no attribute %s",
-                                attributes[i].name);
-    return rfc11_next(lexer);
+        if ((ctx & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
+            return rfc11_fail_at(lexer, places[i], "a type of this parent has no attribute %s",
+                                 attributes[i].name);
+    return rfc11_next_token(lexer);
 }
 
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    struct rfc11_declaration *d = arena_take(lexer->arena, sizeof *d);
+    struct rfc11_declaration *d = arena_alloc(lexer->arena, sizeof *d);
     size_t at = lexer->token.at;
     if (!d)
-        return rfc11_refuse_memory(lexer);
+        return rfc11_fail_memory(lexer);
     *d = (struct rfc11_declaration){.is_abstract = is_abstract};
-    if (!rfc11_take_name(lexer, &d->name, "the name of the type"))
+    if (!rfc11_parse_name(lexer, &d->name, "the name of the type"))
         return false;
     if (rfc11_is_root_name(d->name))
-        return rfc11_refuse(lexer, at, "this type is built in");
+        return rfc11_fail_at(lexer, at, "this type is built in");
     if (rfc11_names_get(&parser->state->types, d->name))
-        return rfc11_refuse(lexer, at, "a type of this name was declared or used before");
+        return rfc11_fail_at(lexer, at, "a type of this name was declared or used before");
     if (!parse_body(parser, d) || (!is_abstract && !rfc11_make_type(parser, d, at)))
         return false;
     return rfc11_names_put(&parser->state->types, lexer->arena, d->name, d) ||
-           rfc11_refuse_memory(lexer);
+           rfc11_fail_memory(lexer);
 }

@@ -1,5 +1,5 @@
-/* Types of RFC v1.1 made for a description, and the alignment of those that state none
- * (4.1.2, 6.1); the start and end of attributes, which types and blocks have in common. */
+/* Types of RFC v1.1: their list, their default alignment (4.1.2, 6.1), and the start and end of
+ * attributes, which types and blocks share. */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #include <stdio.h>
@@ -22,12 +22,12 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
     return NULL;
 }
 
-/* Twice as many buckets; the old ones stay behind in the arena, half as many in all as there are
- * now. */
+/* Doubles the buckets. Old ones stay in the arena; together they are smaller than the current ones.
+ */
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
-    struct rfc11_name **buckets = arena_take(arena, n * sizeof *buckets);
+    struct rfc11_name **buckets = arena_alloc(arena, n * sizeof *buckets);
     if (!buckets)
         return false;
     memset(buckets, 0, n * sizeof *buckets);
@@ -46,7 +46,7 @@ bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text na
 {
     if (names->n >= names->buckets_n && !grow_names(names, arena))
         return false;
-    struct rfc11_name *entry = arena_take(arena, sizeof *entry);
+    struct rfc11_name *entry = arena_alloc(arena, sizeof *entry);
     if (!entry)
         return false;
     *entry = (struct rfc11_name){.name = name, .hash = hash_bytes(name.p, name.n), .thing = thing};
@@ -57,11 +57,11 @@ bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text na
     return true;
 }
 
-struct rfc11_state *rfc11_state_of(struct ctf_description *description)
+struct rfc11_state *rfc11_get_state(struct ctf_description *description)
 {
     if (description->parser)
         return description->parser;
-    struct rfc11_state *state = arena_take(&description->arena, sizeof *state);
+    struct rfc11_state *state = arena_alloc(&description->arena, sizeof *state);
     if (!state)
         return NULL;
     *state = (struct rfc11_state){.clock = description->clocks_n ? description->clocks[0]
@@ -77,8 +77,8 @@ struct rfc11_state *rfc11_state_of(struct ctf_description *description)
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule)
 {
-    struct rfc11_state *state = rfc11_state_of(description);
-    struct rfc11_type *made = state ? arena_take(&description->arena, sizeof *made) : NULL;
+    struct rfc11_state *state = rfc11_get_state(description);
+    struct rfc11_type *made = state ? arena_alloc(&description->arena, sizeof *made) : NULL;
     if (!made)
         return NULL;
     *made =
@@ -95,14 +95,14 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 
 /* --- Alignment --- */
 
-/* What a basic type of so many bits is aligned to where nobody says (4.1.2): bits that fill no
- * bytes follow on the next bit; packed ones begin in a byte of their own; natural ones at their
- * size, at most a word.  A size no machine has a type for (24 bits) begins at a byte. */
+/* Returns the default alignment of a basic type (4.1.2). Bits that do not fill bytes follow
+ * directly. Packed types start at a byte, natural ones at a multiple of their size, limited by the
+ * word size. A size that no machine type has (24 bits) starts at a byte. */
 static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
     if (bits % 8 != 0 || bits == 0)
-        return 0; /* 0: a type left half made, where memory is out */
+        return 0; /* a type left incomplete because memory was out */
     if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
         return 3;
     if ((bits & (bits - 1)) != 0)
@@ -110,30 +110,31 @@ static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
     return rfc11_log2(bits < word ? bits : word);
 }
 
-static uint8_t larger(uint8_t a, uint8_t b)
+static uint8_t larger_align(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
-/* What a type asks of what it is in: a bitfield asks for its whole unit, as in C. */
+/* Returns the alignment that a type requires of its struct: a bitfield requires that of its unit,
+ * as in C. */
 static uint8_t outer_align(const struct type *type)
 {
-    return type->unit ? larger(type->align, rfc11_log2(type->unit)) : type->align;
+    return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
 }
 
 static uint8_t compound_align(const struct type *type)
 {
     uint8_t align = type->minimum_align;
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger(align, outer_align(type->members[i].type));
+        align = larger_align(align, outer_align(type->members[i].type));
     if (type->element)
-        align = larger(align, outer_align(type->element));
+        align = larger_align(align, outer_align(type->element));
     if (type->length_type)
-        align = larger(align, outer_align(type->length_type));
+        align = larger_align(align, outer_align(type->length_type));
     return align;
 }
 
-static void align_from(struct rfc11_type *first, enum ctf_alignment alignment)
+static void set_alignment_from(struct rfc11_type *first, enum ctf_alignment alignment)
 {
     for (struct rfc11_type *made = first; made; made = made->next) {
         switch ((enum rfc11_rule)made->rule) {
@@ -156,14 +157,14 @@ void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment
     description->alignment = alignment;
     if (!state)
         return;
-    align_from(state->first, alignment);
+    set_alignment_from(state->first, alignment);
     state->unaligned = NULL;
 }
 
-void rfc11_align_new(struct ctf_description *description)
+void rfc11_align_new_types(struct ctf_description *description)
 {
     struct rfc11_state *state = description->parser;
-    align_from(state->unaligned, description->alignment);
+    set_alignment_from(state->unaligned, description->alignment);
     state->unaligned = NULL;
 }
 
@@ -174,30 +175,30 @@ void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t
 {
     const struct ctf_description *description = parser->description;
     if (description->note)
-        description->note(description->note_own, severity, ctf_text_offset(parser->lexer.text, at),
+        description->note(description->note_ctx, severity, ctf_text_offset(parser->lexer.text, at),
                           code, text);
 }
 
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
-    if (rfc11_is_mark(lexer, '.') && !rfc11_next(lexer))
+    if (rfc11_is_mark(lexer, '.') && !rfc11_next_token(lexer))
         return false;
     if (lexer->token.kind != RFC11_WORD)
-        return rfc11_expected(lexer, "an attribute or '}'");
+        return rfc11_fail_expected(lexer, "an attribute or '}'");
     *name = lexer->token;
-    if (!rfc11_next(lexer))
+    if (!rfc11_next_token(lexer))
         return false;
     *is_block = rfc11_is_mark(lexer, '{');
-    return *is_block || rfc11_take_mark(lexer, '=');
+    return *is_block || rfc11_expect_mark(lexer, '=');
 }
 
 bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     if (rfc11_is_mark(lexer, ';'))
-        return rfc11_next(lexer);
-    return ended_with_brace || rfc11_expected(lexer, "';'");
+        return rfc11_next_token(lexer);
+    return ended_with_brace || rfc11_fail_expected(lexer, "';'");
 }
 
 bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
@@ -208,16 +209,16 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     unsigned depth = 0;
     (void)snprintf(text, sizeof text, "%s has no attribute or block %.*s: it was passed over",
                    where, name->text.n < 60 ? (int)name->text.n : 60, name->text.p);
-    rfc11_note(parser, TTR_NOTE_ODD, name->at, "ctf.unknown-attribute", text);
+    rfc11_note(parser, TTR_SEVERITY_ODD, name->at, "ctf.unknown-attribute", text);
     parser->repeatable++;
     while (true) {
         bool is_open = rfc11_is_mark(lexer, '{') || rfc11_is_mark(lexer, '['),
              is_close = rfc11_is_mark(lexer, '}') || rfc11_is_mark(lexer, ']');
         if (lexer->token.kind == RFC11_END || (is_close && depth == 0))
-            return rfc11_expected(lexer, "';'");
+            return rfc11_fail_expected(lexer, "';'");
         bool is_end = depth == 0 && rfc11_is_mark(lexer, ';');
         depth = is_open ? depth + 1 : is_close ? depth - 1 : depth;
-        if (!rfc11_next(lexer))
+        if (!rfc11_next_token(lexer))
             return false;
         if (is_end)
             return true;
@@ -226,7 +227,7 @@ bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *n
     }
 }
 
-bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
+bool rfc11_parse_bool(struct rfc11_parser *parser, bool *value)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     const struct rfc11_token *token = &lexer->token;
@@ -234,6 +235,6 @@ bool rfc11_take_bool(struct rfc11_parser *parser, bool *value)
     *value = rfc11_is_word(lexer, "true") || rfc11_is_word(lexer, "TRUE") ||
              (is_number && token->value == 1);
     if (!*value && !is_number && !rfc11_is_word(lexer, "false") && !rfc11_is_word(lexer, "FALSE"))
-        return rfc11_expected(lexer, "true or false");
-    return rfc11_next(lexer);
+        return rfc11_fail_expected(lexer, "true or false");
+    return rfc11_next_token(lexer);
 }
