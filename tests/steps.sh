@@ -34,13 +34,14 @@ fuzz()
     tests/fuzz/run "$ASAN_BUILD" "$1" $(($2 * ${TTR_FUZZ_TIMES:-1}))
 }
 
-# fuzz_all TIMES: all fuzz steps of ./check, each with so many times its inputs.
+# fuzz_all TIMES: all fuzz steps of ./check and the targets that have none, each with TIMES times its inputs.
 fuzz_all()
 {
     local status=0 command
     while read -r command; do
         TTR_FUZZ_TIMES=$1 $command || status=1
-    done < <(cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
+    done < <(printf 'fuzz %s 400\n' trace_dat trace_pipe_raw roundtrip_nettrace tracepoint
+        cat tests/steps src/formats/*/steps | tr -d "'" | sed -n 's/^.*| *\(fuzz [a-z0-9_]* [0-9]*\) *$/\1/p')
     return $status
 }
 

@@ -108,9 +108,14 @@ uint64_t support_random(uint64_t *state)
     return x ^ (x >> 31);
 }
 
-unsigned support_rounds(unsigned else_n, unsigned at_night)
+unsigned support_rounds(unsigned by_day, unsigned at_night)
 {
-    return getenv("TTR_NIGHTLY") ? at_night : else_n;
+    return getenv("TTR_NIGHTLY") ? at_night : by_day;
+}
+
+size_t support_stride(size_t at, size_t dense, size_t step)
+{
+    return at < dense || getenv("TTR_NIGHTLY") ? 1 : step;
 }
 
 uint64_t support_random_word(uint64_t *state)
