@@ -61,8 +61,8 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int limit_ms);
 ssize_t __wrap_recv(int fd, void *to, size_t n, int flags);
 ssize_t __wrap_send(int fd, const void *bytes, size_t n, int flags);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *n, int flags);
-int __wrap_connect_to(const char *path);
-int __wrap_connect_serve(const char *path);
+int __wrap_unix_socket_connect(const char *path);
+int __wrap_unix_socket_listen(const char *path);
 uint64_t __wrap_socket_now_ms(void);
 uint64_t __wrap_progress_now(void);
 int __wrap_interrupt_came(void);
@@ -303,7 +303,7 @@ static int open_next(void)
     return FD_LINK + (int)world.next++;
 }
 
-int __wrap_connect_to(const char *path)
+int __wrap_unix_socket_connect(const char *path)
 {
     (void)path;
     const enum say end = world.next < world.links_n ? world.link[world.next].end : SAY_REFUSED;
@@ -314,7 +314,7 @@ int __wrap_connect_to(const char *path)
     return -1;
 }
 
-int __wrap_connect_serve(const char *path)
+int __wrap_unix_socket_listen(const char *path)
 {
     (void)path;
     world.is_listening = true;

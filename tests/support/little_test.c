@@ -288,7 +288,7 @@ static void all_traces_below_a_directory_are_one_time_line(void **state)
     assert_true(ttr_reader_report(reader, 0, &report));
     assert_int_equal(report.notes_n, 1);
     assert_string_equal(report.notes[0].code, "directory.passed-over");
-    assert_non_null(strstr(report.notes[0].text, "session/notes is no trace"));
+    assert_non_null(strstr(report.notes[0].text, "session/notes is not a trace"));
     ttr_close(reader);
     ttr_free(t);
 }
