@@ -430,6 +430,20 @@ TTR_API const char *ttr_note_option(const ttr_note *note);
  * cannot be read, guesses that an option decides. */
 TTR_API bool ttr_note_is_warning(const ttr_note *note);
 
+/* Explains the code of a note.  All is static. */
+typedef struct ttr_diagnostic_info {
+    ttr_severity least, worst; /* the severity; if they differ, it depends on the input */
+    const char *code;          /* "fxt.bad-size"; of one format, or of none */
+    const char *meaning;       /* what was found: "zeros between records" */
+    const char *effect;        /* what happens to the events: "skipped" */
+    const char *advice;        /* what helps; "" = nothing */
+} ttr_diagnostic_info;
+
+#define TTR_FORMAT_NONE SIZE_MAX /* instead of a format: codes that belong to no format */
+
+/* Explains the j-th code of the i-th format, or of TTR_FORMAT_NONE; false past the end. */
+TTR_API bool ttr_format_diagnostic(size_t i, size_t j, ttr_diagnostic_info *info);
+
 /* A style of lines: the output of another program, by a format that writes it. */
 typedef struct ttr_style_info {
     const char *name;                   /* "trace-cmd" */

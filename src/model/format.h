@@ -150,9 +150,11 @@ struct format_writer {
 };
 
 struct format {
-    const char *name, *title; /* "fxt"; one line */
-    const char *extensions;   /* "fxt ftf" */
-    const char *spec;         /* which versions */
+    const char *name, *title;               /* "fxt"; one line */
+    const char *extensions;                 /* "fxt ftf" */
+    const char *spec;                       /* which versions */
+    const ttr_diagnostic_info *diagnostics; /* the codes of its notes, ended by a row without a
+                                               code; NULL if it has none */
     const struct format_reader *reader;
     const struct format_folder *folder;
     const struct format_url *url;

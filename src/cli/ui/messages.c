@@ -135,6 +135,11 @@ static void print_formatted(const char *format, va_list values)
     (void)fputs((size_t)n >= sizeof line ? "...\n" : "\n", stderr);
 }
 
+const char *talk_severity(ttr_severity severity)
+{
+    return severity == TTR_NOTE_DAMAGE ? "damage" : severity == TTR_NOTE_ODD ? "odd" : "remark";
+}
+
 int talk_misuse(const char *verb, const char *format, ...)
 {
     va_list values;

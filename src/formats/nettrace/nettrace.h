@@ -603,4 +603,7 @@ TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_
                                       uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
 
+/* --- nettrace_diagnostics.c --- */
+extern const ttr_diagnostic_info nettrace_diagnostics[];
+
 #endif

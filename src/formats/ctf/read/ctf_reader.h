@@ -377,4 +377,7 @@ void ctf_find_quirks(struct ctf_trace *trace);
 unsigned ctf_bid(const struct peek *peek);
 bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file);
 
+/* --- ctf_diagnostics.c --- */
+extern const ttr_diagnostic_info ctf_diagnostics[];
+
 #endif
