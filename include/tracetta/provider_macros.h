@@ -1,36 +1,50 @@
-/* TTR_WRITE: an event whose shape is known when the program is compiled.
+/* TTR_WRITE: writes an event with fields that are known at compile time.
  *
- *     TTR_WRITE(provider, "Name", WHAT...)   is an expression: TTR_OK, also when nobody listens;
- * TTR_E_LIMIT, TTR_E_IO (see ttr_site_write)
+ *     TTR_WRITE(provider, "Name", PARTS...)
  *
- * Name and metadata become constant data; values are computed only while somebody listens, and then
- * copied into one block that is written by one call.  Up to 63 of these may follow the name, in any
- * order but that of the fields:
+ * is an expression of type ttr_status: TTR_OK, also without a consumer; TTR_E_LIMIT or TTR_E_IO as
+ * described at ttr_site_write. Name and metadata become constant data. Field values are only
+ * evaluated while a consumer is attached; they are then copied into one block on the stack and
+ * passed to each backend. Up to 63 PARTS are allowed. Their order only matters among fields.
  *
- *     TTR_LEVEL(n)  TTR_KEYWORD(bits)         its tracepoint: level 1 to 255 (5 when left out),
- * keywords add up (0 when left out) TTR_OPCODE(n)  TTR_ID(id, version)  TTR_TAG(n) TTR_ACTIVITY(id)
- * TTR_RELATED(id)       pointers to 16 bytes; a NULL activity is none TTR_U8 U16 U32 U64 ULONG UPTR
- * (name, value) or (name, value, tag): unsigned TTR_I8 I16 I32 I64 LONG IPTR            signed
- *     TTR_X8 X16 X32 X64 XLONG XPTR POINTER   shown in hexadecimal
+ *   Event attributes
+ *     TTR_LEVEL(n)               level 1 to 255; default 5
+ *     TTR_KEYWORD(bits)          may be repeated, bits are combined; default 0
+ *     TTR_OPCODE(n)  TTR_ID(id, version)  TTR_TAG(n)
+ *     TTR_ACTIVITY(id)  TTR_RELATED(id)     pointers to 16 bytes; without activity if NULL
+ *
+ *   Scalar fields: (name, value) or (name, value, tag)
+ *     TTR_U8 U16 U32 U64 ULONG UPTR         unsigned
+ *     TTR_I8 I16 I32 I64 LONG IPTR          signed
+ *     TTR_X8 X16 X32 X64 XLONG XPTR POINTER printed in hexadecimal
  *     TTR_F32 F64 BOOL BOOL8 BOOL16 BOOL32 CHAR CHAR16 CHAR32 WCHAR
- *     TTR_ERRNO PID TIME32 TIME64             times are seconds since 1970
- *     TTR_PORT IP4                            in network order;  IP6 GUID BYTES16: a pointer to 16
- * bytes TTR_FIXED(KIND, name, pointer, n)       an array of n values of a kind above (U8, PID,
- * ...), n constant; then a tag if wanted TTR_ARRAY(KIND, name, pointer, n)       the same, n known
- * at run time TTR_TEXT TEXT16 TEXT32 WTEXT            (name, pointer): UTF up to a zero; LATIN1,
- * XML, JSON likewise; NULL is empty TTR_TEXT_N TEXT16_N TEXT32_N WTEXT_N    (name, pointer, n): n
- * units;  LATIN1_N, BINARY likewise TTR_TEXT_AS BINARY_AS                   (name, format, pointer,
- * n): n bytes to be read as TTR_EH_AS_*; none of them is null TTR_STRUCT(name, n) the next n fields
- * belong to it, n constant TTR_STRUCT_FIXED(name, n, count)        array of structs: followed by
- * their fields with TTR_METADATA, then the values with TTR_PAYLOAD TTR_STRUCT_ARRAY(name, n, count)
- * the same, count known at run time TTR_METADATA(name, encoding)  TTR_METADATA_AS(name, encoding,
- * format)  TTR_PAYLOAD(pointer, n)
+ *     TTR_ERRNO PID TIME32 TIME64           times are seconds since 1970
+ *     TTR_PORT IP4                          in network byte order
+ *     TTR_IP6 GUID BYTES16                  a pointer to 16 bytes
  *
- * A name may carry attributes, "bytes;unit=B".  In C++ templates and inline functions gcc cannot
- * collect what TTR_WRITE leaves: there TTR_WRITE_LATE does the same, with a tracepoint that is only
- * registered when the place is first passed.
+ *   Arrays of a scalar kind (U8, PID, ...); a tag may follow n
+ *     TTR_FIXED(KIND, name, pointer, n)     n is a constant
+ *     TTR_ARRAY(KIND, name, pointer, n)     n is a run-time value
  *
- * Thread rule: as in provider.h, which includes this file; do not include it alone. */
+ *   Strings
+ *     TTR_TEXT TEXT16 TEXT32 WTEXT LATIN1 XML JSON  (name, pointer): up to a zero unit; NULL is ""
+ *     TTR_TEXT_N TEXT16_N TEXT32_N WTEXT_N LATIN1_N BINARY  (name, pointer, n): n units
+ *     TTR_TEXT_AS BINARY_AS                 (name, format, pointer, n): n bytes, TTR_EH_AS_* format
+ *
+ *   Structs
+ *     TTR_STRUCT(name, n)                   contains the next n fields; n is a constant
+ *     TTR_STRUCT_FIXED(name, n, count)      array of structs, count is a constant
+ *     TTR_STRUCT_ARRAY(name, n, count)      array of structs, count is a run-time value
+ *                                           (its fields by TTR_METADATA, values by TTR_PAYLOAD)
+ *     TTR_METADATA(name, encoding)
+ *     TTR_METADATA_AS(name, encoding, format)
+ *     TTR_PAYLOAD(pointer, n)
+ *
+ * A name may carry attributes: "bytes;unit=B". In C++ templates and inline functions gcc cannot
+ * place the section entries of TTR_WRITE. TTR_WRITE_LATE works there; its tracepoint is registered
+ * when the statement is first executed.
+ *
+ * Thread rule: as in provider.h, which includes this file. Do not include it directly. */
 #ifndef TRACETTA_PROVIDER_MACROS_H
 #define TRACETTA_PROVIDER_MACROS_H
 
@@ -43,42 +57,42 @@
 extern "C" {
 #endif
 
-/* --- What a place leaves, and what it hands over --- */
+/* --- Call sites and their arguments --- */
 
-/* A place that writes an event. */
+/* One TTR_WRITE statement: its tracepoint and constant data. */
 typedef struct ttr_site {
     ttr_tracepoint point;
-    const void *metadata; /* header, and the metadata extension as it stands in the event */
+    const void *metadata; /* event header and metadata extension, in the layout of the event */
     uint32_t metadata_n;
     uint32_t zero;
 } ttr_site;
 
-#define TTR_SITE_LATE 0x80000000u /* in `enabled`: not registered yet */
+#define TTR_SITE_LATE 0x80000000u /* bit in `enabled`: registration is pending */
 
 enum ttr_piece_kind {
     TTR_PIECE_END = 0,
-    TTR_PIECE_VALUE = 1,    /* n bytes of the value itself */
-    TTR_PIECE_BYTES = 2,    /* n bytes */
-    TTR_PIECE_ARRAY = 3,    /* n as 16 bits, then n units */
-    TTR_PIECE_ZSTRING = 4,  /* units up to a zero unit, and that */
-    TTR_PIECE_ACTIVITY = 5, /* 16 bytes, not part of the payload */
+    TTR_PIECE_VALUE = 1,    /* the first n bytes of `value` */
+    TTR_PIECE_BYTES = 2,    /* n bytes at `bytes` */
+    TTR_PIECE_ARRAY = 3,    /* n as u16, then n units */
+    TTR_PIECE_ZSTRING = 4,  /* units up to and including a zero unit */
+    TTR_PIECE_ACTIVITY = 5, /* 16 bytes for the activity extension, outside of the payload */
     TTR_PIECE_RELATED = 6
 };
 
-/* A part of an event: the value of a field, most often. */
+/* One run-time part of an event, usually the value of a field. */
 typedef struct ttr_piece {
     union {
         uint64_t value;
         const void *bytes;
     } is;
     uint32_t n;
-    uint16_t unit; /* bytes */
+    uint16_t unit; /* bytes per element of an array or string */
     uint16_t kind; /* enum ttr_piece_kind */
 } ttr_piece;
 
-/* Writes the event of a place, whose pieces end with TTR_PIECE_END: called by TTR_WRITE while
- * somebody listens.  TTR_E_LIMIT and nothing written above TTR_EVENT_MAX; TTR_E_IO where a backend
- * failed, the others having got it.  What happened is counted (ttr_provider_count). */
+/* Writes the event of a call site. `pieces` ends with TTR_PIECE_END. TTR_WRITE calls it if a
+ * consumer is attached. Returns TTR_E_LIMIT and writes nothing above TTR_EVENT_MAX, TTR_E_IO if a
+ * backend failed; the other backends still got the event. ttr_provider_count returns the totals. */
 TTR_API ttr_status ttr_site_write(ttr_site *site, const ttr_piece *pieces);
 
 static inline ttr_piece ttr_piece_of(const void *bytes, size_t n, uint16_t unit, uint16_t kind)
@@ -91,7 +105,7 @@ static inline ttr_piece ttr_piece_of(const void *bytes, size_t n, uint16_t unit,
     return piece;
 }
 
-/* A value of 16 bytes, and arrays of such. */
+/* A 16-byte value, and arrays of them. */
 static inline ttr_piece ttr_piece_of_16(const void *bytes)
 {
     return ttr_piece_of(bytes, 16, 1, TTR_PIECE_BYTES);
@@ -110,8 +124,8 @@ typedef __CHAR16_TYPE__ ttr_char16;
 typedef __CHAR32_TYPE__ ttr_char32;
 #endif
 
-/* For each type of C: a piece of a value, and a pointer to an array, both with the compiler's look
- * at the type. */
+/* For each C type, a function that makes a piece of a value and one that converts an array pointer.
+ * Functions instead of casts: the compiler then checks the argument's type. */
 #define TTR_EH_PIECE(stem, type)                                             \
     static inline ttr_piece ttr_piece_##stem(type value)                     \
     {                                                                        \
@@ -149,7 +163,7 @@ TTR_EH_PIECE(of_pointer, ttr_pointer)
 #ifdef __cplusplus
 } /* extern "C" */
 
-/* What temporaries stand in the values lives until the call is over. */
+/* The braced list keeps temporaries in its values alive until the call has returned. */
 template <size_t n>
 static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&pieces)[n])
 {
@@ -162,9 +176,9 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_EH_ASSERT _Static_assert
 #endif
 
-/* --- The kinds: whether a format is said, encoding, format, size, type of C --- */
+/* --- Field kinds: encoding with or without format, encoding, format, size, C type --- */
 
-/* The encoding of an integer as large as a type. */
+/* Returns the integer encoding with the size of a type. */
 #define TTR_EH_OF(type) (sizeof(type) == 8 ? 5 : sizeof(type) == 4 ? 4 : 3)
 
 #define TTR_EH_KIND_U8 ttr_plain, 2, 0, 1, of_u8
@@ -243,7 +257,7 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_IP6(...) TTR_EH_SCALAR(TTR_EH_KIND_IP6, __VA_ARGS__)
 #define TTR_GUID(...) TTR_EH_SCALAR(TTR_EH_KIND_GUID, __VA_ARGS__)
 #define TTR_BYTES16(...) TTR_EH_SCALAR(TTR_EH_KIND_BYTES16, __VA_ARGS__)
-/* --- What may stand in TTR_WRITE: each becomes (what, ...) --- */
+/* --- Arguments of TTR_WRITE: each expands to (category, ...) --- */
 
 #define TTR_LEVEL(level) (ttr_level, level)
 #define TTR_KEYWORD(keyword) (ttr_keyword, keyword)
@@ -287,8 +301,8 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_METADATA_AS(name, encoding, format) (ttr_meta, name, 2, (0x80 | (encoding), format))
 #define TTR_PAYLOAD(pointer, n) (ttr_data, 0, ttr_piece_of(pointer, n, 1, TTR_PIECE_BYTES))
 
-/* Fields become (ttr_field, name, bytes of metadata, (metadata), least bytes of payload, piece).  A
- * tag makes the format necessary. */
+/* A field expands to (ttr_field, name, metadata bytes, (metadata), minimum payload bytes, piece). A
+ * tag requires an explicit format. */
 #define TTR_EH_SCALAR(kind, ...) \
     TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_SCALAR_TAG, TTR_EH_SCALAR_PLAIN, 0)(kind, __VA_ARGS__)
 #define TTR_EH_SCALAR_PLAIN(...) TTR_EH_JOIN(TTR_EH_S_, __VA_ARGS__)
@@ -324,7 +338,7 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
     (ttr_field, name, 4, (0xC0 | (e), 0x80 | (f), TTR_EH_16(tag)), 2, \
      ttr_piece_of(ttr_array_##stem(p), n, unit, TTR_PIECE_ARRAY))
 
-/* Strings up to a zero unit, and of n units. */
+/* Strings: Z ends at a zero unit, N has an explicit length in units. */
 #define TTR_EH_Z(family, e, f, unit, stem, ...) \
     TTR_EH_PICK_3(__VA_ARGS__, TTR_EH_Z_TAG, TTR_EH_Z_##family, 0)(e, f, unit, stem, __VA_ARGS__)
 #define TTR_EH_Z_PIECE(unit, stem, p) ttr_piece_of(ttr_array_##stem(p), 0, unit, TTR_PIECE_ZSTRING)
@@ -350,8 +364,8 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_EH_STRUCT_TAG(name, n, tag) \
     (ttr_meta, name, 4, (0x81, 0x80 | TTR_EH_MEMBERS(n), TTR_EH_16(tag)))
 
-/* Numbers in metadata; those of structs (1 to 127 fields) and of arrays (1 to 65,535 elements) do
- * not compile outside their range. */
+/* Metadata numbers. The count of struct fields (1 to 127) and of array elements (1 to 65,535) is
+ * checked at compile time. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define TTR_EH_16(x) (((x) >> 8) & 0xFF), ((x)&0xFF)
 #define TTR_EH_FLAGS ((sizeof(void *) == 8 ? 1 : 0) | 4)
@@ -370,7 +384,7 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_WRITE_LATE(provider, ...) \
     TTR_EH_WRITE(provider, TTR_SITE_LATE, (void)0, __VA_ARGS__, (ttr_none, 0))
 
-/* The list of the places of a provider, by the linker. */
+/* Adds the tracepoint to the provider's linker section, which ttr_provider_open iterates. */
 #define TTR_EH_KEEP(provider)                                                                     \
     static ttr_tracepoint *ttr_site_kept __attribute__((section("ttr_sites_" #provider), used)) = \
         &ttr_site_here.point
@@ -420,7 +434,8 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
             : TTR_OK;                                                                             \
     }))
 
-/* What each of (what, ...) gives to the parts of TTR_WRITE. */
+/* Expansion of each (category, ...) in each part of TTR_EH_WRITE: struct members, metadata, minimum
+ * size, pieces, attributes. */
 #define TTR_EH_MEMBER(i, arg) TTR_EH_PART(MEMBER, i, TTR_EH_OPEN arg)
 #define TTR_EH_METADATA(i, arg) TTR_EH_PART(METADATA, i, TTR_EH_OPEN arg)
 #define TTR_EH_LEAST(i, arg) TTR_EH_PART(LEAST, i, TTR_EH_OPEN arg)
@@ -529,7 +544,7 @@ static inline ttr_status ttr_site_write_list(ttr_site *site, const ttr_piece (&p
 #define TTR_EH_TAG_ttr_tag(i, tag) +0x10000 + (tag)
 #define TTR_EH_TAG_ttr_none(...)
 
-/* --- Lists of arguments --- */
+/* --- Preprocessor lists --- */
 
 #define TTR_EH_OPEN(...) __VA_ARGS__
 #define TTR_EH_JOIN(...) TTR_EH_JOIN_(__VA_ARGS__)

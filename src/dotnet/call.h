@@ -1,7 +1,8 @@
-/* One command and its answer, over a connection of its own, moved on without waiting.
+/* One command and its answer on a connection of its own, as a state machine that never blocks.
  *
- * Ownership: the call keeps the connection until call_end, unless it is taken with call_take_fd.
- * What is sent and received is bounded: an answer has 65,535 bytes at most. */
+ * The runtime closes a connection after one command, so each call connects again. Ownership: the
+ * call closes the connection in call_free, unless call_take_fd moved it to the caller. Memory: the
+ * answer of a call is at most 65,535 bytes; only call_receive_extra receives more. */
 #ifndef TRACETTA_DOTNET_CALL_H
 #define TRACETTA_DOTNET_CALL_H
 
@@ -9,37 +10,45 @@
 
 struct call {
     ttr_dotnet *target;
-    const char *what; /* "ProcessInfo", for messages */
+    const char *what; /* name of the command for error texts, such as "ProcessInfo" */
     struct buffer out, in;
     size_t sent;
-    int fd;            /* -1 = not connected yet */
-    uint64_t deadline; /* ms */
-    bool has_answer;   /* the head is read */
+    int fd;            /* connection, -1 until it is open */
+    uint64_t deadline; /* time by which the answer must be complete, in ms of socket_now_ms() */
+    bool has_answer;   /* the header of the answer is parsed, so `answer` is valid */
     struct ipc_answer answer;
 };
 
-/* Begins a call; the command is appended to call->out. */
-void call_begin(struct call *call, ttr_dotnet *target, const char *what);
+/* Starts the time limit and empties the buffers. The caller then appends one command to call->out.
+ */
+void call_init(struct call *call, ttr_dotnet *target, const char *what);
 
-/* Moves it on: TTR_OK when the answer is complete, a success; TTR_AGAIN; TTR_E_UNSUPPORTED where
- * the runtime does not know the command; or another failure, also when the time is over. */
-TTR_MUST ttr_status call_step(struct call *call, ttr_error *error);
+/* Connects, sends and receives as far as possible without blocking. Returns TTR_OK after a complete
+ * success answer, TTR_AGAIN if data is missing, TTR_E_UNSUPPORTED if the runtime does not know the
+ * command, and another error if the runtime refused it or the time limit has passed. */
+TTR_MUST ttr_status call_advance(struct call *call, ttr_error *error);
 
-/* What the call waits for; fd -1 where there is nothing, and time must pass. */
-struct pollfd call_wait(const struct call *call);
+/* Returns the descriptor and the poll events the call waits for. The descriptor is -1 while no
+ * connection is open; the caller then polls with a timeout. */
+struct pollfd call_poll_entry(const struct call *call);
 
-/* Steps and waits until it is over; TTR_AGAIN when something woke us. */
-TTR_MUST ttr_status call_run(struct call *call, ttr_error *error);
+/* Calls call_advance and polls until the call is complete or fails. Returns TTR_AGAIN if the wake
+ * descriptor of the target became readable. */
+TTR_MUST ttr_status call_run_blocking(struct call *call, ttr_error *error);
 
-/* Takes n more bytes that follow the answer into call->in, which then holds only them. */
-TTR_MUST ttr_status call_run_more(struct call *call, size_t n, ttr_error *error);
+/* Receives n bytes that follow the answer outside of its declared size, as ProcessEnvironment sends
+ * them. They replace the contents of call->in. */
+TTR_MUST ttr_status call_receive_extra(struct call *call, size_t n, ttr_error *error);
 
-/* The payload of the answer. */
+/* Returns the bytes after the header of the answer. They are valid until call_receive_extra or
+ * call_free.
+ */
 struct cursor call_payload(const struct call *call);
 
-/* Hands the connection over. */
+/* Moves the connection to the caller, which must close it. EventPipe streams its data on the
+ * connection of the command that started the session. */
 int call_take_fd(struct call *call);
 
-void call_end(struct call *call);
+void call_free(struct call *call);
 
 #endif

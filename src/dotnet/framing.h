@@ -1,9 +1,23 @@
-/* Where a stream of nettrace or netperf is whole: the ends of its blocks, found by their sizes
- * without looking into them.
+/* Incremental scanner for the block boundaries of a .NET event stream (nettrace 4 and 6, netperf).
  *
- * So that a stream that stops anywhere can be closed behind its last block and read as a file that
- * is complete.  Streams of FastSerialization (netperf, nettrace 4): tags and a name around each
- * object; nettrace 6: a size and a kind before each block.  Thread rule: plain data. */
+ * A recording may stop at any byte. The scanner knows the offset of the last complete block, so
+ * that the output file can be truncated there and completed by an end tag. Payloads are skipped by
+ * their sizes; damage inside a block is not noticed.
+ *
+ * FastSerialization (netperf and nettrace 4) has objects:
+ *
+ *     [tag][tag][1][version 4][oldest reader 4][name length 4][name][6]   type
+ *     [size 4][padding to 4][payload][6]                                  payload
+ *
+ * The tag is 5 in nettrace and 4 in netperf. The object "Trace" has no size and no padding.
+ *
+ * The stream ends with tag 1. nettrace 6 has only [size 24 bits | kind 8 bits][payload] blocks;
+ * kind 0 ends the stream.
+ *
+ * Call order: framing_init, then framing_pass for each received buffer of any size. State: a small
+ * automaton; its states are the values of framing_state; a field that is split over buffers is
+ * collected in `part`. Invariant: complete_end <= at. Cost: constant per block; payload bytes are
+ * not read. Memory: sizeof(struct framing). Thread rule: none, plain data. */
 #ifndef TRACETTA_DOTNET_FRAMING_H
 #define TRACETTA_DOTNET_FRAMING_H
 
@@ -11,34 +25,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FRAMING_PART 64u /* the longest part that is looked at: a name of a type */
+#define FRAMING_FIELD_MAX 64u /* longest field that is collected; type names are shorter */
 
-enum framing_place {
+enum framing_state {
     FRAMING_MAGIC, /* the first 8 bytes */
-    FRAMING_HEAD,  /* the rest of the head of the file */
-    FRAMING_TAG,   /* the first byte of an object, or of the end */
-    FRAMING_TYPE,  /* [0] tag | [1] the same | [2] 1 | [3..6] version | [7..10] oldest version of a
-                      reader | [11..14] length of the name */
-    FRAMING_NAME,  /* and the tag 6 behind it */
+    FRAMING_HEAD,  /* the rest of the file header */
+    FRAMING_TAG,   /* first byte of an object, or the end tag */
+    /* [0] tag | [1] the same tag | [2] 1 | [3..6] version | [7..10] minimum version of a reader |
+     * [11..14] length of the name */
+    FRAMING_TYPE,
+    FRAMING_NAME, /* type name and the closing tag 6 */
     FRAMING_SIZE,
-    FRAMING_CLOSE,  /* the tag 6 behind an object */
-    FRAMING_BLOCK,  /* of nettrace 6: size and kind */
-    FRAMING_OVER,   /* the stream has said that it ends */
-    FRAMING_UNKNOWN /* it is something else */
+    FRAMING_CLOSE,  /* closing tag 6 after the payload of an object */
+    FRAMING_BLOCK,  /* nettrace 6: [0..2] size | [3] kind */
+    FRAMING_OVER,   /* the end tag was read; later bytes are ignored */
+    FRAMING_UNKNOWN /* another format, or damage; the scan has stopped */
 };
 
 struct framing {
-    enum framing_place place;
-    uint64_t at;           /* bytes seen */
-    uint64_t whole;        /* up to here it is whole */
-    uint64_t skip;         /* bytes of a payload still to pass over */
-    uint32_t part_n, want; /* of the part at hand: bytes there, bytes it has */
-    uint8_t part[FRAMING_PART];
+    enum framing_state place;
+    uint64_t at;              /* bytes passed so far */
+    uint64_t whole;           /* stream offset after the last complete block */
+    uint64_t skip;            /* bytes of the current payload still to skip */
+    uint32_t part_n, field_n; /* bytes collected in `part`; bytes the current field has */
+    uint8_t part[FRAMING_FIELD_MAX];
 };
 
 void framing_init(struct framing *framing);
 
-/* Looks at the next n bytes of the stream. */
+/* Scans the next n bytes of the stream. */
 void framing_pass(struct framing *framing, const uint8_t *bytes, size_t n);
 
 #endif

@@ -1,10 +1,11 @@
-/* Where streams are whole: small ones drawn by hand, in one piece and in every other. */
+/* Tests for the block scanner: small streams written by hand, passed byte by byte and split at
+ * every offset. */
 #include "dotnet/framing.h"
 
 #include "support/support.h"
 
-/* [0..31] head | [32..101] the trace | [102..131] begin of a block, padded | [132..135] its payload
- * | [136] its end | [137] the end */
+/* [0..31] header | [32..101] Trace object | [102..131] start of a block, padded | [132..135]
+ * payload | [136] close tag | [137] end tag */
 static const char nettrace4[] =
     "4e65747472616365 14000000 2146617374536572 69616c697a617469 6f6e2e31"
     "05 05 01 04000000 04000000 05000000 5472616365 06 "
@@ -12,7 +13,8 @@ static const char nettrace4[] =
     "000000000000000000000000000000000000000000000000 06"
     "05 05 01 02000000 02000000 0a000000 4576656e74426c6f636b 06 04000000 01020304 06 01";
 
-/* The same in netperf, whose trace begins 8 bytes earlier: so the block is not padded either. */
+/* The same stream as netperf. Its Trace object starts 8 bytes earlier, so its block needs no
+ * padding. */
 static const char netperf[] =
     "14000000 2146617374536572 69616c697a617469 6f6e2e31"
     "04 04 01 04000000 04000000 05000000 5472616365 06 "
@@ -20,25 +22,27 @@ static const char netperf[] =
     "000000000000000000000000000000000000000000000000 06"
     "04 04 01 02000000 02000000 0b000000 4576656e74426c6f636b32 06 04000000 000000 01020304 06 01";
 
-/* [0..19] head | [20..23] 3 bytes of kind 1 | [24..26] | [27..30] the end */
+/* [0..19] header | [20..23] block of kind 1, 3 bytes | [24..26] payload | [27..30] end block */
 static const char nettrace6[] =
     "4e65747472616365 00000000 06000000 00000000 03000001 aabbcc 00000000";
 
-static void check(const char *hex, const uint64_t *wholes, size_t wholes_n)
+static void check_complete_ends(const char *hex, const uint64_t *complete_ends,
+                                size_t complete_ends_n)
 {
     uint8_t bytes[256];
-    size_t n = support_hex(bytes, sizeof bytes, hex), at_whole = 0;
+    size_t n = support_hex(bytes, sizeof bytes, hex), next_end = 0;
     struct framing by_one, at_once;
     framing_init(&by_one);
     for (size_t i = 0; i < n; i++) {
         framing_pass(&by_one, bytes + i, 1);
-        if (at_whole < wholes_n && by_one.whole == wholes[at_whole])
-            at_whole++;
+        if (next_end < complete_ends_n && by_one.whole == complete_ends[next_end])
+            next_end++;
         assert_true(by_one.whole <= by_one.at);
         assert_true(by_one.whole == 0 ||
-                    by_one.whole >= wholes[0]); /* a head that is cut is no trace */
+                    /* a stream cut inside its header has no complete part */
+                    by_one.whole >= complete_ends[0]);
     }
-    assert_int_equal(at_whole, wholes_n);
+    assert_int_equal(next_end, complete_ends_n);
     assert_int_equal(by_one.place, FRAMING_OVER);
     assert_int_equal(by_one.whole, n);
     for (size_t cut = 0; cut <= n; cut++) {
@@ -50,15 +54,15 @@ static void check(const char *hex, const uint64_t *wholes, size_t wholes_n)
     }
 }
 
-static void ends_of_blocks_are_found_in_each_format(void **state)
+static void block_ends_of_each_format_are_found(void **state)
 {
     (void)state;
-    check(nettrace4, (const uint64_t[]){32, 102, 137, 138}, 4);
-    check(netperf, (const uint64_t[]){24, 94, 133, 134}, 4);
-    check(nettrace6, (const uint64_t[]){20, 27 - 7, 27, 31}, 1);
+    check_complete_ends(nettrace4, (const uint64_t[]){32, 102, 137, 138}, 4);
+    check_complete_ends(netperf, (const uint64_t[]){24, 94, 133, 134}, 4);
+    check_complete_ends(nettrace6, (const uint64_t[]){20, 27 - 7, 27, 31}, 1);
 }
 
-static void what_is_no_trace_is_not_walked(void **state)
+static void foreign_bytes_stop_the_scan(void **state)
 {
     static const char *const others[] = {
         "00000000000000000000",
@@ -88,8 +92,8 @@ static void what_is_no_trace_is_not_walked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ends_of_blocks_are_found_in_each_format),
-        cmocka_unit_test(what_is_no_trace_is_not_walked),
+        cmocka_unit_test(block_ends_of_each_format_are_found),
+        cmocka_unit_test(foreign_bytes_stop_the_scan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

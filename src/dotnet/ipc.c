@@ -1,6 +1,5 @@
-/* The bytes of Diagnostic IPC; see the header.  Follows documentation/design-docs/ipc-protocol.md
- * of dotnet/diagnostics, and what runtimes really send where that differs (an error is 24 bytes
- * long). */
+/* Diagnostic IPC messages; the head page is in ipc.h. The published specification is followed
+ * except where recorded runtimes differ: their error answers have 24 bytes. */
 #include "dotnet/ipc.h"
 
 #include "base/status.h"
@@ -12,22 +11,22 @@
 static const uint8_t magic[14] = "DOTNET_IPC_V1";
 static const uint8_t advertise_magic[8] = "ADVR_V1";
 
-static void put_u32(struct buffer *to, uint32_t value)
+static void append_u32(struct buffer *to, uint32_t value)
 {
     uint8_t bytes[4];
     store_u32le(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static void put_u64(struct buffer *to, uint64_t value)
+static void append_u64(struct buffer *to, uint64_t value)
 {
     uint8_t bytes[8];
     store_u64le(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-/* The head of a message; its size is filled in by end_message. */
-static size_t begin_message(struct buffer *to, enum ipc_set set, enum ipc_command command)
+/* Appends a message header and returns its offset. store_message_size stores the size. */
+static size_t append_message_head(struct buffer *to, enum ipc_set set, enum ipc_command command)
 {
     size_t at = to->n;
     buffer_add(to, magic, sizeof magic);
@@ -38,7 +37,7 @@ static size_t begin_message(struct buffer *to, enum ipc_set set, enum ipc_comman
     return at;
 }
 
-static bool end_message(struct buffer *to, size_t at)
+static bool store_message_size(struct buffer *to, size_t at)
 {
     if (to->failed || to->n - at > MESSAGE_MAX)
         return false;
@@ -46,60 +45,62 @@ static bool end_message(struct buffer *to, size_t at)
     return true;
 }
 
-void ipc_put_plain(struct buffer *to, enum ipc_set set, enum ipc_command command)
+void ipc_write_plain(struct buffer *to, enum ipc_set set, enum ipc_command command)
 {
-    (void)end_message(to, begin_message(to, set, command));
+    (void)store_message_size(to, append_message_head(to, set, command));
 }
 
-void ipc_put_stop(struct buffer *to, uint64_t session)
+void ipc_write_stop(struct buffer *to, uint64_t session)
 {
-    size_t at = begin_message(to, IPC_EVENTPIPE, IPC_STOP);
-    put_u64(to, session);
-    (void)end_message(to, at);
+    size_t at = append_message_head(to, IPC_EVENTPIPE, IPC_STOP);
+    append_u64(to, session);
+    (void)store_message_size(to, at);
 }
 
-static void put_providers(struct buffer *to, enum ipc_command command,
-                          const ttr_dotnet_providers *set)
+static void append_providers(struct buffer *to, enum ipc_command command,
+                             const ttr_dotnet_providers *set)
 {
     ttr_dotnet_provider provider;
     uint32_t n = 0;
     while (ttr_dotnet_providers_at(set, n, &provider))
         n++;
-    put_u32(to, n);
+    append_u32(to, n);
     for (uint32_t i = 0; ttr_dotnet_providers_at(set, i, &provider); i++) {
-        put_u64(to, provider.keywords);
-        put_u32(to, provider.level);
-        utf16_put(to, provider.name);
-        utf16_put(to, provider.arguments);
+        append_u64(to, provider.keywords);
+        append_u32(to, provider.level);
+        utf16_append(to, provider.name);
+        utf16_append(to, provider.arguments);
         if (command >= IPC_COLLECT_FILTER)
-            buffer_add_zeros(to, 5); /* leave out: no event ids */
+            buffer_add_zeros(to, 5); /* u8 0: no event id filter; u32 0: it has no ids */
     }
 }
 
-/* Each command has what the one before has, and one more thing, mostly. */
-ttr_status ipc_put_collect(struct buffer *to, enum ipc_command command, const ttr_dotnet_wish *wish,
-                           ttr_error *error)
+/* Appends the fields in order of the wire format. `>=` selects the fields that a version of the
+ * command has. */
+ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
+                             const ttr_dotnet_wish *wish, ttr_error *error)
 {
-    size_t at = begin_message(to, IPC_EVENTPIPE, command);
+    size_t at = append_message_head(to, IPC_EVENTPIPE, command);
     if (command >= IPC_COLLECT_FILTER)
-        put_u32(to, 0); /* over this connection, not as user_events */
-    put_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
-    put_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
+        append_u32(to,
+                   0); /* output format 0: stream over this connection, instead of user_events */
+    append_u32(to, wish->buffer_mb ? wish->buffer_mb : BUFFER_MB);
+    append_u32(to, wish->flags & TTR_DOTNET_NETPERF ? 0 : 1);
     if (command >= IPC_COLLECT_KEYWORD)
-        put_u64(to, wish->rundown);
+        append_u64(to, wish->rundown);
     else if (command >= IPC_COLLECT_RUNDOWN)
         buffer_add_byte(to, wish->rundown != 0);
     if (command >= IPC_COLLECT_STACKS)
         buffer_add_byte(to, !(wish->flags & TTR_DOTNET_NO_STACKS));
-    put_providers(to, command, wish->providers);
+    append_providers(to, command, wish->providers);
     if (command >= IPC_COLLECT_BLOCK)
-        put_u32(to, wish->flags & TTR_DOTNET_BLOCK ? 1 : 0);
-    if (end_message(to, at))
+        append_u32(to, wish->flags & TTR_DOTNET_BLOCK ? 1 : 0);
+    if (store_message_size(to, at))
         return TTR_OK;
     if (to->failed)
         return fail_memory(error);
     return fail(error, TTR_E_LIMIT, NO_OFFSET,
-                "the providers take %zu bytes in a command, %u are possible: ask for fewer",
+                "the providers need %zu bytes in a command, at most %u are possible; request fewer",
                 to->n - at, MESSAGE_MAX);
 }
 
@@ -133,24 +134,25 @@ ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct ar
 {
     const char **const all[] = {&info->command,  &info->os,      &info->arch,
                                 &info->assembly, &info->runtime, &info->rid};
-    size_t told = command == IPC_INFO ? 3 : command == IPC_INFO2 ? 5 : 6;
+    size_t declared_n = command == IPC_INFO ? 3 : command == IPC_INFO2 ? 5 : 6;
     if (command == IPC_INFO3)
-        (void)cursor_u32le(&from); /* version of what follows; it grows at its end */
+        /* version of the structure; new fields are only added at its end */
+        (void)cursor_u32le(&from);
     info->pid = cursor_u64le(&from);
     const uint8_t *cookie = cursor_take(&from, sizeof info->cookie);
     if (cookie)
         memcpy(info->cookie, cookie, sizeof info->cookie);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         *all[i] = "";
-    for (size_t i = 0; i < told && !from.failed; i++) {
-        const char *text = utf16_take(&from, texts);
+    for (size_t i = 0; i < declared_n && !from.failed; i++) {
+        const char *text = utf16_parse(&from, texts);
         if (!text && !from.failed)
             return fail_memory(error);
         *all[i] = text ? text : "";
     }
     if (from.failed)
         return fail(error, TTR_E_MALFORMED, from.offset,
-                    "the runtime's answer on what it is ends early, at byte %llu",
+                    "the runtime's answer to ProcessInfo ends early, at byte %llu",
                     (unsigned long long)from.offset);
     return TTR_OK;
 }
@@ -159,15 +161,16 @@ ttr_status ipc_read_environment(struct cursor from, struct arena *texts, const c
                                 size_t *n, ttr_error *error)
 {
     uint32_t count = cursor_u32le(&from);
-    /* Each takes its own count at least: a number that cannot be is no reason to ask for memory. */
+    /* A string has at least its 4-byte count. A larger count is false and must not cause an
+     * allocation. */
     if (from.failed || count > cursor_left(&from) / 4)
         return fail(error, TTR_E_MALFORMED, from.offset,
-                    "the runtime speaks of %u variables in %zu bytes", count, cursor_left(&from));
+                    "the runtime declares %u variables in %zu bytes", count, cursor_left(&from));
     const char **all = arena_take(texts, ((size_t)count + 1) * sizeof *all);
     if (!all)
         return fail_memory(error);
     for (uint32_t i = 0; i < count; i++) {
-        all[i] = utf16_take(&from, texts);
+        all[i] = utf16_parse(&from, texts);
         if (!all[i] && !from.failed)
             return fail_memory(error);
         if (!all[i])
@@ -188,13 +191,13 @@ const char *ipc_result_text(uint32_t result)
     } known[] = {
         {IPC_BAD_ENCODING, "it cannot read the command: a value in it is out of range"},
         {IPC_UNKNOWN_COMMAND, "it does not know the command"},
-        {IPC_UNKNOWN_MAGIC, "it speaks another protocol"},
+        {IPC_UNKNOWN_MAGIC, "it uses another protocol"},
         {IPC_NOT_SUPPORTED, "it does not support this"},
-        {IPC_FAIL, "it failed; 64 sessions at once are the most"},
+        {IPC_FAIL, "it failed; at most 64 sessions can run at once"},
         {IPC_INVALID_ARGUMENT, "an argument is wrong"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].result == result)
             return known[i].text;
-    return "for a reason of its own";
+    return "unknown reason";
 }

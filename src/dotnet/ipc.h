@@ -1,13 +1,28 @@
-/* The Diagnostic IPC protocol as bytes: commands that are sent, and what comes back.
+/* Encoding and decoding of .NET Diagnostic IPC messages. No I/O happens here.
  *
- * All little endian.  A message: [0..13] "DOTNET_IPC_V1" and a zero | [14..15] size of all of it |
- * [16] command set | [17] command | [18..19] zero | payload.  A text is a u32 count of UTF-16 units
- * with the zero at its end, then these; 0 is no text.  An answer has the set 0xFF; its command 0 is
- * a success, 0xFF an error with an HRESULT.  A runtime that comes to a socket of ours first says
- * who it is: [0..7] "ADVR_V1" and a zero | [8..23] cookie | [24..31] pid | [32..33] zero.
+ * All integers are little endian.
  *
- * Ownership: texts that are read go into an arena of the caller's.  Nothing here waits or connects.
- */
+ * |  message:    [0..13] "DOTNET_IPC_V1\0" | [14..15] size of the message | [16] command set |
+ * |              [17] command | [18..19] 0 | [20..] payload
+ * |  answer:     the same with set 0xFF; command 0 = success, 0xFF = error with a u32 HRESULT
+ * |  string:     [0..3] UTF-16 units with the final zero, 0 for a null string | units
+ * |  advertise:  [0..7] "ADVR_V1\0" | [8..23] cookie | [24..31] pid | [32..33] 0
+ *
+ * Two roles. Usually the runtime listens and a tool connects, once per command. If
+ * DOTNET_DiagnosticPorts names a socket of ours, the runtime connects and sends "advertise"; it
+ * then accepts one command on that connection and connects again (see target.h).
+ *
+ * A session: CollectTracing n has the providers and options. Each version adds a field (see
+ * ipc_write_collect); an old runtime answers UNKNOWN_COMMAND, and session.c retries with the
+ * version before. The answer has a u64 session id; after it the same connection carries the event
+ * stream (framing.h). StopTracing with the id goes over a second connection. The runtime answers it
+ * only after the stream has been read to its end, so both connections must be polled together
+ * (session.c).
+ *
+ * Invariants: a message is at most 65,535 bytes; only the environment is sent outside of the
+ * declared size, after the answer. Ownership: decoded strings are allocated in the caller's arena.
+ * Left out: dumps, profilers, startup hooks and perf maps. Source:
+ * documentation/design-docs/ipc-protocol.md of dotnet/diagnostics. */
 #ifndef TRACETTA_DOTNET_IPC_H
 #define TRACETTA_DOTNET_IPC_H
 
@@ -20,20 +35,20 @@
 #define IPC_HEADER 20u
 #define IPC_ADVERTISE 34u
 #define IPC_SESSION_BYTES 8u
-#define IPC_ENVIRONMENT_MAX \
-    (64u << 20) /* bytes of an environment that are taken; systems allow a few MiB */
+/* largest accepted environment in bytes; systems allow a few MiB */
+#define IPC_ENVIRONMENT_MAX (64u << 20)
 
 enum ipc_set { IPC_EVENTPIPE = 2, IPC_PROCESS = 4, IPC_SERVER = 0xff };
 
 enum ipc_command {
-    IPC_STOP = 1,    /* of IPC_EVENTPIPE */
-    IPC_COLLECT = 2, /* and 3 to 7, each with more to ask for */
+    IPC_STOP = 1,    /* commands of IPC_EVENTPIPE */
+    IPC_COLLECT = 2, /* CollectTracing; versions 2 to 6 follow, each with one more field */
     IPC_COLLECT_RUNDOWN = 3,
     IPC_COLLECT_STACKS = 4,
     IPC_COLLECT_KEYWORD = 5,
     IPC_COLLECT_FILTER = 6,
     IPC_COLLECT_BLOCK = 7,
-    IPC_INFO = 0, /* of IPC_PROCESS */
+    IPC_INFO = 0, /* commands of IPC_PROCESS */
     IPC_RESUME = 1,
     IPC_ENVIRONMENT = 2,
     IPC_INFO2 = 4,
@@ -47,41 +62,44 @@ enum ipc_command {
 #define IPC_FAIL UINT32_C(0x80004005)
 #define IPC_INVALID_ARGUMENT UINT32_C(0x80070057)
 
-/* The head of an answer. */
+/* Header of an answer. */
 struct ipc_answer {
-    uint32_t payload; /* bytes that follow */
-    bool is_error;    /* the payload is an HRESULT */
+    uint32_t payload; /* bytes that follow the header */
+    bool is_error;    /* the payload starts with an HRESULT */
 };
 
-/* Who came to a socket of ours. */
+/* Identity of a runtime that connected to our socket. */
 struct ipc_advertise {
     uint8_t cookie[16];
     uint64_t pid;
 };
 
-/* Appends a message without a payload; ipc_put_stop with a session. */
-void ipc_put_plain(struct buffer *to, enum ipc_set set, enum ipc_command command);
-void ipc_put_stop(struct buffer *to, uint64_t session);
+/* Append a message without payload, and StopTracing for `session`. */
+void ipc_write_plain(struct buffer *to, enum ipc_set set, enum ipc_command command);
+void ipc_write_stop(struct buffer *to, uint64_t session);
 
-/* Appends the command that starts a session.  TTR_E_LIMIT where it grows past what the 16 bits of
- * its size can say. */
-TTR_MUST ttr_status ipc_put_collect(struct buffer *to, enum ipc_command command,
-                                    const ttr_dotnet_wish *wish, ttr_error *error);
+/* Appends the CollectTracing version that `command` selects. Fails with TTR_E_LIMIT if the message
+ * exceeds its 16-bit size field. */
+TTR_MUST ttr_status ipc_write_collect(struct buffer *to, enum ipc_command command,
+                                      const ttr_dotnet_wish *wish, ttr_error *error);
 
-/* Reads the head of an answer; false when it is none. */
+/* Parse the header of an answer, and an advertise message. Return false if the magic or the command
+ * set is wrong. */
 TTR_MUST bool ipc_read_answer(const uint8_t head[IPC_HEADER], struct ipc_answer *answer);
 TTR_MUST bool ipc_read_advertise(const uint8_t bytes[IPC_ADVERTISE],
                                  struct ipc_advertise *advertise);
 
-/* Reads what IPC_INFO, IPC_INFO2 or IPC_INFO3 was answered with. */
+/* Parses the answer to IPC_INFO, IPC_INFO2 or IPC_INFO3. Members of `info` that the command does
+ * not have become "". */
 TTR_MUST ttr_status ipc_read_info(struct cursor from, enum ipc_command command, struct arena *texts,
                                   ttr_dotnet_info *info, ttr_error *error);
 
-/* Reads an environment: a count, then so many texts.  *list is NULL-terminated. */
+/* Parses an environment: a u32 count and that many strings. *list has *n strings and a final NULL.
+ */
 TTR_MUST ttr_status ipc_read_environment(struct cursor from, struct arena *texts,
                                          const char ***list, size_t *n, ttr_error *error);
 
-/* What an HRESULT means, in a few words. */
+/* Returns a short explanation of an HRESULT. Never NULL. */
 const char *ipc_result_text(uint32_t result);
 
 #endif

@@ -1,4 +1,4 @@
-/* The bytes of Diagnostic IPC, as its documentation and recorded conversations have them. */
+/* Tests for Diagnostic IPC messages: bytes from the specification and from recorded connections. */
 #include "dotnet/ipc.h"
 
 #include "base/status.h"
@@ -8,21 +8,21 @@
 
 #define HEAD "44 4f 54 4e 45 54 5f 49 50 43 5f 56 31 00 "
 
-static void plain_commands_have_the_bytes_of_the_specification(void **state)
+static void plain_commands_match_the_specification(void **state)
 {
     (void)state;
     struct buffer out;
     buffer_init(&out, alloc_default());
-    ipc_put_plain(&out, IPC_PROCESS, IPC_INFO);
+    ipc_write_plain(&out, IPC_PROCESS, IPC_INFO);
     support_assert_hex(out.bytes, out.n, HEAD "14 00 04 00 00 00");
     buffer_clear(&out);
-    ipc_put_stop(&out, 0x0102030405060708);
+    ipc_write_stop(&out, 0x0102030405060708);
     support_assert_hex(out.bytes, out.n, HEAD "1c 00 02 01 00 00 08 07 06 05 04 03 02 01");
     buffer_free(&out);
 }
 
-/* Each newer command says one thing more. */
-static void commands_that_collect_have_the_bytes_of_the_specification(void **state)
+/* Each version of CollectTracing adds one field. */
+static void collect_versions_match_the_specification(void **state)
 {
     static const struct {
         enum ipc_command command;
@@ -58,12 +58,12 @@ static void commands_that_collect_have_the_bytes_of_the_specification(void **sta
                                   .rundown = TTR_DOTNET_RUNDOWN,
                                   .flags = TTR_DOTNET_NO_STACKS | TTR_DOTNET_BLOCK};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        /* The size of a message, its byte 14, is that of all of it. */
+        /* byte 14 is the size of the complete message */
         uint8_t wanted[128];
         size_t n = support_hex(wanted, sizeof wanted, all[i].hex);
         wanted[14] = (uint8_t)n;
         buffer_clear(&out);
-        assert_int_equal(ipc_put_collect(&out, all[i].command, &wish, NULL), TTR_OK);
+        assert_int_equal(ipc_write_collect(&out, all[i].command, &wish, NULL), TTR_OK);
         assert_int_equal(out.n, n);
         assert_memory_equal(out.bytes, wanted, n);
     }
@@ -71,7 +71,7 @@ static void commands_that_collect_have_the_bytes_of_the_specification(void **sta
     buffer_free(&out);
 }
 
-static void a_command_too_large_for_its_size_is_refused(void **state)
+static void command_above_64k_is_refused(void **state)
 {
     (void)state;
     struct buffer out;
@@ -83,13 +83,13 @@ static void a_command_too_large_for_its_size_is_refused(void **state)
     text[sizeof text - 1] = '\0';
     assert_int_equal(ttr_dotnet_providers_add(set, text, NULL), TTR_OK);
     const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
-    assert_int_equal(ipc_put_collect(&out, IPC_COLLECT, &wish, &error), TTR_E_LIMIT);
-    assert_non_null(strstr(error.text, "ask for fewer"));
+    assert_int_equal(ipc_write_collect(&out, IPC_COLLECT, &wish, &error), TTR_E_LIMIT);
+    assert_non_null(strstr(error.text, "request fewer"));
     ttr_dotnet_providers_free(set);
     buffer_free(&out);
 }
 
-static void answers_are_told_from_what_is_none(void **state)
+static void answer_with_wrong_magic_or_set_is_refused(void **state)
 {
     (void)state;
     uint8_t head[IPC_HEADER];
@@ -110,7 +110,7 @@ static void answers_are_told_from_what_is_none(void **state)
     }
 }
 
-static void a_runtime_that_comes_says_who_it_is(void **state)
+static void advertise_message_yields_pid_and_cookie(void **state)
 {
     (void)state;
     uint8_t bytes[IPC_ADVERTISE];
@@ -127,13 +127,14 @@ static void a_runtime_that_comes_says_who_it_is(void **state)
     assert_false(ipc_read_advertise(bytes, &who));
 }
 
-/* ProcessInfo 3 of a runtime: version 1, pid 1234, "d x", Linux, x64, "a", 8.0.1, linux-x64. */
+/* Answer to ProcessInfo 3: version 1, pid 1234, command "d x", Linux, x64, assembly "a", runtime
+ * 8.0.1, no RID. */
 static const char info3[] = "01000000 d204000000000000 000102030405060708090a0b0c0d0e0f 04000000 "
                             "6400 2000 7800 0000 06000000 4c00 6900 6e00 7500 7800 0000"
                             "04000000 7800 3600 3400 0000 02000000 6100 0000 06000000 3800 2e00 "
                             "3000 2e00 3100 0000 00000000";
 
-static void what_a_runtime_says_of_itself_is_read(void **state)
+static void process_info_of_each_version_is_parsed(void **state)
 {
     (void)state;
     uint8_t bytes[160];
@@ -162,7 +163,7 @@ static void what_a_runtime_says_of_itself_is_read(void **state)
     arena_free(&arena);
 }
 
-static void an_environment_is_read_and_a_count_that_cannot_be_is_not_believed(void **state)
+static void environment_with_impossible_count_is_malformed(void **state)
 {
     (void)state;
     uint8_t bytes[64];
@@ -187,7 +188,7 @@ static void an_environment_is_read_and_a_count_that_cannot_be_is_not_believed(vo
     arena_free(&arena);
 }
 
-static void text_goes_to_utf16_and_back(void **state)
+static void utf16_round_trip_preserves_text(void **state)
 {
     static const char *const texts[] = {"", "a", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x98\x80 x"};
     (void)state;
@@ -197,25 +198,25 @@ static void text_goes_to_utf16_and_back(void **state)
     arena_init(&arena, alloc_default());
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         buffer_clear(&out);
-        utf16_put(&out, texts[i]);
+        utf16_append(&out, texts[i]);
         struct cursor from = cursor_over(out.bytes, out.n, 0);
-        assert_string_equal(utf16_take(&from, &arena), texts[i]);
+        assert_string_equal(utf16_parse(&from, &arena), texts[i]);
         assert_int_equal(cursor_left(&from), 0);
     }
     buffer_clear(&out);
-    utf16_put(&out, "\xf0\x9f\x98\x80\xff");
+    utf16_append(&out, "\xf0\x9f\x98\x80\xff");
     support_assert_hex(out.bytes, out.n, "04000000 3dd8 00de fdff 0000");
     uint8_t bytes[16];
     size_t n = support_hex(bytes, sizeof bytes, "03000000 3dd8 4100 00de");
     struct cursor from = cursor_over(bytes, n, 0);
-    assert_string_equal(utf16_take(&from, &arena), "\xef\xbf\xbd"
-                                                   "A"
-                                                   "\xef\xbf\xbd");
+    assert_string_equal(utf16_parse(&from, &arena), "\xef\xbf\xbd"
+                                                    "A"
+                                                    "\xef\xbf\xbd");
     buffer_free(&out);
     arena_free(&arena);
 }
 
-static bool build_command(const struct alloc *alloc)
+static bool build_collect_command(const struct alloc *alloc)
 {
     struct buffer out;
     buffer_init(&out, alloc);
@@ -223,30 +224,30 @@ static bool build_command(const struct alloc *alloc)
     bool is_fine = set && ttr_dotnet_providers_add(set, "A:1:5:x=1,B", NULL) == TTR_OK &&
                    ttr_dotnet_providers_add_profile(set, "database", NULL) == TTR_OK;
     const ttr_dotnet_wish wish = {.size = sizeof wish, .providers = set};
-    is_fine = is_fine && ipc_put_collect(&out, IPC_COLLECT_FILTER, &wish, NULL) == TTR_OK;
+    is_fine = is_fine && ipc_write_collect(&out, IPC_COLLECT_FILTER, &wish, NULL) == TTR_OK;
     ttr_dotnet_providers_free(set);
     buffer_free(&out);
     return is_fine;
 }
 
-static void a_command_is_built_or_not_whichever_allocation_fails(void **state)
+static void failed_allocation_fails_the_command_without_leak(void **state)
 {
     (void)state;
-    support_fail_each(build_command);
+    support_fail_each(build_collect_command);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_commands_have_the_bytes_of_the_specification),
-        cmocka_unit_test(commands_that_collect_have_the_bytes_of_the_specification),
-        cmocka_unit_test(a_command_too_large_for_its_size_is_refused),
-        cmocka_unit_test(answers_are_told_from_what_is_none),
-        cmocka_unit_test(a_runtime_that_comes_says_who_it_is),
-        cmocka_unit_test(what_a_runtime_says_of_itself_is_read),
-        cmocka_unit_test(an_environment_is_read_and_a_count_that_cannot_be_is_not_believed),
-        cmocka_unit_test(text_goes_to_utf16_and_back),
-        cmocka_unit_test(a_command_is_built_or_not_whichever_allocation_fails),
+        cmocka_unit_test(plain_commands_match_the_specification),
+        cmocka_unit_test(collect_versions_match_the_specification),
+        cmocka_unit_test(command_above_64k_is_refused),
+        cmocka_unit_test(answer_with_wrong_magic_or_set_is_refused),
+        cmocka_unit_test(advertise_message_yields_pid_and_cookie),
+        cmocka_unit_test(process_info_of_each_version_is_parsed),
+        cmocka_unit_test(environment_with_impossible_count_is_malformed),
+        cmocka_unit_test(utf16_round_trip_preserves_text),
+        cmocka_unit_test(failed_allocation_fails_the_command_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,25 +1,27 @@
-/* What /proc tells of one process, as far as we may look. */
+/* Facts about a process from /proc, as far as permissions allow. */
 #ifndef TRACETTA_DOTNET_PROC_H
 #define TRACETTA_DOTNET_PROC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define PROC_COMMAND 4096u
-#define PROC_PATH 4096u
+#define PROC_COMMAND_MAX 4096u
+#define PROC_PATH_MAX 4096u
 
 struct proc {
-    uint64_t pid, inner_pid; /* inner_pid: in its own namespace */
-    uint64_t start;          /* clock ticks after the boot */
-    bool has_other_files;   /* its /tmp may be another one than ours: look through /proc/PID/root */
-    char tmpdir[PROC_PATH]; /* "" = not known */
-    char name[256], command[PROC_COMMAND], runtime[64];
+    uint64_t pid, inner_pid; /* inner_pid: process id in its innermost PID namespace */
+    uint64_t start;          /* start time in clock ticks since boot */
+    /* root or mount namespace differs from ours: files must be opened through /proc/PID/root */
+    bool has_other_files;
+    char tmpdir[PROC_PATH_MAX]; /* value of TMPDIR, "" if unset or unreadable */
+    char name[256], command[PROC_COMMAND_MAX], runtime[64];
 };
 
-/* Reads what is needed to find the socket; false when the process is gone. */
+/* Reads all members that are needed to find the socket. Returns false if the process has ended. */
 bool proc_read(struct proc *proc, uint64_t pid);
 
-/* Reads name, command line, and the version of the runtime by the path of its library. */
-void proc_read_more(struct proc *proc);
+/* Reads the slower members: name, command line, and the runtime version from the path of
+ * libcoreclr.so. */
+void proc_read_details(struct proc *proc);
 
 #endif

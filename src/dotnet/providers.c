@@ -1,6 +1,8 @@
-/* Sets of providers: what the options of dotnet-trace mean, and its profiles.
+/* Provider sets: the syntax of dotnet-trace for providers, CLR keywords and levels, and its
+ * profiles.
  *
- * Left out: GUIDs as names, which runtimes do not take, and profiles of kernel events. */
+ * Left out: GUIDs as provider names, which runtimes do not accept, and profiles of Windows kernel
+ * events. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,22 +16,22 @@
 #define LEVEL_VERBOSE 5u
 #define KEYWORD_GC 0x1u
 #define KEYWORDS_COMMON 0x100003801du
-#define TEXT_MAX 65536u /* no command could hold more */
+#define PROVIDER_LIST_MAX 65536u /* longest list in bytes; a command could not hold more */
 
-struct entry {
+struct provider_entry {
     ttr_dotnet_provider is;
-    bool is_of_profile;
+    bool is_from_profile;
 };
 
 struct ttr_dotnet_providers {
     struct arena texts;
-    struct entry *list;
+    struct provider_entry *list;
     size_t n, capacity;
-    uint64_t rundown; /* of the profiles, together */
-    bool has_more;    /* something that no profile speaks for */
+    uint64_t rundown;  /* union of the rundown keywords of the added profiles */
+    bool has_explicit; /* a provider outside of any profile was added */
 };
 
-/* Keywords of the runtime's own events, as ClrEtwAll.man of dotnet/runtime has them. */
+/* Keywords of the runtime provider, from ClrEtwAll.man in dotnet/runtime. */
 static const struct {
     const char *name;
     uint64_t bit;
@@ -77,8 +79,8 @@ static const struct {
     {"allocationsampling", 0x80000000000},
 };
 
-/* What the database profile wants of a command: of SqlClient and of Entity Framework, in the
- * language of DiagnosticSource. */
+/* DiagnosticSource filter of the database profile: the command fields of SqlClient and Entity
+ * Framework. */
 #define CONNECTION(inner) "Command.Connection." inner
 #define CONNECTION_FIELDS                                                                         \
     CONNECTION("ServerVersion")                                                                   \
@@ -123,7 +125,7 @@ static const struct {
      {{"System.Threading.Tasks.TplEventSource", 0x80, LEVEL_INFORMATIONAL, ""},
       {"Microsoft-Diagnostics-DiagnosticSource", 0x3, LEVEL_VERBOSE, DATABASE_FILTER}}},
     {"cpu-sampling",
-     "stacks of all threads with what the runtime itself tells",
+     "stacks of all threads, and events of the runtime",
      TTR_DOTNET_RUNDOWN,
      {{"Microsoft-DotNETCore-SampleProfiler", 0, LEVEL_INFORMATIONAL, ""},
       {RUNTIME, 0x14c14fccbd, LEVEL_INFORMATIONAL, ""}}},
@@ -172,10 +174,10 @@ bool ttr_dotnet_providers_at(const ttr_dotnet_providers *set, size_t i,
 
 uint64_t ttr_dotnet_providers_rundown(const ttr_dotnet_providers *set)
 {
-    return set->has_more || !set->rundown ? TTR_DOTNET_RUNDOWN : set->rundown;
+    return set->has_explicit || !set->rundown ? TTR_DOTNET_RUNDOWN : set->rundown;
 }
 
-static struct entry *find(const ttr_dotnet_providers *set, const char *name)
+static struct provider_entry *find_provider(const ttr_dotnet_providers *set, const char *name)
 {
     for (size_t i = 0; i < set->n; i++)
         if (strcasecmp(set->list[i].is.name, name) == 0)
@@ -183,40 +185,43 @@ static struct entry *find(const ttr_dotnet_providers *set, const char *name)
     return NULL;
 }
 
-/* Both wishes for one provider: all keywords, the more talkative level (0 is everything). */
-static ttr_status unite(ttr_dotnet_provider *had, const ttr_dotnet_provider *more, ttr_error *error)
+/* Merges two requests for one provider: the union of the keywords and the more verbose level. Level
+ * 0 enables all events. Fails if both have different arguments. */
+static ttr_status merge_provider(ttr_dotnet_provider *existing, const ttr_dotnet_provider *added,
+                                 ttr_error *error)
 {
-    if (had->arguments[0] && more->arguments[0] && strcmp(had->arguments, more->arguments) != 0)
+    if (existing->arguments[0] && added->arguments[0] &&
+        strcmp(existing->arguments, added->arguments) != 0)
         return fail(
             error, TTR_E_MISUSE, NO_OFFSET,
             "provider %s is named twice with different arguments; put them into one: \"A=1;B=2\"",
-            had->name);
-    had->keywords |= more->keywords;
-    had->level = had->level == 0 || more->level == 0 ? 0
-                 : had->level > more->level          ? had->level
-                                                     : more->level;
-    if (more->arguments[0])
-        had->arguments = more->arguments;
+            existing->name);
+    existing->keywords |= added->keywords;
+    existing->level = existing->level == 0 || added->level == 0 ? 0
+                      : existing->level > added->level          ? existing->level
+                                                                : added->level;
+    if (added->arguments[0])
+        existing->arguments = added->arguments;
     return TTR_OK;
 }
 
-/* Adds a wish whose texts are the set's or constant.  What was asked for by name counts more than
- * what a profile holds. */
-static ttr_status add(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider,
-                      bool is_of_profile, ttr_error *error)
+/* Adds a provider with strings that are constant or in the set's arena. An explicit request
+ * replaces a profile's request for the same provider; two of the same kind are merged. */
+static ttr_status add_provider(ttr_dotnet_providers *set, const ttr_dotnet_provider *provider,
+                               bool is_from_profile, ttr_error *error)
 {
-    struct entry *had = find(set, provider->name);
-    set->has_more |= !is_of_profile;
-    if (had && is_of_profile && !had->is_of_profile)
+    struct provider_entry *existing = find_provider(set, provider->name);
+    set->has_explicit |= !is_from_profile;
+    if (existing && is_from_profile && !existing->is_from_profile)
         return TTR_OK;
-    if (had) {
-        had->is_of_profile = is_of_profile;
-        return unite(&had->is, provider, error);
+    if (existing) {
+        existing->is_from_profile = is_from_profile;
+        return merge_provider(&existing->is, provider, error);
     }
     if (!alloc_reserve(set->texts.alloc, (void **)&set->list, &set->capacity, set->n + 1,
                        sizeof *set->list))
         return fail_memory(error);
-    set->list[set->n++] = (struct entry){*provider, is_of_profile};
+    set->list[set->n++] = (struct provider_entry){*provider, is_from_profile};
     return TTR_OK;
 }
 
@@ -244,8 +249,8 @@ static bool parse_hexadecimal(const char *text, uint64_t *value)
     return true;
 }
 
-/* Ends a part at its colon and gives what follows; NULL where nothing does. */
-static char *cut_part(char *part)
+/* Terminates `part` at its colon. Returns the text after the colon, or NULL if there is none. */
+static char *split_at_colon(char *part)
 {
     char *colon = part ? strchr(part, ':') : NULL;
     if (!colon)
@@ -254,37 +259,39 @@ static char *cut_part(char *part)
     return colon + 1;
 }
 
-/* One "NAME:KEYWORDS:LEVEL:ARGUMENTS", which is the set's to change. */
-static ttr_status add_one(ttr_dotnet_providers *set, char *text, ttr_error *error)
+/* Parses and adds one "NAME:KEYWORDS:LEVEL:ARGUMENTS". Writes zero bytes over the colons of `text`.
+ */
+static ttr_status parse_provider(ttr_dotnet_providers *set, char *text, ttr_error *error)
 {
     ttr_dotnet_provider provider = {.name = text, .level = LEVEL_INFORMATIONAL, .arguments = ""};
-    char *keywords = cut_part(text), *level = cut_part(keywords), *arguments = cut_part(level);
+    char *keywords = split_at_colon(text), *level = split_at_colon(keywords),
+         *arguments = split_at_colon(level);
     if (!text[0])
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
                     "a provider has no name; expected NAME[:KEYWORDS[:LEVEL[:ARGUMENTS]]]");
-    /* Events of an EventSource carry bits of their own, so that 0 is nothing; all of the runtime's
-     * would make it collect garbage for us. */
+    /* An EventSource defines its own keyword bits, so the default is all of them. All bits of the
+     * runtime provider would force garbage collections, so it has a smaller default. */
     provider.keywords = strcasecmp(text, RUNTIME) == 0 ? KEYWORDS_COMMON : UINT64_MAX;
     if (keywords && keywords[0] && !parse_hexadecimal(keywords, &provider.keywords))
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "keywords \"%.60s\" of provider %.100s are no hexadecimal number like 0x1C",
-                    keywords, text);
+        return fail(
+            error, TTR_E_MISUSE, NO_OFFSET,
+            "keywords \"%.60s\" of provider %.100s are not a hexadecimal number such as 0x1C",
+            keywords, text);
     uint32_t number = UINT32_MAX;
     if (level && level[0] && !parse_level(level, &number))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "level \"%.60s\" of provider %.100s is none of 0 to 5, logalways, critical, "
-                    "error, warning, "
-                    "informational, verbose",
+                    "level \"%.60s\" of provider %.100s is unknown: expected 0 to 5, logalways, "
+                    "critical, error, warning, informational or verbose",
                     level, text);
     if (number != UINT32_MAX)
         provider.level = number;
     if (arguments)
         provider.arguments = arguments;
-    return add(set, &provider, false, error);
+    return add_provider(set, &provider, false, error);
 }
 
-/* Length of the first provider of a list: up to a comma that is in no quotes. */
-static size_t first_length(const char *text)
+/* Returns the length of the first provider in a list, which ends at a comma outside of quotes. */
+static size_t first_provider_length(const char *text)
 {
     bool is_quoted = false;
     size_t n = 0;
@@ -295,14 +302,15 @@ static size_t first_length(const char *text)
 
 ttr_status ttr_dotnet_providers_add(ttr_dotnet_providers *set, const char *text, ttr_error *error)
 {
-    if (strlen(text) > TEXT_MAX)
-        return fail(error, TTR_E_LIMIT, NO_OFFSET, "more than %u bytes of providers", TEXT_MAX);
+    if (strlen(text) > PROVIDER_LIST_MAX)
+        return fail(error, TTR_E_LIMIT, NO_OFFSET, "more than %u bytes of providers",
+                    PROVIDER_LIST_MAX);
     for (;;) {
-        size_t n = first_length(text);
+        size_t n = first_provider_length(text);
         char *one = arena_copy(&set->texts, text, n);
         if (!one)
             return fail_memory(error);
-        ttr_status status = add_one(set, one, error);
+        ttr_status status = parse_provider(set, one, error);
         if (status != TTR_OK || !text[n])
             return status;
         text += n + 1;
@@ -318,10 +326,11 @@ ttr_status ttr_dotnet_providers_add_one(ttr_dotnet_providers *set,
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "a provider has no name");
     copy.name = arena_copy(&set->texts, provider->name, strlen(provider->name));
     copy.arguments = arena_copy(&set->texts, arguments, strlen(arguments));
-    return copy.name && copy.arguments ? add(set, &copy, false, error) : fail_memory(error);
+    return copy.name && copy.arguments ? add_provider(set, &copy, false, error)
+                                       : fail_memory(error);
 }
 
-static uint64_t clr_bit(const char *name, size_t n)
+static uint64_t clr_keyword_bit(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof clr_keywords / sizeof *clr_keywords; i++)
         if (strlen(clr_keywords[i].name) == n && strncasecmp(clr_keywords[i].name, name, n) == 0)
@@ -336,12 +345,11 @@ ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *k
     uint32_t number = UINT32_MAX;
     for (const char *at = keywords;; at++) {
         size_t n = strcspn(at, "+");
-        uint64_t bit = clr_bit(at, n);
+        uint64_t bit = clr_keyword_bit(at, n);
         if (!bit)
             return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                        "the runtime has no keyword \"%.*s\"; there are gc, jit, loader, "
-                        "exception, threading, contention "
-                        "and more",
+                        "the runtime has no keyword \"%.*s\": expected gc, jit, loader, exception, "
+                        "threading, contention or another CLR keyword",
                         (int)(n < 60 ? n : 60), at);
         provider.keywords |= bit;
         at += n;
@@ -350,22 +358,22 @@ ttr_status ttr_dotnet_providers_add_clr(ttr_dotnet_providers *set, const char *k
     }
     if (level && level[0] && !parse_level(level, &number))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "level \"%.60s\" is none of 0 to 5, logalways, critical, error, warning, "
-                    "informational, verbose",
+                    "level \"%.60s\" is unknown: expected 0 to 5, logalways, critical, error, "
+                    "warning, informational or verbose",
                     level);
     if (number != UINT32_MAX)
         provider.level = number;
-    return add(set, &provider, false, error);
+    return add_provider(set, &provider, false, error);
 }
 
-static ttr_status no_profile(const char *profile, ttr_error *error)
+static ttr_status fail_unknown_profile(const char *profile, ttr_error *error)
 {
     char names[160];
     size_t n = 0;
     for (size_t i = 0; i < sizeof profiles / sizeof *profiles && n < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", profiles[i].name);
-    return fail(error, TTR_E_MISUSE, NO_OFFSET, "there is no profile \"%.60s\"; there are %s",
-                profile, names);
+    return fail(error, TTR_E_MISUSE, NO_OFFSET, "unknown profile \"%.60s\": expected %s", profile,
+                names);
 }
 
 ttr_status ttr_dotnet_providers_add_profile(ttr_dotnet_providers *set, const char *profile,
@@ -375,10 +383,10 @@ ttr_status ttr_dotnet_providers_add_profile(ttr_dotnet_providers *set, const cha
     while (i < sizeof profiles / sizeof *profiles && strcasecmp(profiles[i].name, profile) != 0)
         i++;
     if (i == sizeof profiles / sizeof *profiles)
-        return no_profile(profile, error);
+        return fail_unknown_profile(profile, error);
     set->rundown |= profiles[i].rundown;
     for (size_t k = 0; k < 2 && profiles[i].providers[k].name; k++) {
-        ttr_status status = add(set, &profiles[i].providers[k], true, error);
+        ttr_status status = add_provider(set, &profiles[i].providers[k], true, error);
         if (status != TTR_OK)
             return status;
     }

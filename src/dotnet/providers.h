@@ -1,4 +1,4 @@
-/* Sets of providers, as the rest of the library makes them: see tracetta/collect.h. */
+/* Internal constructor for provider sets; their public functions are in tracetta/collect.h. */
 #ifndef TRACETTA_DOTNET_PROVIDERS_H
 #define TRACETTA_DOTNET_PROVIDERS_H
 
@@ -6,7 +6,8 @@
 
 #include "base/alloc.h"
 
-/* ttr_dotnet_providers_new with another allocator. */
+/* Same as ttr_dotnet_providers_new, but with the caller's allocator. Returns NULL if memory is
+ * exhausted. */
 ttr_dotnet_providers *providers_new(const struct alloc *alloc);
 
 #endif

@@ -1,12 +1,12 @@
-/* Sets of providers: what the options of dotnet-trace mean. */
+/* Tests for provider sets and the syntax of dotnet-trace. */
 #include "dotnet/providers.h"
 
 #include "support/support.h"
 
 #define RUNTIME "Microsoft-Windows-DotNETRuntime"
 
-static void check(const ttr_dotnet_providers *set, size_t i, const char *name, uint64_t keywords,
-                  uint32_t level)
+static void check_provider(const ttr_dotnet_providers *set, size_t i, const char *name,
+                           uint64_t keywords, uint32_t level)
 {
     ttr_dotnet_provider provider;
     assert_true(ttr_dotnet_providers_at(set, i, &provider));
@@ -15,7 +15,7 @@ static void check(const ttr_dotnet_providers *set, size_t i, const char *name, u
     assert_int_equal(provider.level, level);
 }
 
-static void parts_that_are_left_out_have_values_that_are_of_use(void **state)
+static void omitted_parts_have_defaults(void **state)
 {
     (void)state;
     ttr_dotnet_provider provider;
@@ -23,12 +23,12 @@ static void parts_that_are_left_out_have_values_that_are_of_use(void **state)
     assert_int_equal(ttr_dotnet_providers_add(
                          set, "A,B:0x10,C::2,D:::k=\"1,2\";l=3:4,E:1:Warning:," RUNTIME, NULL),
                      TTR_OK);
-    check(set, 0, "A", UINT64_MAX, 4);
-    check(set, 1, "B", 0x10, 4);
-    check(set, 2, "C", UINT64_MAX, 2);
-    check(set, 3, "D", UINT64_MAX, 4);
-    check(set, 4, "E", 1, 3);
-    check(set, 5, RUNTIME, 0x100003801d, 4);
+    check_provider(set, 0, "A", UINT64_MAX, 4);
+    check_provider(set, 1, "B", 0x10, 4);
+    check_provider(set, 2, "C", UINT64_MAX, 2);
+    check_provider(set, 3, "D", UINT64_MAX, 4);
+    check_provider(set, 4, "E", 1, 3);
+    check_provider(set, 5, RUNTIME, 0x100003801d, 4);
     assert_true(ttr_dotnet_providers_at(set, 3, &provider));
     assert_string_equal(provider.arguments, "k=\"1,2\";l=3:4");
     assert_false(ttr_dotnet_providers_at(set, 6, &provider));
@@ -36,7 +36,7 @@ static void parts_that_are_left_out_have_values_that_are_of_use(void **state)
     ttr_dotnet_providers_free(set);
 }
 
-static void one_may_be_added_as_it_is(void **state)
+static void added_provider_is_copied(void **state)
 {
     (void)state;
     char name[] = "A", arguments[] = "x=1,2";
@@ -45,7 +45,7 @@ static void one_may_be_added_as_it_is(void **state)
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add_one(set, &provider, NULL), TTR_OK);
     name[0] = arguments[0] = '?';
-    check(set, 0, "A", 3, 2);
+    check_provider(set, 0, "A", 3, 2);
     assert_true(ttr_dotnet_providers_at(set, 0, &provider));
     assert_string_equal(provider.arguments, "x=1,2");
     assert_int_equal(ttr_dotnet_providers_add_one(set, &(ttr_dotnet_provider){.name = ""}, NULL),
@@ -53,40 +53,40 @@ static void one_may_be_added_as_it_is(void **state)
     ttr_dotnet_providers_free(set);
 }
 
-static void what_is_named_twice_is_wanted_for_both_reasons(void **state)
+static void repeated_provider_is_merged(void **state)
 {
     (void)state;
     ttr_error error;
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add(set, "A:1:2:x=1,a:4:5,B:1:0,B:1:5", NULL), TTR_OK);
-    check(set, 0, "A", 5, 5);
-    check(set, 1, "B", 1, 0);
+    check_provider(set, 0, "A", 5, 5);
+    check_provider(set, 1, "B", 1, 0);
     assert_int_equal(ttr_dotnet_providers_add(set, "A:::x=2", &error), TTR_E_MISUSE);
     assert_non_null(strstr(error.text, "named twice"));
     ttr_dotnet_providers_free(set);
 }
 
-static void profiles_add_up_and_give_way_to_what_is_named(void **state)
+static void explicit_provider_replaces_profile(void **state)
 {
     (void)state;
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add_profile(set, "gc-collect", NULL), TTR_OK);
     assert_int_equal(ttr_dotnet_providers_rundown(set), 1);
     assert_int_equal(ttr_dotnet_providers_add_profile(set, "GC-Verbose", NULL), TTR_OK);
-    check(set, 0, RUNTIME, 0x8003, 5);
+    check_provider(set, 0, RUNTIME, 0x8003, 5);
     assert_int_equal(ttr_dotnet_providers_rundown(set), TTR_DOTNET_RUNDOWN);
     ttr_dotnet_providers_free(set);
     set = ttr_dotnet_providers_new();
     assert_int_equal(ttr_dotnet_providers_add_clr(set, "gc+JIT", "error", NULL), TTR_OK);
     assert_int_equal(ttr_dotnet_providers_add_profile(set, "dotnet-common", NULL), TTR_OK);
-    check(set, 0, RUNTIME, 0x11, 2);
+    check_provider(set, 0, RUNTIME, 0x11, 2);
     ttr_dotnet_providers_free(set);
 }
 
-static void slips_are_told_with_what_there_is(void **state)
+static void wrong_syntax_error_lists_valid_values(void **state)
 {
     static const struct {
-        const char *text, *said;
+        const char *text, *expected;
     } all[] = {{"", "no name"},          {"A,", "no name"},
                {"A:xyz", "hexadecimal"}, {"A:11111111111111111", "hexadecimal"},
                {"A:1:loud", "0 to 5"},   {"A:1:10", "0 to 5"}};
@@ -95,7 +95,7 @@ static void slips_are_told_with_what_there_is(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         ttr_dotnet_providers *set = ttr_dotnet_providers_new();
         assert_int_equal(ttr_dotnet_providers_add(set, all[i].text, &error), TTR_E_MISUSE);
-        assert_non_null(strstr(error.text, all[i].said));
+        assert_non_null(strstr(error.text, all[i].expected));
         ttr_dotnet_providers_free(set);
     }
     ttr_dotnet_providers *set = ttr_dotnet_providers_new();
@@ -106,7 +106,7 @@ static void slips_are_told_with_what_there_is(void **state)
     ttr_dotnet_providers_free(set);
 }
 
-static void profiles_can_be_listed_and_added(void **state)
+static void listed_profiles_can_be_added(void **state)
 {
     (void)state;
     const char *name, *text;
@@ -125,12 +125,12 @@ static void profiles_can_be_listed_and_added(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_that_are_left_out_have_values_that_are_of_use),
-        cmocka_unit_test(one_may_be_added_as_it_is),
-        cmocka_unit_test(what_is_named_twice_is_wanted_for_both_reasons),
-        cmocka_unit_test(profiles_add_up_and_give_way_to_what_is_named),
-        cmocka_unit_test(slips_are_told_with_what_there_is),
-        cmocka_unit_test(profiles_can_be_listed_and_added),
+        cmocka_unit_test(omitted_parts_have_defaults),
+        cmocka_unit_test(added_provider_is_copied),
+        cmocka_unit_test(repeated_provider_is_merged),
+        cmocka_unit_test(explicit_provider_replaces_profile),
+        cmocka_unit_test(wrong_syntax_error_lists_valid_values),
+        cmocka_unit_test(listed_profiles_can_be_added),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

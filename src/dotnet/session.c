@@ -1,7 +1,10 @@
-/* Sessions: one connection carries the stream, another asks for its end.
+/* EventPipe sessions: one connection carries the event stream, a second one the request to stop.
  *
- * The runtime writes all that is left, and the rundown, before it answers the request to stop; so
- * both connections are looked at together, always. */
+ * The runtime sends all buffered events and the rundown before it answers StopTracing. Waiting for
+ * that answer without reading the stream would deadlock, so each read polls both connections. Order
+ * of calls: start, read until the stream ends or the caller stops the session, read to the end,
+ * close. A session that is closed without a stop ends as well: the runtime notices the closed
+ * connection. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -11,7 +14,7 @@
 #include "dotnet/framing.h"
 #include "io/socket.h"
 
-#define STOP_MS 3600000u /* how long a rundown may take is up to whoever reads */
+#define STOP_MS 3600000u /* an hour: a rundown lasts as long as the caller needs to read it */
 
 struct ttr_dotnet_session {
     ttr_dotnet *target;
@@ -22,12 +25,13 @@ struct ttr_dotnet_session {
     uint64_t rundown;
     struct framing framing;
     struct call stop;
-    bool is_stopping; /* `stop` is under way */
+    bool is_stopping; /* the call `stop` is started and has no answer yet */
     bool was_answered, has_ended;
 };
 
-/* What an older command cannot say. */
-static void find_ignored(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish)
+/* Records the requested options that the command version lacks, and the rundown the runtime really
+ * does. */
+static void record_ignored_options(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish)
 {
     session->rundown = wish->rundown;
     if (session->command < IPC_COLLECT_KEYWORD && wish->rundown)
@@ -40,24 +44,24 @@ static void find_ignored(struct ttr_dotnet_session *session, const ttr_dotnet_wi
         session->ignored |= wish->flags & TTR_DOTNET_BLOCK;
 }
 
-static ttr_status try_command(struct ttr_dotnet_session *session, const ttr_dotnet_wish *wish,
-                              ttr_error *error)
+static ttr_status try_collect_version(struct ttr_dotnet_session *session,
+                                      const ttr_dotnet_wish *wish, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, session->target, "CollectTracing");
-    ttr_status status = ipc_put_collect(&call.out, session->command, wish, error);
+    call_init(&call, session->target, "CollectTracing");
+    ttr_status status = ipc_write_collect(&call.out, session->command, wish, error);
     if (status == TTR_OK)
-        status = call_run(&call, error);
+        status = call_run_blocking(&call, error);
     if (status == TTR_OK) {
         struct cursor from = call_payload(&call);
         session->id = cursor_u64le(&from);
         if (from.failed)
             status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
-                          "the runtime started a session without saying which");
+                          "the runtime started a session without returning its id");
     }
     if (status == TTR_OK)
         session->fd = call_take_fd(&call);
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -66,9 +70,8 @@ ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish
 {
     ttr_dotnet_provider provider;
     if (wish->size != sizeof *wish || !ttr_dotnet_providers_at(wish->providers, 0, &provider)) {
-        (void)fail(
-            error, TTR_E_MISUSE, NO_OFFSET,
-            "a session wants wish->size to be sizeof(ttr_dotnet_wish), and one provider at least");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "size must be sizeof(ttr_dotnet_wish), and at least one provider is required");
         return NULL;
     }
     struct ttr_dotnet_session *session = alloc_zero(target->alloc, 1, sizeof *session);
@@ -84,13 +87,13 @@ ttr_dotnet_session *ttr_dotnet_collect(ttr_dotnet *target, const ttr_dotnet_wish
         wish->flags & TTR_DOTNET_BLOCK ? IPC_COLLECT_BLOCK : IPC_COLLECT_FILTER;
     for (; command >= IPC_COLLECT && status == TTR_E_UNSUPPORTED; command--) {
         session->command = command;
-        status = try_command(session, wish, error);
+        status = try_collect_version(session, wish, error);
     }
     if (status != TTR_OK) {
         ttr_dotnet_close(session);
         return NULL;
     }
-    find_ignored(session, wish);
+    record_ignored_options(session, wish);
     return session;
 }
 
@@ -99,7 +102,7 @@ void ttr_dotnet_close(ttr_dotnet_session *session)
     if (!session)
         return;
     if (session->is_stopping)
-        call_end(&session->stop);
+        call_free(&session->stop);
     if (session->fd >= 0)
         (void)close(session->fd);
     alloc_free(session->target->alloc, session, 1, sizeof *session);
@@ -109,68 +112,70 @@ ttr_status ttr_dotnet_stop(ttr_dotnet_session *session, ttr_error *error)
 {
     if (session->is_stopping || session->was_answered || session->has_ended)
         return TTR_OK;
-    call_begin(&session->stop, session->target, "StopTracing");
+    call_init(&session->stop, session->target, "StopTracing");
     session->stop.deadline = socket_now_ms() + STOP_MS;
-    ipc_put_stop(&session->stop.out, session->id);
+    ipc_write_stop(&session->stop.out, session->id);
     session->is_stopping = true;
     return session->stop.out.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Moves the stop on.  That it fails is nothing to tell once the stream has ended; until then it is.
- */
-static ttr_status step_stop(struct ttr_dotnet_session *session, ttr_error *error)
+/* Advances StopTracing without blocking. Errors of it reach the caller only if the stream has not
+ * ended. */
+static ttr_status advance_stop(struct ttr_dotnet_session *session, ttr_error *error)
 {
     if (!session->is_stopping)
         return TTR_OK;
-    ttr_status status = call_step(&session->stop, error);
+    ttr_status status = call_advance(&session->stop, error);
     if (status == TTR_AGAIN)
         return TTR_OK;
-    call_end(&session->stop);
+    call_free(&session->stop);
     session->is_stopping = false;
     session->was_answered = status == TTR_OK;
     return status;
 }
 
-/* Takes what has come: TTR_OK, TTR_AGAIN or TTR_END. */
-static ttr_status take(struct ttr_dotnet_session *session, void *to, size_t n, size_t *got)
+/* Receives available stream bytes. Returns TTR_OK, TTR_AGAIN if nothing is available, or TTR_END if
+ * the connection is closed or broken. */
+static ttr_status receive_stream(struct ttr_dotnet_session *session, void *to, size_t n,
+                                 size_t *got_bytes)
 {
-    ssize_t taken;
+    ssize_t received;
     do
-        taken = recv(session->fd, to, n, 0);
-    while (taken < 0 && errno == EINTR);
-    if (taken < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        received = recv(session->fd, to, n, 0);
+    while (received < 0 && errno == EINTR);
+    if (received < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return TTR_AGAIN;
-    if (taken <= 0) {
+    if (received <= 0) {
         session->has_ended = true;
         return TTR_END;
     }
-    framing_pass(&session->framing, to, (size_t)taken);
-    *got = (size_t)taken;
+    framing_pass(&session->framing, to, (size_t)received);
+    *got_bytes = (size_t)received;
     return TTR_OK;
 }
 
-static void wait_for_both(const struct ttr_dotnet_session *session, uint64_t left)
+static void poll_stream_and_stop(const struct ttr_dotnet_session *session, uint64_t left)
 {
     struct pollfd waits[TARGET_WAITS + 2];
-    size_t n = target_waits(session->target, waits);
+    size_t n = target_poll_entries(session->target, waits);
     waits[n++] = (struct pollfd){.fd = session->fd, .events = POLLIN};
     if (session->is_stopping)
-        waits[n++] = call_wait(&session->stop);
+        waits[n++] = call_poll_entry(&session->stop);
     (void)poll(waits, (nfds_t)n, (int)(left < INT32_MAX ? left : INT32_MAX));
 }
 
 ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsigned limit_ms,
-                           size_t *got, ttr_error *error)
+                           size_t *got_bytes, ttr_error *error)
 {
     uint64_t deadline = socket_now_ms() + limit_ms;
-    *got = 0;
+    *got_bytes = 0;
     if (session->has_ended)
         return TTR_END;
     for (;;) {
         target_serve(session->target);
         ttr_error stopping;
-        ttr_status stopped = step_stop(session, &stopping);
-        ttr_status status = take(session, to, n, got);
+        ttr_status stopped = advance_stop(session, &stopping);
+        ttr_status status = receive_stream(session, to, n, got_bytes);
         if (status == TTR_OK || status == TTR_END)
             return status;
         if (stopped != TTR_OK) {
@@ -181,7 +186,7 @@ ttr_status ttr_dotnet_read(ttr_dotnet_session *session, void *to, size_t n, unsi
         uint64_t now = socket_now_ms();
         if (now >= deadline || target_is_woken(session->target))
             return TTR_AGAIN;
-        wait_for_both(session, deadline - now);
+        poll_stream_and_stop(session, deadline - now);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Ways to a runtime; see the header. */
+/* Connecting and accepting; the head page is in target.h. */
 #include "dotnet/target.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "dotnet/connect.h"
+#include "dotnet/unix_socket.h"
 #include "io/socket.h"
 
 #define REPLY_MS 10000u
@@ -42,14 +42,15 @@ ttr_dotnet *ttr_dotnet_listen(const char *path, ttr_error *error)
     ttr_dotnet *target = ttr_dotnet_at(path, error);
     if (!target)
         return NULL;
-    target->listener = connect_serve(path);
+    target->listener = unix_socket_listen(path);
     if (target->listener >= 0)
         return target;
     if (errno == EADDRINUSE)
         (void)fail_sys(error, errno, NO_OFFSET,
-                       "cannot make the socket %s (somebody serves it, or it is no socket)", path);
+                       "cannot create the socket %s (it is in use, or the file is not a socket)",
+                       path);
     else
-        (void)fail_sys(error, errno, NO_OFFSET, "cannot make the socket %s", path);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create the socket %s", path);
     ttr_dotnet_free(target);
     return NULL;
 }
@@ -98,37 +99,38 @@ bool target_is_woken(const ttr_dotnet *target)
     return target->wake >= 0 && poll(&wait, 1, 0) > 0;
 }
 
-/* Tells another runtime to go on.  Its answer is not waited for; the connection ends when it has
- * given that. */
-static void send_on(ttr_dotnet *target, struct guest *guest)
+/* Sends ResumeRuntime to another runtime. The answer is dropped; the runtime closes the connection
+ * after it. */
+static void resume_other_runtime(ttr_dotnet *target, struct guest *guest)
 {
     struct buffer message;
     buffer_init(&message, target->alloc);
-    ipc_put_plain(&message, IPC_PROCESS, IPC_RESUME);
-    guest->is_told = !message.failed &&
-                     send(guest->fd, message.bytes, message.n, MSG_NOSIGNAL) == (ssize_t)message.n;
-    if (guest->is_told)
+    ipc_write_plain(&message, IPC_PROCESS, IPC_RESUME);
+    guest->is_resumed = !message.failed && send(guest->fd, message.bytes, message.n,
+                                                MSG_NOSIGNAL) == (ssize_t)message.n;
+    if (guest->is_resumed)
         target->others++;
     else
         close_fd(&guest->fd);
     buffer_free(&message);
 }
 
-/* True for another runtime that was told to go on before. */
-static bool is_told(const ttr_dotnet *target, const struct guest *guest)
+/* Returns true if the runtime of this guest was resumed on an earlier connection. */
+static bool was_resumed_before(const ttr_dotnet *target, const struct guest *guest)
 {
     for (size_t i = 0; i < GUESTS_MAX; i++)
-        if (target->guests[i].is_told &&
-            memcmp(target->guests[i].said, guest->said, sizeof guest->said) == 0)
+        if (target->guests[i].is_resumed &&
+            memcmp(target->guests[i].advertise, guest->advertise, sizeof guest->advertise) == 0)
             return true;
     return false;
 }
 
-/* A guest has said who it is. */
-static void welcome(ttr_dotnet *target, struct guest *guest)
+/* Handles a complete advertise message: keeps a connection of the target as the spare, resumes any
+ * other runtime. */
+static void assign_guest(ttr_dotnet *target, struct guest *guest)
 {
     struct ipc_advertise who;
-    if (!ipc_read_advertise(guest->said, &who)) {
+    if (!ipc_read_advertise(guest->advertise, &who)) {
         close_fd(&guest->fd);
         return;
     }
@@ -137,10 +139,10 @@ static void welcome(ttr_dotnet *target, struct guest *guest)
         target->is_known = true;
     }
     if (memcmp(who.cookie, target->who.cookie, sizeof who.cookie) != 0) {
-        if (is_told(target, guest))
-            guest->is_told = true;
+        if (was_resumed_before(target, guest))
+            guest->is_resumed = true;
         else
-            send_on(target, guest);
+            resume_other_runtime(target, guest);
         return;
     }
     close_fd(&target->spare);
@@ -148,31 +150,33 @@ static void welcome(ttr_dotnet *target, struct guest *guest)
     guest->fd = -1;
 }
 
-/* Takes what a guest says; one that left, or says more than it may, is dropped. */
-static void hear(ttr_dotnet *target, struct guest *guest)
+/* Reads from a guest. Closes it if the peer has closed the connection; bytes after the advertise
+ * message are dropped. */
+static void read_guest(ttr_dotnet *target, struct guest *guest)
 {
     uint8_t ignored[256];
-    bool is_complete = guest->got == IPC_ADVERTISE;
-    ssize_t n = recv(guest->fd, is_complete ? ignored : guest->said + guest->got,
-                     is_complete ? sizeof ignored : IPC_ADVERTISE - guest->got, 0);
+    bool is_complete = guest->got_bytes == IPC_ADVERTISE;
+    ssize_t n = recv(guest->fd, is_complete ? ignored : guest->advertise + guest->got_bytes,
+                     is_complete ? sizeof ignored : IPC_ADVERTISE - guest->got_bytes, 0);
     if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
         close_fd(&guest->fd);
         return;
     }
     if (n < 0 || is_complete)
         return;
-    guest->got += (uint32_t)n;
-    if (guest->got == IPC_ADVERTISE)
-        welcome(target, guest);
+    guest->got_bytes += (uint32_t)n;
+    if (guest->got_bytes == IPC_ADVERTISE)
+        assign_guest(target, guest);
 }
 
-/* A place for the next guest: a free one that holds no memory of a runtime, or any free one. */
-static const struct guest *find_place(const ttr_dotnet *target)
+/* Returns a slot for the next guest. Free slots that remember a resumed runtime are used last. NULL
+ * if all are in use. */
+static const struct guest *find_free_guest(const ttr_dotnet *target)
 {
     const struct guest *found = NULL;
     for (size_t i = 0; i < GUESTS_MAX; i++) {
         const struct guest *guest = &target->guests[i];
-        if (guest->fd < 0 && (!found || found->is_told))
+        if (guest->fd < 0 && (!found || found->is_resumed))
             found = guest;
     }
     return found;
@@ -180,27 +184,29 @@ static const struct guest *find_place(const ttr_dotnet *target)
 
 void target_serve(ttr_dotnet *target)
 {
-    const struct guest *free_place;
-    while (target->listener >= 0 && (free_place = find_place(target))) {
+    const struct guest *free_guest;
+    while (target->listener >= 0 && (free_guest = find_free_guest(target))) {
         int fd = accept4(target->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0)
             break;
-        struct guest *place = &target->guests[free_place - target->guests];
-        *place = (struct guest){.fd = fd};
-        hear(target, place);
+        struct guest *new_guest = &target->guests[free_guest - target->guests];
+        *new_guest = (struct guest){.fd = fd};
+        read_guest(target, new_guest);
     }
     for (size_t i = 0; i < GUESTS_MAX; i++)
         if (target->guests[i].fd >= 0)
-            hear(target, &target->guests[i]);
+            read_guest(target, &target->guests[i]);
 }
 
-size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
+size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits)
 {
     size_t n = 0;
     waits[n++] = (struct pollfd){.fd = target->wake, .events = POLLIN};
     if (target->listener < 0)
         return n;
-    if (find_place(target)) /* else whoever comes has to wait, and we must not wake for it */
+    /* without a free slot the listener must not be polled: it would stay readable and poll() would
+     * spin */
+    if (find_free_guest(target))
         waits[n++] = (struct pollfd){.fd = target->listener, .events = POLLIN};
     for (size_t i = 0; i < GUESTS_MAX; i++)
         if (target->guests[i].fd >= 0)
@@ -208,32 +214,31 @@ size_t target_waits(const ttr_dotnet *target, struct pollfd *waits)
     return n;
 }
 
-/* A socket that nobody serves is left of a process that is gone; a file that is none says nothing
- * of processes. */
-static const char *why_refused(const char *path)
+/* Explains ECONNREFUSED: a socket file can outlive its process, and a regular file refuses as well.
+ */
+static const char *refusal_reason(const char *path)
 {
     struct stat about;
-    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode)
-               ? "it is no socket"
-               : "nobody serves it: the process is gone";
+    return stat(path, &about) == 0 && !S_ISSOCK(about.st_mode) ? "it is not a socket"
+                                                               : "its process has ended";
 }
 
-static ttr_status cannot_connect(const char *path, int reason, ttr_error *error)
+static ttr_status fail_connect(const char *path, int reason, ttr_error *error)
 {
     if (reason == EACCES || reason == EPERM)
-        return fail_sys(error, reason, NO_OFFSET,
-                        "cannot connect to %s (it is another user's: try as that user, or as root)",
-                        path);
+        return fail_sys(
+            error, reason, NO_OFFSET,
+            "cannot connect to %s (it belongs to another user; run as that user or as root)", path);
     if (reason == ENOENT)
         return fail_sys(error, reason, NO_OFFSET,
-                        "cannot connect to %s (the process is gone, or the name is another)", path);
+                        "cannot connect to %s (the process has ended, or the path is wrong)", path);
     if (reason == ECONNREFUSED)
         return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s (%s)", path,
-                        why_refused(path));
+                        refusal_reason(path));
     return fail_sys(error, reason, NO_OFFSET, "cannot connect to %s", path);
 }
 
-ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error)
+ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error)
 {
     if (target->listener >= 0) {
         target_serve(target);
@@ -241,11 +246,10 @@ ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error)
         target->spare = -1;
         return *fd >= 0 ? TTR_OK : TTR_AGAIN;
     }
-    *fd = connect_to(target->path);
+    *fd = unix_socket_connect(target->path);
     if (*fd >= 0)
         return TTR_OK;
-    return errno == EAGAIN || errno == EINTR ? TTR_AGAIN
-                                             : cannot_connect(target->path, errno, error);
+    return errno == EAGAIN || errno == EINTR ? TTR_AGAIN : fail_connect(target->path, errno, error);
 }
 
 ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *error)
@@ -260,7 +264,7 @@ ttr_status ttr_dotnet_await(ttr_dotnet *target, unsigned limit_ms, ttr_error *er
             break;
         if (now >= deadline || target_is_woken(target))
             return TTR_AGAIN;
-        (void)poll(waits, (nfds_t)target_waits(target, waits),
+        (void)poll(waits, (nfds_t)target_poll_entries(target, waits),
                    (int)(deadline - now < INT32_MAX ? deadline - now : INT32_MAX));
     }
     return TTR_OK;

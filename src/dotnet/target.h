@@ -1,10 +1,16 @@
-/* One runtime and the way to it: each command takes a connection of its own.
+/* Connections to one runtime. Each command uses a new connection.
  *
- * A runtime that serves a socket is connected to.  Where the socket is ours, the runtime connects,
- * says who it is and waits for one command; for the next it connects again.  So a connection of the
- * target is kept at hand (`spare`); other runtimes that come, such as children of the program,
- * would wait for us for ever: they are told to go on, and their next connection is kept open
- * without a word. Thread rule: one thread at a time. */
+ * If the runtime listens, target_connect connects to its socket. If the socket is ours
+ * (DOTNET_DiagnosticPorts), runtimes connect to it and send an advertise message; each then waits
+ * for one command and reconnects afterwards:
+ *
+ * |  accept -> guest, reads advertise --cookie of the target--> spare --target_connect--> a command
+ * |                                   --another runtime------> ResumeRuntime, then kept open
+ *
+ * The first runtime that advertises becomes the target. Child processes inherit
+ * DOTNET_DiagnosticPorts and would stay suspended for ever, so they are resumed at once; their next
+ * connection is kept open and unused, which stops them from reconnecting in a loop. Thread rule:
+ * one thread at a time. */
 #ifndef TRACETTA_DOTNET_TARGET_H
 #define TRACETTA_DOTNET_TARGET_H
 
@@ -12,47 +18,46 @@
 
 #include "dotnet/ipc.h"
 
-#define GUESTS_MAX 64u /* connections that came to our socket and are no spare */
+#define GUESTS_MAX 64u /* connections to our socket that are not the spare */
 #define TARGET_WAITS (2 + GUESTS_MAX)
 
-/* A connection that came to our socket. */
+/* A connection to our socket that is still advertising, or belongs to another runtime. */
 struct guest {
-    int fd;       /* -1 = a free place */
-    uint32_t got; /* bytes of `said` */
-    uint8_t said[IPC_ADVERTISE];
-    bool is_told; /* it is another runtime and was told to go on; until then a guest is still saying
-                     who it is */
+    int fd;             /* -1 if the slot is free */
+    uint32_t got_bytes; /* bytes received of `advertise` */
+    uint8_t advertise[IPC_ADVERTISE];
+    bool is_resumed; /* `advertise` is complete and names another runtime, which was resumed */
 };
 
 struct ttr_dotnet {
     const struct alloc *alloc;
-    char *path;   /* of the socket, ours or the runtime's */
-    int listener; /* -1 = the runtime serves the socket */
-    int spare;    /* a connection of the target at hand, -1 = none */
+    char *path;   /* socket path, owned; created by us if listener >= 0 */
+    int listener; /* our listening socket, -1 if the runtime listens */
+    int spare;    /* connection of the target that waits for a command, -1 if none */
     int wake;
     unsigned limit_ms;
-    bool is_known; /* cookie and pid are the target's */
+    bool is_known; /* a runtime has advertised, so `who` is valid */
     struct ipc_advertise who;
     struct guest guests[GUESTS_MAX];
-    size_t others;                   /* runtimes that were told to go on */
-    struct arena about, environment; /* texts of the last answers */
+    size_t others;                   /* number of other runtimes that were resumed */
+    struct arena about, environment; /* hold the strings of the last info and environment answers */
     const char **variables;
     size_t variables_n;
 };
 
-/* A connection for a command: TTR_OK with *fd, which is the caller's, or TTR_AGAIN when there is
- * none yet. */
-TTR_MUST ttr_status target_dial(ttr_dotnet *target, int *fd, ttr_error *error);
+/* Opens a connection for one command. Returns TTR_OK with *fd, owned by the caller, or TTR_AGAIN if
+ * no connection is available yet. */
+TTR_MUST ttr_status target_connect(ttr_dotnet *target, int *fd, ttr_error *error);
 
-/* Takes in who comes to our socket, as far as that goes without waiting.  Nothing for a socket of
- * the runtime. */
+/* Accepts connections to our socket and reads their advertise messages without blocking. Does
+ * nothing if the runtime listens. */
 void target_serve(ttr_dotnet *target);
 
-/* Lists what must be waited for, so that target_serve has something to do, and the wake-up: how
- * many of TARGET_WAITS. */
-size_t target_waits(const ttr_dotnet *target, struct pollfd *waits);
+/* Fills `waits` (TARGET_WAITS entries) with the wake descriptor and all sockets that target_serve
+ * handles. Returns their number. */
+size_t target_poll_entries(const ttr_dotnet *target, struct pollfd *waits);
 
-/* True when something asks for the end of a wait. */
+/* Returns true if the caller's wake descriptor is readable. */
 bool target_is_woken(const ttr_dotnet *target);
 
 #endif

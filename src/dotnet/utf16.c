@@ -1,18 +1,18 @@
-/* UTF-16 to UTF-8 and back. */
+/* Conversion between UTF-16 and UTF-8 for protocol strings. */
 #include "dotnet/utf16.h"
 
 #include "base/utf.h"
 
 #define BROKEN 0xfffdu
 
-static void put_unit(struct buffer *to, uint32_t unit)
+static void append_utf16_unit(struct buffer *to, uint32_t unit)
 {
     buffer_add_byte(to, (uint8_t)unit);
     buffer_add_byte(to, (uint8_t)(unit >> 8));
 }
 
-/* The character of n well-formed bytes. */
-static uint32_t decode(const uint8_t *p, size_t n)
+/* Decodes one UTF-8 sequence of n bytes, which the caller has validated. */
+static uint32_t decode_utf8(const uint8_t *p, size_t n)
 {
     uint32_t code = n == 1 ? p[0] : p[0] & (0xffu >> (n + 1));
     for (size_t i = 1; i < n; i++)
@@ -20,17 +20,17 @@ static uint32_t decode(const uint8_t *p, size_t n)
     return code;
 }
 
-static void put_character(struct buffer *to, uint32_t code)
+static void append_utf16_code_point(struct buffer *to, uint32_t code)
 {
     if (code >= 0x10000) {
-        put_unit(to, 0xd800 + ((code - 0x10000) >> 10));
-        put_unit(to, 0xdc00 + ((code - 0x10000) & 0x3ff));
+        append_utf16_unit(to, 0xd800 + ((code - 0x10000) >> 10));
+        append_utf16_unit(to, 0xdc00 + ((code - 0x10000) & 0x3ff));
     } else {
-        put_unit(to, code);
+        append_utf16_unit(to, code);
     }
 }
 
-void utf16_put(struct buffer *to, const char *text)
+void utf16_append(struct buffer *to, const char *text)
 {
     size_t n = text ? strlen(text) : 0, count_at = to->n;
     buffer_add_zeros(to, 4);
@@ -39,15 +39,15 @@ void utf16_put(struct buffer *to, const char *text)
     for (size_t at = 0; at < n;) {
         const uint8_t *p = (const uint8_t *)text + at;
         size_t length = utf8_character(p, n - at);
-        put_character(to, length ? decode(p, length) : BROKEN);
+        append_utf16_code_point(to, length ? decode_utf8(p, length) : BROKEN);
         at += length ? length : 1;
     }
-    put_unit(to, 0);
+    append_utf16_unit(to, 0);
     if (!to->failed)
         store_u32le(to->bytes + count_at, (uint32_t)((to->n - count_at - 4) / 2));
 }
 
-static size_t encode(char *to, uint32_t code)
+static size_t encode_utf8(char *to, uint32_t code)
 {
     if (code < 0x80) {
         to[0] = (char)code;
@@ -60,8 +60,8 @@ static size_t encode(char *to, uint32_t code)
     return n;
 }
 
-/* The next character; a half of a pair without the other is broken. */
-static uint32_t next_character(struct cursor *units)
+/* Decodes one code point. An unpaired surrogate becomes U+FFFD. */
+static uint32_t next_code_point(struct cursor *units)
 {
     uint32_t unit = cursor_u16le(units);
     if (unit < 0xd800 || unit > 0xdfff)
@@ -76,7 +76,7 @@ static uint32_t next_character(struct cursor *units)
     return 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
 }
 
-const char *utf16_take(struct cursor *from, struct arena *arena)
+const char *utf16_parse(struct cursor *from, struct arena *arena)
 {
     uint64_t units_n = cursor_u32le(from);
     struct cursor units = cursor_part(from, units_n * 2);
@@ -87,10 +87,10 @@ const char *utf16_take(struct cursor *from, struct arena *arena)
     if (!text)
         return NULL;
     while (cursor_left(&units)) {
-        uint32_t code = next_character(&units);
+        uint32_t code = next_code_point(&units);
         if (code == 0)
             break;
-        n += encode(text + n, code);
+        n += encode_utf8(text + n, code);
     }
     text[n] = '\0';
     return text;

@@ -1,4 +1,4 @@
-/* Reading build ids; see the header, elf(5) and the note NT_GNU_BUILD_ID. */
+/* Build id reader: ELF program headers, see elf(5), and the note NT_GNU_BUILD_ID. */
 #include "perf_events/build_id.h"
 
 #include <elf.h>
@@ -14,38 +14,38 @@
 #include "encodings/perf_data/perf_layout.h"
 #include "perf_events/tracing_files.h"
 
-#define PARTS_MAX 128u   /* program headers that are looked at */
-#define NOTES_MAX 65536u /* bytes of notes that are looked at, of one part */
-#define PATH_ROOM 4160u
-#define MAPPING_PATH_AT 72u /* in an MMAP2 record */
+#define PROGRAM_HEADERS_MAX 128u /* program headers examined at most */
+#define NOTES_MAX 65536u         /* bytes of notes read per program header at most */
+#define ROOTED_PATH_SIZE 4160u
+#define MAPPING_PATH_AT 72u /* offset of the path in an MMAP2 record */
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define OWN_ORDER ELFDATA2LSB
-#define take_u32 cursor_u32le
+#define NATIVE_ELF_DATA ELFDATA2LSB
+#define read_u32 cursor_u32le
 #else
-#define OWN_ORDER ELFDATA2MSB
-#define take_u32 cursor_u32be
+#define NATIVE_ELF_DATA ELFDATA2MSB
+#define read_u32 cursor_u32be
 #endif
 
 void build_ids_init(struct build_ids *ids)
 {
     *ids = (struct build_ids){0};
     keymap_init(&ids->known, alloc_default());
-    keymap_init(&ids->told, alloc_default());
+    keymap_init(&ids->returned, alloc_default());
     buffer_init(&ids->text, alloc_default());
 }
 
 void build_ids_free(struct build_ids *ids)
 {
     keymap_free(&ids->known);
-    keymap_free(&ids->told);
+    keymap_free(&ids->returned);
     buffer_free(&ids->text);
     alloc_free(alloc_default(), ids->list, ids->capacity, sizeof *ids->list);
 }
 
 /* --- Files --- */
 
-static uint64_t padded(uint32_t n)
+static uint64_t pad_to_4(uint32_t n)
 {
     return ((uint64_t)n + 3) & ~UINT64_C(3);
 }
@@ -55,28 +55,28 @@ struct build_id build_id_in_notes(const void *bytes, size_t n)
     struct build_id id = {.n = 0};
     struct cursor at = cursor_over(bytes, n, 0);
     while (!at.failed && cursor_left(&at) >= 12) {
-        uint32_t name_n = take_u32(&at), content_n = take_u32(&at), type = take_u32(&at);
-        const uint8_t *name = cursor_take(&at, padded(name_n)),
+        uint32_t name_n = read_u32(&at), content_n = read_u32(&at), type = read_u32(&at);
+        const uint8_t *name = cursor_take(&at, pad_to_4(name_n)),
                       *content = name ? cursor_take(&at, content_n) : NULL;
         if (content && type == NT_GNU_BUILD_ID && name_n == 4 && memcmp(name, "GNU", 4) == 0 &&
-            content_n <= BUILD_ID_MOST) {
+            content_n <= BUILD_ID_SIZE_MAX) {
             id.n = (uint8_t)content_n;
             memcpy(id.bytes, content, content_n);
             return id;
         }
-        (void)cursor_skip(&at, padded(content_n) - content_n);
+        (void)cursor_skip(&at, pad_to_4(content_n) - content_n);
     }
     return id;
 }
 
-/* A part of a file that holds notes. */
+/* A segment of notes. */
 struct notes {
     uint64_t offset, n;
     uint32_t type;
 };
 
-/* The program header of either width, in a place that holds it. */
-static struct notes part_at(const uint8_t *bytes, bool is_wide)
+/* Reads a program header of either ELF class, which may be unaligned. */
+static struct notes parse_program_header(const uint8_t *bytes, bool is_wide)
 {
     Elf64_Phdr wide;
     Elf32_Phdr narrow;
@@ -88,7 +88,7 @@ static struct notes part_at(const uint8_t *bytes, bool is_wide)
     return (struct notes){narrow.p_offset, narrow.p_filesz, narrow.p_type};
 }
 
-static struct build_id read_notes(int fd, const struct notes *part)
+static struct build_id read_notes_build_id(int fd, const struct notes *part)
 {
     struct build_id id = {.n = 0};
     struct buffer bytes;
@@ -102,28 +102,28 @@ static struct build_id read_notes(int fd, const struct notes *part)
     return id;
 }
 
-static struct build_id read_elf(int fd)
+static struct build_id read_elf_build_id(int fd)
 {
     struct build_id id = {.n = 0};
-    uint8_t parts[PARTS_MAX * sizeof(Elf64_Phdr)];
+    uint8_t parts[PROGRAM_HEADERS_MAX * sizeof(Elf64_Phdr)];
     union {
         unsigned char ident[EI_NIDENT];
         Elf64_Ehdr wide;
         Elf32_Ehdr narrow;
     } head;
     if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
-        memcmp(head.ident, ELFMAG, SELFMAG) != 0 || head.ident[EI_DATA] != OWN_ORDER)
+        memcmp(head.ident, ELFMAG, SELFMAG) != 0 || head.ident[EI_DATA] != NATIVE_ELF_DATA)
         return id;
     bool is_wide = head.ident[EI_CLASS] == ELFCLASS64;
     uint64_t at = is_wide ? head.wide.e_phoff : head.narrow.e_phoff;
     size_t n = is_wide ? head.wide.e_phnum : head.narrow.e_phnum,
            size = is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    n = n < PARTS_MAX ? n : PARTS_MAX;
+    n = n < PROGRAM_HEADERS_MAX ? n : PROGRAM_HEADERS_MAX;
     ssize_t got = at <= INT64_MAX ? pread(fd, parts, n * size, (off_t)at) : 0;
     for (size_t i = 0; !id.n && got > 0 && (i + 1) * size <= (size_t)got; i++) {
-        struct notes part = part_at(parts + i * size, is_wide);
+        struct notes part = parse_program_header(parts + i * size, is_wide);
         if (part.type == PT_NOTE)
-            id = read_notes(fd, &part);
+            id = read_notes_build_id(fd, &part);
     }
     return id;
 }
@@ -133,25 +133,25 @@ struct build_id build_id_of_file(const char *path, uint64_t inode)
     struct build_id id = {.n = 0};
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK |
-                            O_NOCTTY); /* a FIFO of that name is no reason to wait */
+                            O_NOCTTY); /* O_NONBLOCK: opening a FIFO must not wait */
     if (fd < 0)
         return id;
     if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && (!inode || about.st_ino == inode))
-        id = read_elf(fd);
+        id = read_elf_build_id(fd);
     (void)close(fd);
     return id;
 }
 
-/* --- Of processes and of the kernel --- */
+/* --- Processes and the kernel --- */
 
-/* The file in the process's own tree of files, which may be another than ours; ours where we may
- * not look there. */
-static struct build_id look(uint64_t pid, const char *path, uint64_t inode)
+/* Reads the file below the process's root, which may be a container. Falls back to our own file
+ * system without permission for it. */
+static struct build_id read_id_in_process_root(uint64_t pid, const char *path, uint64_t inode)
 {
-    char own[PATH_ROOM];
-    int n = snprintf(own, sizeof own, "/proc/%" PRIu64 "/root%s", pid, path);
-    struct build_id id =
-        n > 0 && n < (int)sizeof own ? build_id_of_file(own, inode) : (struct build_id){.n = 0};
+    char rooted_path[ROOTED_PATH_SIZE];
+    int n = snprintf(rooted_path, sizeof rooted_path, "/proc/%" PRIu64 "/root%s", pid, path);
+    struct build_id id = n > 0 && n < (int)sizeof rooted_path ? build_id_of_file(rooted_path, inode)
+                                                              : (struct build_id){.n = 0};
     return id.n ? id : build_id_of_file(path, inode);
 }
 
@@ -162,15 +162,16 @@ struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *
     const uint32_t *known = keymap_get(&ids->known, key);
     if (known)
         return ids->list[*known];
-    struct build_id id =
-        path[0] == '/' && inode ? look(pid, path, inode) : (struct build_id){.n = 0};
+    struct build_id id = path[0] == '/' && inode ? read_id_in_process_root(pid, path, inode)
+                                                 : (struct build_id){.n = 0};
     void *list = ids->list;
     if (!alloc_reserve(alloc_default(), &list, &ids->capacity, ids->n + 1, sizeof *ids->list))
         return id;
     ids->list = list;
     ids->list[ids->n] = id;
     ids->n +=
-        keymap_put(&ids->known, key, (uint32_t)ids->n); /* what is not kept is looked for again */
+        /* if not cached, the file is read again next time */
+        keymap_put(&ids->known, key, (uint32_t)ids->n);
     return id;
 }
 
@@ -192,10 +193,10 @@ struct build_id build_ids_of_record(struct build_ids *ids, const void *record, s
                        strnlen((const char *)bytes + MAPPING_PATH_AT, n - MAPPING_PATH_AT)};
     uint64_t key = hash_bytes(path->p, path->n);
     if ((misc & PERF_MISC_BUILD_ID && perf_mapping_id_bytes(bytes)) || !(prot & PROT_EXEC) ||
-        path->n == n - MAPPING_PATH_AT || keymap_get(&ids->told, key))
+        path->n == n - MAPPING_PATH_AT || keymap_get(&ids->returned, key))
         return none;
     const struct build_id id = build_ids_find(ids, pid, path->p, inode);
-    return id.n && keymap_put(&ids->told, key, 1) ? id : none;
+    return id.n && keymap_put(&ids->returned, key, 1) ? id : none;
 }
 
 struct build_id build_ids_kernel(struct build_ids *ids, const char *module)

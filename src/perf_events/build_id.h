@@ -1,9 +1,8 @@
-/* Build ids of the files that are mapped to be run: what tells whether a file found later is the
- * one that ran.
+/* Build ids of mapped files, which identify the exact binary for later symbolization.
  *
- * They are read from the files while the processes are there, once for each file; and of the kernel
- * and its modules from sysfs.  A file that is not the mapped one any more (its inode is another)
- * has none.  Ownership: build_ids_free. */
+ * They are read while the processes exist, once per file; those of the kernel and its modules come
+ * from sysfs. If the inode differs from the mapped one, the file was replaced and gets no build id.
+ * Ownership: build_ids_free. */
 #ifndef TRACETTA_PERF_EVENTS_BUILD_ID_H
 #define TRACETTA_PERF_EVENTS_BUILD_ID_H
 
@@ -12,42 +11,44 @@
 #include "base/buffer.h"
 #include "base/keymap.h"
 
-#define BUILD_ID_MOST 20u /* bytes that a perf.data has room for */
+#define BUILD_ID_SIZE_MAX 20u /* bytes that perf.data can store */
 
 struct build_id {
-    uint8_t bytes[BUILD_ID_MOST];
-    uint8_t n; /* 0 = none */
+    uint8_t bytes[BUILD_ID_SIZE_MAX];
+    uint8_t n; /* bytes used, 0 if unknown */
 };
 
-/* Of files that were looked at. */
+/* Cache of build ids. */
 struct build_ids {
-    struct keymap known; /* hash of inode and path to a place in list */
-    struct keymap told;  /* by hash of the path: those that build_ids_of_record gave */
+    struct keymap known;    /* hash of path and inode -> index in `list` */
+    struct keymap returned; /* hashes of paths that build_ids_of_record has returned */
     struct build_id *list;
     size_t n, capacity;
-    struct buffer text; /* for files of sysfs */
+    struct buffer text; /* scratch space for sysfs files */
 };
 
 void build_ids_init(struct build_ids *ids);
 void build_ids_free(struct build_ids *ids);
 
-/* The build id in notes as ELF files and sysfs have them, in the byte order of this machine. */
+/* Finds the GNU build id in ELF notes in the byte order of this machine. Returns n = 0 if there is
+ * none. */
 struct build_id build_id_in_notes(const void *bytes, size_t n);
 
-/* Of an ELF file; `inode` 0 = whichever file is there. */
+/* Reads the build id of an ELF file. Returns n = 0 if the file has none or another inode; `inode` 0
+ * accepts any file. */
 struct build_id build_id_of_file(const char *path, uint64_t inode);
 
-/* Of a file as a process sees it. */
+/* Returns the build id of a file in the mount namespace of a process, from the cache if known. */
 struct build_id build_ids_find(struct build_ids *ids, uint64_t pid, const char *path,
                                uint64_t inode);
 
-/* Of the file of an MMAP2 record in which the kernel tells none, because it is too old or had not
- * read that part of the file; once for each path, which is the record's.  Nothing of what is not
- * there to be run. */
+/* Returns the build id for an executable MMAP2 record without one, and sets *path, borrowed from
+ * the record. The kernel omits it if it is older than 5.12 or the ELF page is not in memory.
+ * Returns it once per path, then n = 0. */
 struct build_id build_ids_of_record(struct build_ids *ids, const void *record, size_t n,
                                     ttr_text *path);
 
-/* Of the kernel (NULL), or of one of its modules. */
+/* Returns the build id of the kernel (module NULL) or of one of its modules. */
 struct build_id build_ids_kernel(struct build_ids *ids, const char *module);
 
 #endif

@@ -1,5 +1,5 @@
-/* Build ids: notes written by hand, files made by hand, and files of this machine as readelf shows
- * them. */
+/* Tests for build ids: notes and ELF files built by hand, and this program compared with readelf.
+ */
 #include "perf_events/build_id.h"
 
 #include <elf.h>
@@ -12,9 +12,9 @@
 #include "encodings/perf_data/perf_layout.h"
 #include "support/support.h"
 
-/* A note in the byte order of this machine. */
-static size_t put_note(uint8_t *to, uint32_t type, const char *name, const void *content,
-                       uint32_t n)
+/* Writes a note in the byte order of this machine and returns its size. */
+static size_t append_note(uint8_t *to, uint32_t type, const char *name, const void *content,
+                          uint32_t n)
 {
     uint32_t name_n = (uint32_t)strlen(name) + 1, name_padded = (name_n + 3) / 4 * 4,
              padded = (n + 3) / 4 * 4;
@@ -27,37 +27,37 @@ static size_t put_note(uint8_t *to, uint32_t type, const char *name, const void 
     return 12 + name_padded + padded;
 }
 
-static void the_id_is_found_among_other_notes(void **state)
+static void build_id_among_other_notes_is_found(void **state)
 {
     uint8_t notes[256];
     (void)state;
-    size_t n = put_note(notes, NT_GNU_BUILD_ID, "Other", "xxxxx", 5);
-    n += put_note(notes + n, NT_GNU_ABI_TAG, "GNU", "\0\0\0", 4);
-    n += put_note(notes + n, NT_GNU_BUILD_ID, "GNU", "\xaa\xbb\xcc", 3);
+    size_t n = append_note(notes, NT_GNU_BUILD_ID, "Other", "xxxxx", 5);
+    n += append_note(notes + n, NT_GNU_ABI_TAG, "GNU", "\0\0\0", 4);
+    n += append_note(notes + n, NT_GNU_BUILD_ID, "GNU", "\xaa\xbb\xcc", 3);
     struct build_id id = build_id_in_notes(notes, n);
     assert_int_equal(id.n, 3);
     assert_memory_equal(id.bytes, "\xaa\xbb\xcc", 3);
 }
 
-static void notes_that_are_cut_or_too_long_have_none(void **state)
+static void truncated_or_oversized_note_has_no_build_id(void **state)
 {
     uint8_t notes[128], whole[64] = {0};
     (void)state;
-    size_t n = put_note(notes, NT_GNU_BUILD_ID, "GNU", "01234567890123456789", 20);
+    size_t n = append_note(notes, NT_GNU_BUILD_ID, "GNU", "01234567890123456789", 20);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(build_id_in_notes(notes, i).n, 0);
     assert_int_equal(build_id_in_notes(notes, n).n, 20);
-    assert_int_equal(build_id_in_notes(notes, put_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n,
-                     0);
+    assert_int_equal(
+        build_id_in_notes(notes, append_note(notes, NT_GNU_BUILD_ID, "GNU", whole, 21)).n, 0);
     memset(notes, 0xff, sizeof notes);
     assert_int_equal(build_id_in_notes(notes, sizeof notes).n, 0);
 }
 
-/* A file of 32 bits whose second part has the note. */
-static void write_narrow(const char *path)
+/* Writes a 32-bit ELF file; its second program header has the note. */
+static void write_elf32_file(const char *path)
 {
     uint8_t notes[64];
-    size_t n = put_note(notes, NT_GNU_BUILD_ID, "GNU", "narrow", 6);
+    size_t n = append_note(notes, NT_GNU_BUILD_ID, "GNU", "narrow", 6);
     Elf32_Ehdr head = {
         .e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32,
                     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB},
@@ -76,7 +76,7 @@ static void write_narrow(const char *path)
     assert_int_equal(fclose(file), 0);
 }
 
-static void a_file_is_the_mapped_one_by_its_inode(void **state)
+static void replaced_file_has_no_build_id(void **state)
 {
     char path[] = "/tmp/build-id-test-XXXXXX";
     struct stat about;
@@ -84,7 +84,7 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     int fd = mkstemp(path);
     (void)state;
     assert_true(fd >= 0);
-    write_narrow(path);
+    write_elf32_file(path);
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
     assert_int_equal(build_id_of_file(path, 0).n, 6);
@@ -94,7 +94,7 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     assert_int_equal(truncate(path, 90), 0);
     assert_int_equal(build_id_of_file(path, 0).n, 0);
     assert_int_equal(build_ids_find(&ids, (uint64_t)getpid(), path, about.st_ino).n,
-                     6); /* looked at once */
+                     6); /* cached: the truncated file is not read again */
     assert_int_equal(build_id_of_file("/tmp", 0).n, 0);
     assert_int_equal(build_id_of_file("/nowhere/at/all", 0).n, 0);
     build_ids_free(&ids);
@@ -102,10 +102,9 @@ static void a_file_is_the_mapped_one_by_its_inode(void **state)
     (void)unlink(path);
 }
 
-/* An MMAP2 record of the kernel of 96 bytes, as it stands in memory: a part of a file, with device
- * and inode. */
-static void mapping_record(uint8_t to[96], const char *path, uint64_t inode, uint16_t misc,
-                           uint32_t prot)
+/* Builds a 96-byte MMAP2 record of the variant with device and inode. */
+static void build_mmap2_record(uint8_t to[96], const char *path, uint64_t inode, uint16_t misc,
+                               uint32_t prot)
 {
     const struct {
         uint32_t type;
@@ -119,42 +118,45 @@ static void mapping_record(uint8_t to[96], const char *path, uint64_t inode, uin
     memcpy(to + 72, path, strlen(path));
 }
 
-static void a_mapping_without_an_id_gets_it_from_its_file_once(void **state)
+static void mapping_without_build_id_gets_it_once_from_file(void **state)
 {
     char path[] = "/tmp/build-id-XXXXXX";
     uint8_t record[96];
     struct stat about;
     struct build_ids ids;
-    ttr_text told;
+    ttr_text mapped_path;
     int fd = mkstemp(path);
     (void)state;
     assert_true(fd >= 0);
-    write_narrow(path);
+    write_elf32_file(path);
     assert_int_equal(fstat(fd, &about), 0);
     build_ids_init(&ids);
-    mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
+    build_mmap2_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
     memset(record + 44, 7, record[40] = 20);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n,
-                     0); /* told already */
-    mapping_record(record, path, about.st_ino, 2, PROT_READ);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0); /* data */
-    mapping_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
-    record[40] = 0xfe; /* of a device: the bit is another session's */
-    assert_int_equal(build_ids_of_record(&ids, record, 72, &told).n, 0);
-    assert_int_equal(build_ids_of_record(&ids, record, 80, &told).n, 0);
-    assert_memory_equal(build_ids_of_record(&ids, record, sizeof record, &told).bytes, "narrow", 6);
-    assert_int_equal(told.n, strlen(path));
-    assert_memory_equal(told.p, path, told.n);
-    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &told).n, 0);
+    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n,
+                     0); /* the record has a build id already */
+    build_mmap2_record(record, path, about.st_ino, 2, PROT_READ);
+    /* not executable */
+    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n, 0);
+    build_mmap2_record(record, path, about.st_ino, PERF_MISC_BUILD_ID | 2, PROT_READ | PROT_EXEC);
+    /* byte 40 is a device number here; misc bit 14 means another session's data */
+    record[40] = 0xfe;
+    assert_int_equal(build_ids_of_record(&ids, record, 72, &mapped_path).n, 0);
+    assert_int_equal(build_ids_of_record(&ids, record, 80, &mapped_path).n, 0);
+    assert_memory_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).bytes,
+                        "narrow", 6);
+    assert_int_equal(mapped_path.n, strlen(path));
+    assert_memory_equal(mapped_path.p, path, mapped_path.n);
+    assert_int_equal(build_ids_of_record(&ids, record, sizeof record, &mapped_path).n, 0);
     build_ids_free(&ids);
     (void)close(fd);
     (void)unlink(path);
 }
 
-/* The id of this program, as readelf prints it. */
-static void files_have_the_ids_that_readelf_shows(void **state)
+/* Compares the build id of this program with the output of readelf. */
+static void build_id_equals_readelf_output(void **state)
 {
-    char command[600], path[512], text[128] = "", own[2 * BUILD_ID_MOST + 1] = "";
+    char command[600], path[512], text[128] = "", id_text[2 * BUILD_ID_SIZE_MAX + 1] = "";
     (void)state;
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     assert_true(n > 0);
@@ -171,19 +173,19 @@ static void files_have_the_ids_that_readelf_shows(void **state)
     }
     const struct build_id id = build_id_of_file(path, 0);
     for (size_t i = 0; i < id.n; i++)
-        (void)snprintf(own + 2 * i, 3, "%02x", id.bytes[i]);
+        (void)snprintf(id_text + 2 * i, 3, "%02x", id.bytes[i]);
     text[strcspn(text, "\n")] = '\0';
-    assert_string_equal(own, text);
+    assert_string_equal(id_text, text);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_id_is_found_among_other_notes),
-        cmocka_unit_test(notes_that_are_cut_or_too_long_have_none),
-        cmocka_unit_test(a_file_is_the_mapped_one_by_its_inode),
-        cmocka_unit_test(a_mapping_without_an_id_gets_it_from_its_file_once),
-        cmocka_unit_test(files_have_the_ids_that_readelf_shows),
+        cmocka_unit_test(build_id_among_other_notes_is_found),
+        cmocka_unit_test(truncated_or_oversized_note_has_no_build_id),
+        cmocka_unit_test(replaced_file_has_no_build_id),
+        cmocka_unit_test(mapping_without_build_id_gets_it_once_from_file),
+        cmocka_unit_test(build_id_equals_readelf_output),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

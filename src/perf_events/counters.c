@@ -1,4 +1,4 @@
-/* The table; numbers are those of linux/perf_event.h. */
+/* Table of counters with the numbers of linux/perf_event.h. */
 #include "perf_events/counters.h"
 
 #include <linux/perf_event.h>

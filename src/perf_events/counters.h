@@ -1,5 +1,4 @@
-/* Events that the kernel has without tracefs: those of its own software, and those of processors.
- */
+/* Software and hardware events of the kernel, which need no tracefs. */
 #ifndef TRACETTA_PERF_EVENTS_COUNTERS_H
 #define TRACETTA_PERF_EVENTS_COUNTERS_H
 
@@ -8,13 +7,14 @@
 #include <stdint.h>
 
 struct counter {
-    const char *name, *other; /* as perf list names it, and its short name or NULL */
+    const char *name, *alias; /* name and alias as in `perf list`; the alias may be NULL */
     uint32_t type;            /* perf_event_attr.type */
     uint64_t config;
-    bool is_clock; /* counts time or work: sampled so many times a second, not each time */
+    /* measures time or work, so it is sampled at a frequency instead of at each occurrence */
+    bool is_clock;
 };
 
-/* The i-th one, NULL past the end. */
+/* Returns the i-th entry, NULL at the end. */
 const struct counter *counter_at(size_t i);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reading rings; see the header. */
+/* Ring buffer reader; the head page is in ring.h. */
 #include "perf_events/ring.h"
 
 #include <string.h>
@@ -21,10 +21,10 @@
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    int protection =
-        is_backward
-            ? PROT_READ
-            : PROT_READ | PROT_WRITE; /* a tail that cannot be written makes the kernel overwrite */
+    int protection = is_backward
+                         ? PROT_READ
+                         /* a read-only control page makes the kernel overwrite old records */
+                         : PROT_READ | PROT_WRITE;
     void *at = mmap(NULL, page + bytes, protection, MAP_SHARED, fd, 0);
     if (at == MAP_FAILED)
         return false;
@@ -44,8 +44,8 @@ void ring_close(struct ring *ring)
     ring->page = NULL;
 }
 
-/* Copies n bytes from a place that may lie across the end. */
-static void copy_out(const struct ring *ring, uint64_t at, void *to, size_t n)
+/* Copies n bytes at an offset, which may wrap around the end of the data. */
+static void ring_copy_bytes(const struct ring *ring, uint64_t at, void *to, size_t n)
 {
     uint64_t first = at & (ring->size - 1), room = ring->size - first;
     size_t part = room < n ? (size_t)room : n;
@@ -53,122 +53,131 @@ static void copy_out(const struct ring *ring, uint64_t at, void *to, size_t n)
     memcpy((uint8_t *)to + part, ring->data, n - part);
 }
 
-static void give_out(const struct ring *ring, uint64_t at, uint64_t n, ring_give give, void *own)
+static void ring_pass_bytes(const struct ring *ring, uint64_t at, uint64_t n,
+                            ring_receive_fn receive, void *ctx)
 {
     uint64_t first = at & (ring->size - 1), part = ring->size - first < n ? ring->size - first : n;
     if (part)
-        give(own, ring->data + first, (size_t)part);
+        receive(ctx, ring->data + first, (size_t)part);
     if (n > part)
-        give(own, ring->data, (size_t)(n - part));
+        receive(ctx, ring->data, (size_t)(n - part));
 }
 
-/* The size of the record at a place of which `left` bytes can be read; 0 when it is none. */
-static uint64_t record_at(const struct ring *ring, uint64_t at, uint64_t left,
-                          uint8_t header[PERF_RECORD_HEADER])
+/* Reads the header at `at` and returns the record's size. Returns 0 if the record exceeds the
+ * `left` readable bytes or its size is impossible. */
+static uint64_t ring_record_size(const struct ring *ring, uint64_t at, uint64_t left,
+                                 uint8_t header[PERF_RECORD_HEADER])
 {
     if (left < PERF_RECORD_HEADER)
         return 0;
-    copy_out(ring, at, header, PERF_RECORD_HEADER);
+    ring_copy_bytes(ring, at, header, PERF_RECORD_HEADER);
     uint64_t n = load_u16(header + 6);
     return n >= PERF_RECORD_HEADER && n <= left ? n : 0;
 }
 
-#define MAPPING_MAX 8192u /* bytes of an MMAP2 record: a path and some numbers */
+/* largest MMAP2 record in bytes: fixed fields and a path of PATH_MAX */
+#define MMAP2_RECORD_MAX 8192u
 
-static void show_mapping(const struct ring *ring, uint64_t at, uint64_t n,
-                         const struct ring_sums *sums)
+static void pass_mapping(const struct ring *ring, uint64_t at, uint64_t n,
+                         const struct ring_stats *stats)
 {
-    uint8_t bytes[MAPPING_MAX];
-    if (!sums->mapped || n > sizeof bytes)
+    uint8_t bytes[MMAP2_RECORD_MAX];
+    if (!stats->mapped || n > sizeof bytes)
         return;
-    copy_out(ring, at, bytes, (size_t)n);
-    sums->mapped(sums->own, bytes, (size_t)n);
+    ring_copy_bytes(ring, at, bytes, (size_t)n);
+    stats->mapped(stats->ctx, bytes, (size_t)n);
 }
 
 static void count_record(const struct ring *ring, uint64_t at, const uint8_t *header, uint64_t n,
-                         struct ring_sums *sums)
+                         struct ring_stats *stats)
 {
     uint8_t bytes[24];
     uint32_t type = load_u32(header);
-    sums->records++;
-    sums->samples += type == PERF_SAMPLE;
+    stats->records++;
+    stats->samples += type == PERF_SAMPLE;
     if (type == PERF_LOST && n >= sizeof bytes) {
-        copy_out(ring, at, bytes, sizeof bytes);
-        sums->lost += load_u64(bytes + 16);
+        ring_copy_bytes(ring, at, bytes, sizeof bytes);
+        stats->lost += load_u64(bytes + 16);
     } else if (type == PERF_LOST_SAMPLES && n >= 16) {
-        copy_out(ring, at, bytes, 16);
-        sums->lost += load_u64(bytes + 8);
+        ring_copy_bytes(ring, at, bytes, 16);
+        stats->lost += load_u64(bytes + 8);
     } else if (type == PERF_MMAP2) {
-        show_mapping(ring, at, n, sums);
+        pass_mapping(ring, at, n, stats);
     }
 }
 
-static uint64_t take_forward(struct ring *ring, struct ring_sums *sums, ring_give give, void *own)
+static uint64_t read_forward(struct ring *ring, struct ring_stats *stats, ring_receive_fn receive,
+                             void *ctx)
 {
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), at = ring->at, n = 0;
-    if (head - at > ring->size) /* the kernel never does; then only what is still there */
+    /* cannot happen with a correct kernel; otherwise keep the newest `size` bytes */
+    if (head - at > ring->size)
         at = head - ring->size;
     uint64_t begin = at;
-    while (at < head && (n = record_at(ring, at, head - at, header)) > 0) {
-        count_record(ring, at, header, n, sums);
+    while (at < head && (n = ring_record_size(ring, at, head - at, header)) > 0) {
+        count_record(ring, at, header, n, stats);
         at += n;
     }
-    sums->broken += at < head;
-    give_out(ring, begin, at - begin, give, own);
+    stats->broken += at < head;
+    ring_pass_bytes(ring, begin, at - begin, receive, ctx);
     ring->at = head;
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
     return at - begin;
 }
 
-/* Places of records, the newest first. */
-struct places {
+/* Offsets of records, newest first. */
+struct record_offsets {
     const struct alloc *alloc;
     uint64_t *list;
     size_t n, capacity;
 };
 
-/* Finds what was written since the last time and is not yet overwritten: up to a record that is not
- * whole any more, or to bytes that were never written.  False when memory is out. */
-static bool find_places(const struct ring *ring, uint64_t head, uint64_t end, struct places *places)
+/* Collects the records between `head` and `end`. Stops at an overwritten record or at unwritten
+ * bytes. Returns false if memory is exhausted. */
+static bool find_record_offsets(const struct ring *ring, uint64_t head, uint64_t end,
+                                struct record_offsets *record_offsets)
 {
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t n;
-    for (uint64_t at = head; at != end && (n = record_at(ring, at, end - at, header)) > 0;
+    for (uint64_t at = head; at != end && (n = ring_record_size(ring, at, end - at, header)) > 0;
          at += n) {
-        if (!alloc_reserve(places->alloc, (void **)&places->list, &places->capacity, places->n + 1,
-                           sizeof *places->list))
+        if (!alloc_reserve(record_offsets->alloc, (void **)&record_offsets->list,
+                           &record_offsets->capacity, record_offsets->n + 1,
+                           sizeof *record_offsets->list))
             return false;
-        places->list[places->n++] = at;
+        record_offsets->list[record_offsets->n++] = at;
     }
     return true;
 }
 
-/* The kernel counts down from 0: the newest record is at data_head, the one before it behind. */
-static uint64_t take_backward(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
-                              ring_give give, void *own)
+/* Reads a paused backward ring. Its offsets count down from 0: the newest record is at data_head,
+ * older ones follow. */
+static uint64_t read_backward(struct ring *ring, const struct alloc *alloc,
+                              struct ring_stats *stats, ring_receive_fn receive, void *ctx)
 {
-    struct places places = {.alloc = alloc};
+    struct record_offsets record_offsets = {.alloc = alloc};
     uint8_t header[PERF_RECORD_HEADER];
     uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE), bytes = 0;
     uint64_t end = ring->at - head > ring->size ? head + ring->size : ring->at;
-    if (find_places(ring, head, end, &places))
+    if (find_record_offsets(ring, head, end, &record_offsets))
         ring->at = head;
     else
-        places.n = 0;
-    for (size_t i = places.n; i-- > 0;) {
-        uint64_t n = record_at(ring, places.list[i], end - places.list[i], header);
-        count_record(ring, places.list[i], header, n, sums);
-        give_out(ring, places.list[i], n, give, own);
+        record_offsets.n = 0;
+    for (size_t i = record_offsets.n; i-- > 0;) {
+        uint64_t n =
+            ring_record_size(ring, record_offsets.list[i], end - record_offsets.list[i], header);
+        count_record(ring, record_offsets.list[i], header, n, stats);
+        ring_pass_bytes(ring, record_offsets.list[i], n, receive, ctx);
         bytes += n;
     }
-    alloc_free(alloc, places.list, places.capacity, sizeof *places.list);
+    alloc_free(alloc, record_offsets.list, record_offsets.capacity, sizeof *record_offsets.list);
     return bytes;
 }
 
-uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
-                   ring_give give, void *own)
+uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
+                           ring_receive_fn receive, void *ctx)
 {
-    return ring->is_backward ? take_backward(ring, alloc, sums, give, own)
-                             : take_forward(ring, sums, give, own);
+    return ring->is_backward ? read_backward(ring, alloc, stats, receive, ctx)
+                             : read_forward(ring, stats, receive, ctx);
 }

@@ -1,10 +1,30 @@
-/* A ring that the kernel fills with records: one page of counters, then a power of two of bytes.
+/* Reader of a perf ring buffer: a control page and a power of two of data bytes, shared with the
+ * kernel by mmap.
  *
- * Forward: the kernel writes at data_head and stops where it would reach data_tail; what does not
- * fit is counted and told by a LOST record. Backward (overwrite): the kernel writes each record
- * before the one before it and never stops; what is there is read while it pauses, from data_head
- * on, the newest first.  See "perf_event_mmap_page" in linux/perf_event.h. Thread rule: one reader
- * a ring; the kernel writes meanwhile, which the acquire and release here are for. */
+ * |  page 0: struct perf_event_mmap_page | data: size bytes, offsets taken modulo size
+ * |
+ * |  forward:    |....tail=======head....|  kernel appends at data_head, we advance data_tail
+ * |  backward:   |....head===============|  kernel prepends at data_head, offsets count down from 0
+ *
+ * A record is [0..3] type | [4..5] misc | [6..7] size | payload. A record, even its header, may
+ * wrap around the end of the data.
+ *
+ * Forward mode: the kernel stops before data_tail. Records that do not fit are counted and reported
+ * by a later LOST record. Single producer, single consumer: data_head is loaded with ACQUIRE before
+ * the records are read, and data_tail is stored with RELEASE after they were passed on, so the
+ * kernel cannot overwrite bytes in use.
+ *
+ * Backward mode (snapshot): the map is read-only, so the kernel ignores data_tail and overwrites
+ * the oldest records. The ring must be paused while it is read. Records are found from data_head
+ * on, newest first, up to the first incomplete one; they are passed on in reverse, oldest first.
+ * ring->at remembers data_head, so the next snapshot ends there.
+ *
+ * Order of calls: ring_open, ring_read_records repeatedly, ring_close. Cost: one pass over headers;
+ * payloads are not copied by this module, except LOST and MMAP2 records. Failure: a record with an
+ * impossible size ends the batch and is counted in `broken`; the rest of the batch is skipped,
+ * since no later record boundary is known. Left out: AUX areas. Thread rule: one reader per ring;
+ * the kernel may write concurrently. Source: "struct perf_event_mmap_page" in linux/perf_event.h.
+ */
 #ifndef TRACETTA_PERF_EVENTS_RING_H
 #define TRACETTA_PERF_EVENTS_RING_H
 
@@ -16,33 +36,33 @@
 #include "base/alloc.h"
 
 struct ring {
-    struct perf_event_mmap_page *page; /* NULL = not open */
+    struct perf_event_mmap_page *page; /* control page, NULL if not open */
     const uint8_t *data;
-    uint64_t size; /* of data, a power of two */
-    uint64_t at; /* forward: what is taken; backward: where the kernel was when it was read last */
-    size_t mapped; /* bytes */
-    int fd;        /* of the event that owns the ring; borrowed */
+    uint64_t size; /* bytes of `data`, a power of two */
+    uint64_t at; /* forward: offset of the next unread byte; backward: data_head at the last read */
+    size_t mapped; /* bytes of the complete mapping */
+    int fd;        /* descriptor of the event that owns the ring, borrowed */
     bool is_backward;
 };
 
-/* Takes bytes of whole records, or of parts of one that follow each other. */
-typedef void (*ring_give)(void *own, const void *bytes, size_t n);
+/* Receives record bytes: complete records, or the consecutive parts of records that wrap. */
+typedef void (*ring_receive_fn)(void *ctx, const void *bytes, size_t n);
 
-/* What was seen of records that passed. */
-struct ring_sums {
-    uint64_t records, samples, lost; /* lost: as LOST records tell */
-    uint64_t broken;  /* records whose size cannot be; what was behind them is skipped */
-    ring_give mapped; /* takes each whole MMAP2 record; NULL = nobody */
-    void *own;
+/* Statistics of the records read, and an observer for mappings. */
+struct ring_stats {
+    uint64_t records, samples, lost; /* `lost`: sum over LOST and LOST_SAMPLES records */
+    uint64_t broken; /* records with an impossible size; the rest of their batch was skipped */
+    ring_receive_fn mapped; /* called with each complete MMAP2 record; may be NULL */
+    void *ctx;
 };
 
-/* Maps the ring of an event; false with errno. */
+/* Maps the ring of an event. Returns false with errno (EPERM: over the mlock limit). */
 bool ring_open(struct ring *ring, int fd, size_t bytes, bool is_backward);
 void ring_close(struct ring *ring);
 
-/* Gives all records that are there by now, oldest first, and how many bytes these are.  A backward
- * ring must be paused.  Memory that is out makes a backward ring give nothing. */
-uint64_t ring_take(struct ring *ring, const struct alloc *alloc, struct ring_sums *sums,
-                   ring_give give, void *own);
+/* Passes all available records to `give`, oldest first. Returns their bytes. A backward ring must
+ * be paused; if memory is exhausted it passes nothing and keeps the records for the next call. */
+uint64_t ring_read_records(struct ring *ring, const struct alloc *alloc, struct ring_stats *stats,
+                           ring_receive_fn receive, void *ctx);
 
 #endif

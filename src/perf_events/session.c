@@ -1,9 +1,26 @@
-/* A recording: opened events, their rings, and the perf.data that is made of them.
+/* Recording sessions: moves records from the rings into a perf.data stream.
  *
- * Rings are emptied in rounds, each ended by a mark: no record of a later round is older than all
- * of the round before the last, so that readers may put them in order with what two rounds hold.
- * Rings of a snapshot are read at a dump and at the end only.  A file gets a mark each second, so
- * that it can be read with all names when nobody ends it. */
+ * |  perf_event_open  -> rings, one or two per CPU -> read_round -> perf.data bytes -> caller
+ *
+ * Order of calls: ttr_perf_open (events, file header, initial processes), ttr_perf_start,
+ * ttr_perf_read until TTR_END, with ttr_perf_stop at any time, ttr_perf_header, ttr_perf_close.
+ * ttr_perf_read returns a buffer that is valid until the next call.
+ *
+ * Rounds: each pass over all rings ends with a FINISHED_ROUND record. A record of one round is
+ * never older than all records of the round before the previous one, so a reader sorts with a
+ * buffer of two rounds (perf's ordered_events does the same). In snapshot mode the overwritten
+ * rings are only read at a snapshot or at the end; the events are then older than the process
+ * records read meanwhile, so rounds end only with a snapshot.
+ *
+ * Marks: once per second a mark makes everything written so far readable: the caller can rewrite
+ * the file header from ttr_perf_header. A killed recorder loses at most that second.
+ *
+ * Losses: LOST records are counted as they pass. Losses after the last record of a ring have no
+ * such record; since Linux 6.0 the event's own counter shows them, and a LOST record is added at
+ * the end.
+ *
+ * Cost: one poll() per wake-up, which the kernel delays until a ring is a quarter full; records are
+ * copied once. Left out: AUX data, cgroups, and reading rings with several threads. */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -12,33 +29,34 @@
 
 #include "base/status.h"
 #include "perf_events/build_id.h"
-#include "perf_events/machine.h"
-#include "perf_events/opened.h"
+#include "perf_events/machine_features.h"
+#include "perf_events/opened_events.h"
 #include "perf_events/tasks.h"
 
 #define MARK_MS 1000u
 
 struct ttr_perf {
     const struct alloc *alloc;
-    struct opened opened;
+    struct opened_events opened_events;
     struct perf_put put;
     struct buffer out;
-    struct ring_sums sums;
+    struct ring_stats stats;
     struct build_ids build_ids;
-    struct pollfd *polls;             /* one a ring, one to be woken */
-    uint64_t late_lost;               /* that no record told of, known in the end */
-    uint64_t marked_ms, marked_bytes; /* when and where the last mark was */
+    struct pollfd *polls;             /* one per ring, then the wake descriptor */
+    uint64_t late_lost;               /* losses that no LOST record covers, known after the stop */
+    uint64_t marked_ms, marked_bytes; /* time and output offset of the last mark */
     bool at_exec, is_snapshot, was_user_only;
-    bool is_given; /* what is in `out` */
-    bool is_dump_due, is_stopping, has_ended;
+    bool is_returned; /* the caller has the content of `out`; the next read drops it */
+    bool is_snapshot_due, is_stopping, has_ended;
 };
 
 /* --- Build ids --- */
 
-/* A ring_give: what the kernel mapped without telling a build id has it in a section at the end. */
-static void identify_mapping(void *own, const void *bytes, size_t n)
+/* Observer of MMAP2 records: stores the build id of a file, if its record has none, in the feature
+ * section at the end. */
+static void add_missing_build_id(void *ctx, const void *bytes, size_t n)
 {
-    struct ttr_perf *perf = own;
+    struct ttr_perf *perf = ctx;
     ttr_text path;
     const struct build_id id = build_ids_of_record(&perf->build_ids, bytes, n, &path);
     if (id.n)
@@ -68,27 +86,28 @@ static void declare_event(struct perf_put *put, const struct opened_event *event
 
 static ttr_status declare_events(struct ttr_perf *perf, ttr_error *error)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < perf->opened.events_n; i++)
-        most = perf->opened.events[i].n > most ? perf->opened.events[i].n : most;
-    uint64_t *ids = alloc_zero(perf->alloc, most, sizeof *ids);
-    for (size_t i = 0; ids && i < perf->opened.events_n; i++)
-        declare_event(&perf->put, &perf->opened.events[i], ids);
+    size_t ids_max = 0;
+    for (size_t i = 0; i < perf->opened_events.events_n; i++)
+        ids_max =
+            perf->opened_events.events[i].n > ids_max ? perf->opened_events.events[i].n : ids_max;
+    uint64_t *ids = alloc_zero(perf->alloc, ids_max, sizeof *ids);
+    for (size_t i = 0; ids && i < perf->opened_events.events_n; i++)
+        declare_event(&perf->put, &perf->opened_events.events[i], ids);
     bool is_good = ids && !perf_put_failed(&perf->put);
-    alloc_free(perf->alloc, ids, most, sizeof *ids);
+    alloc_free(perf->alloc, ids, ids_max, sizeof *ids);
     return is_good ? TTR_OK : fail_memory(error);
 }
 
-static void tell_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
+static void write_initial_tasks(struct ttr_perf *perf, const ttr_perf_wish *wish)
 {
-    const struct opened_event *dummy = &perf->opened.events[0];
+    const struct opened_event *dummy = &perf->opened_events.events[0];
     struct tasks tasks = {.put = &perf->put,
                           .sample_type = dummy->attr.sample_type,
                           .id = dummy->list[0].id,
                           .build_ids = &perf->build_ids};
     buffer_init(&tasks.text, perf->alloc);
-    tasks_tell_kernel(&tasks);
-    tasks_tell(&tasks, wish->pid);
+    tasks_write_kernel(&tasks);
+    tasks_write_processes(&tasks, wish->pid);
     buffer_free(&tasks.text);
 }
 
@@ -103,27 +122,27 @@ static ttr_status open_output(struct ttr_perf *perf, const ttr_perf_wish *wish, 
     if (!perf_put_new(&perf->put, &spec))
         return fail_memory(error);
     ttr_status status = declare_events(perf, error);
-    if (status == TTR_OK && !machine_tell(&perf->put, wish, error))
+    if (status == TTR_OK && !machine_add_features(&perf->put, wish, error))
         return error ? error->status : TTR_E_IO;
     if (status != TTR_OK)
         return status;
     perf_put_begin(&perf->put);
-    tell_tasks(perf, wish);
+    write_initial_tasks(perf, wish);
     return perf_put_failed(&perf->put) ? fail_memory(error) : TTR_OK;
 }
 
 static ttr_status open_recording(struct ttr_perf *perf, const ttr_perf_wish *wish, ttr_error *error)
 {
-    if (!opened_open(&perf->opened, wish, error))
+    if (!opened_events_open(&perf->opened_events, wish, error))
         return error ? error->status : TTR_E_IO;
-    perf->polls = alloc_zero(perf->alloc, perf->opened.rings_n + 1, sizeof *perf->polls);
+    perf->polls = alloc_zero(perf->alloc, perf->opened_events.rings_n + 1, sizeof *perf->polls);
     if (!perf->polls)
         return fail_memory(error);
-    for (size_t i = 0; i < perf->opened.rings_n; i++) {
-        const struct ring *ring = &perf->opened.rings[i];
+    for (size_t i = 0; i < perf->opened_events.rings_n; i++) {
+        const struct ring *ring = &perf->opened_events.rings[i];
         perf->polls[i] = (struct pollfd){.fd = ring->is_backward ? -1 : ring->fd, .events = POLLIN};
     }
-    perf->polls[perf->opened.rings_n] = (struct pollfd){.fd = -1, .events = POLLIN};
+    perf->polls[perf->opened_events.rings_n] = (struct pollfd){.fd = -1, .events = POLLIN};
     return open_output(perf, wish, error);
 }
 
@@ -131,9 +150,8 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
 {
     ttr_perf_event event;
     if (wish->size != sizeof *wish || !ttr_perf_events_at(wish->events, 0, &event)) {
-        (void)fail(
-            error, TTR_E_MISUSE, NO_OFFSET,
-            "a recording wants wish->size to be sizeof(ttr_perf_wish), and one event at least");
+        (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
+                   "size must be sizeof(ttr_perf_wish), and at least one event is required");
         return NULL;
     }
     struct ttr_perf *perf = alloc_zero(alloc_default(), 1, sizeof *perf);
@@ -147,8 +165,8 @@ ttr_perf *ttr_perf_open(const ttr_perf_wish *wish, ttr_error *error)
     perf->was_user_only = wish->flags & TTR_PERF_USER_ONLY;
     buffer_init(&perf->out, perf->alloc);
     build_ids_init(&perf->build_ids);
-    perf->sums.mapped = identify_mapping;
-    perf->sums.own = perf;
+    perf->stats.mapped = add_missing_build_id;
+    perf->stats.ctx = perf;
     if (open_recording(perf, wish, error) == TTR_OK)
         return perf;
     ttr_perf_close(perf);
@@ -159,8 +177,8 @@ void ttr_perf_close(ttr_perf *perf)
 {
     if (!perf)
         return;
-    alloc_free(perf->alloc, perf->polls, perf->opened.rings_n + 1, sizeof *perf->polls);
-    opened_free(&perf->opened);
+    alloc_free(perf->alloc, perf->polls, perf->opened_events.rings_n + 1, sizeof *perf->polls);
+    opened_events_free(&perf->opened_events);
     perf_put_free(&perf->put);
     build_ids_free(&perf->build_ids);
     buffer_free(&perf->out);
@@ -172,71 +190,70 @@ void ttr_perf_close(ttr_perf *perf)
 ttr_status ttr_perf_begin(ttr_perf *perf, ttr_error *error)
 {
     if (perf->is_stopping)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "a recording that was stopped cannot begin again");
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "a stopped recording cannot be started again");
     if (!perf->at_exec)
-        opened_enable(&perf->opened, true);
+        opened_events_enable(&perf->opened_events, true);
     return TTR_OK;
 }
 
 void ttr_perf_wake(ttr_perf *perf, int fd)
 {
-    perf->polls[perf->opened.rings_n].fd = fd;
+    perf->polls[perf->opened_events.rings_n].fd = fd;
 }
 
 void ttr_perf_stop(ttr_perf *perf)
 {
     if (!perf->is_stopping)
-        opened_enable(&perf->opened, false);
-    perf->is_stopping = perf->is_dump_due = true;
+        opened_events_enable(&perf->opened_events, false);
+    perf->is_stopping = perf->is_snapshot_due = true;
 }
 
 void ttr_perf_dump(ttr_perf *perf)
 {
-    perf->is_dump_due = true;
+    perf->is_snapshot_due = true;
 }
 
-/* A ring_give. */
-static void keep_records(void *own, const void *bytes, size_t n)
+/* Receiver of ring_read_records: appends the records to the output. */
+static void append_records(void *ctx, const void *bytes, size_t n)
 {
-    perf_put_records(own, bytes, n);
+    perf_put_records(ctx, bytes, n);
 }
 
-static uint64_t take_ring(struct ttr_perf *perf, struct ring *ring)
+static uint64_t read_ring(struct ttr_perf *perf, struct ring *ring)
 {
     if (!ring->is_backward)
-        return ring_take(ring, perf->alloc, &perf->sums, keep_records, &perf->put);
-    if (!perf->is_dump_due)
+        return ring_read_records(ring, perf->alloc, &perf->stats, append_records, &perf->put);
+    if (!perf->is_snapshot_due)
         return 0;
     (void)ioctl(ring->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1);
-    uint64_t bytes = ring_take(ring, perf->alloc, &perf->sums, keep_records, &perf->put);
+    uint64_t bytes = ring_read_records(ring, perf->alloc, &perf->stats, append_records, &perf->put);
     (void)ioctl(ring->fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
     return bytes;
 }
 
-/* One round over all rings.  A snapshot's events are older than what was told of processes since
- * the last dump: there rounds end with dumps. */
-static void take_round(struct ttr_perf *perf)
+/* Reads all rings once. The head page explains why a snapshot recording ends rounds only at
+ * snapshots. */
+static void read_round(struct ttr_perf *perf)
 {
     uint64_t bytes = 0;
-    bool is_round = perf->is_dump_due || !perf->is_snapshot;
-    for (size_t i = 0; i < perf->opened.rings_n; i++)
-        bytes += take_ring(perf, &perf->opened.rings[i]);
-    perf->is_dump_due = false;
+    bool is_round = perf->is_snapshot_due || !perf->is_snapshot;
+    for (size_t i = 0; i < perf->opened_events.rings_n; i++)
+        bytes += read_ring(perf, &perf->opened_events.rings[i]);
+    perf->is_snapshot_due = false;
     if (bytes && is_round)
         perf_put_round(&perf->put);
 }
 
-/* What a full ring swallowed behind its last record: the kernel would have told it with the next
- * one. */
-static void tell_late_losses(struct ttr_perf *perf)
+/* Adds a LOST record for losses after the last record of a full ring; the kernel reports those only
+ * with the next record. */
+static void write_late_losses(struct ttr_perf *perf)
 {
-    const struct opened_event *dummy = &perf->opened.events[0];
+    const struct opened_event *dummy = &perf->opened_events.events[0];
     struct timespec now;
-    uint64_t lost = opened_lost(&perf->opened);
-    if (lost <= perf->sums.lost)
+    uint64_t lost = opened_events_lost_count(&perf->opened_events);
+    if (lost <= perf->stats.lost)
         return;
-    perf->late_lost = lost - perf->sums.lost;
+    perf->late_lost = lost - perf->stats.lost;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     const struct perf_sample about = {.id = dummy->list[0].id,
                                       .time = (uint64_t)now.tv_sec * 1000000000u +
@@ -244,9 +261,9 @@ static void tell_late_losses(struct ttr_perf *perf)
     perf_put_lost(&perf->put, dummy->attr.sample_type, &about, perf->late_lost);
 }
 
-static void end_output(struct ttr_perf *perf)
+static void write_output_end(struct ttr_perf *perf)
 {
-    tell_late_losses(perf);
+    write_late_losses(perf);
     perf_put_end(&perf->put);
     perf->has_ended = true;
 }
@@ -258,11 +275,11 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
 }
 
-/* Waits for a ring to fill.  One whose events can never happen again is not waited for any more.
- * True when something woke us. */
+/* Polls the rings, and removes those of ended processes (POLLHUP). Returns true if the wake
+ * descriptor is readable. */
 static bool wait_for_rings(struct ttr_perf *perf, uint64_t left_ms)
 {
-    size_t n = perf->opened.rings_n;
+    size_t n = perf->opened_events.rings_n;
     (void)poll(perf->polls, (nfds_t)(n + 1), (int)(left_ms < INT32_MAX ? left_ms : INT32_MAX));
     for (size_t i = 0; i < n; i++)
         if (perf->polls[i].revents & (POLLHUP | POLLERR))
@@ -270,7 +287,7 @@ static bool wait_for_rings(struct ttr_perf *perf, uint64_t left_ms)
     return perf->polls[n].fd >= 0 && perf->polls[n].revents;
 }
 
-static void mark(struct ttr_perf *perf, uint64_t now)
+static void write_due_mark(struct ttr_perf *perf, uint64_t now)
 {
     if (now - perf->marked_ms < MARK_MS || perf->put.plain_bytes == perf->marked_bytes)
         return;
@@ -285,19 +302,19 @@ ttr_status ttr_perf_read(ttr_perf *perf, const void **bytes, size_t *n, unsigned
     uint64_t deadline = now_ms() + limit_ms;
     bool is_woken = false;
     *n = 0;
-    if (perf->is_given)
+    if (perf->is_returned)
         buffer_clear(&perf->out);
-    perf->is_given = true;
+    perf->is_returned = true;
     for (;;) {
         if (perf->has_ended && perf->out.n == 0)
             return TTR_END;
         if (!perf->has_ended)
-            take_round(perf);
+            read_round(perf);
         uint64_t now = now_ms();
         if (perf->is_stopping && !perf->has_ended)
-            end_output(perf);
+            write_output_end(perf);
         else if (!perf->has_ended)
-            mark(perf, now);
+            write_due_mark(perf, now);
         if (perf_put_failed(&perf->put))
             return fail_memory(error);
         if (perf->out.n)
@@ -320,12 +337,12 @@ bool ttr_perf_header(const ttr_perf *perf, uint8_t header[TTR_PERF_HEADER])
     return true;
 }
 
-/* A recording of processes is over when each of its rings has lost all who could write to it. */
-static bool is_over(const struct ttr_perf *perf)
+/* Returns whether a recording of a process is complete: every ring has reported POLLHUP. */
+static bool has_target_ended(const struct ttr_perf *perf)
 {
-    if (!perf->opened.events[0].attr.inherit)
+    if (!perf->opened_events.events[0].attr.inherit)
         return false;
-    for (size_t i = 0; i < perf->opened.rings_n; i++)
+    for (size_t i = 0; i < perf->opened_events.rings_n; i++)
         if (perf->polls[i].fd >= 0)
             return false;
     return true;
@@ -335,11 +352,12 @@ void ttr_perf_about(const ttr_perf *perf, ttr_perf_report *report)
 {
     *report = (ttr_perf_report){
         .size = report->size,
-        .samples = perf->sums.samples,
-        .lost = perf->sums.lost + perf->late_lost,
-        .broken = perf->sums.broken,
+        .samples = perf->stats.samples,
+        .lost = perf->stats.lost + perf->late_lost,
+        .broken = perf->stats.broken,
         .bytes = perf->put.at,
-        .limited = perf->opened.is_user_only && !perf->was_user_only ? TTR_PERF_USER_ONLY : 0,
-        .is_over = is_over(perf),
+        .limited =
+            perf->opened_events.is_user_only && !perf->was_user_only ? TTR_PERF_USER_ONLY : 0,
+        .is_over = has_target_ended(perf),
     };
 }

@@ -1,5 +1,5 @@
-/* Processes out of /proc; see the header.  Whatever names processes gave themselves is only copied,
- * within bounds. */
+/* Reads processes from /proc and the kernel from kallsyms and modules. Process names are untrusted;
+ * every copy is bounded. */
 #include "perf_events/tasks.h"
 
 #include <dirent.h>
@@ -10,11 +10,11 @@
 #include "base/number.h"
 #include "perf_events/tracing_files.h"
 
-#define PATH_ROOM 4097u
+#define TASK_PATH_SIZE 4097u
 
-enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC, MAP_PRIVATE */
+enum { EXECUTABLE = 5, PRIVATE = 2 }; /* PROT_READ | PROT_EXEC and MAP_PRIVATE, for MMAP2 records */
 
-static bool read_of(struct tasks *tasks, const char *format, uint64_t pid, uint64_t tid)
+static bool read_task_file(struct tasks *tasks, const char *format, uint64_t pid, uint64_t tid)
 {
     char path[96];
     int n = snprintf(path, sizeof path, "/proc/%" PRIu64, pid);
@@ -24,40 +24,41 @@ static bool read_of(struct tasks *tasks, const char *format, uint64_t pid, uint6
     return tracing_files_read_path(path, &tasks->text);
 }
 
-/* The fourth field of stat, behind the name in brackets. */
-static uint32_t parent_of(struct tasks *tasks, uint64_t pid)
+/* Returns field 4 of /proc/PID/stat, the parent's pid. The name in parentheses may contain spaces,
+ * so the search starts at the last ')'. */
+static uint32_t read_parent_pid(struct tasks *tasks, uint64_t pid)
 {
-    if (!read_of(tasks, "stat", pid, 0))
+    if (!read_task_file(tasks, "stat", pid, 0))
         return 0;
     const char *end = strrchr((const char *)tasks->text.bytes, ')');
     return end && strlen(end) > 4 ? (uint32_t)strtoul(end + 4, NULL, 10) : 0;
 }
 
-static void tell_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32_t parent)
+static void write_thread(struct tasks *tasks, uint64_t pid, uint64_t tid, uint32_t parent)
 {
     const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)tid, .id = tasks->id};
-    uint32_t of = tid == pid ? parent : (uint32_t)pid;
-    perf_put_task(tasks->put, tasks->sample_type, &about, of, of);
-    if (!read_of(tasks, "comm", pid, tid))
+    uint32_t parent_id = tid == pid ? parent : (uint32_t)pid;
+    perf_put_task(tasks->put, tasks->sample_type, &about, parent_id, parent_id);
+    if (!read_task_file(tasks, "comm", pid, tid))
         return;
     const char *name = (const char *)tasks->text.bytes;
     perf_put_comm(tasks->put, tasks->sample_type, &about, (ttr_text){name, strcspn(name, "\n")},
                   false);
-    tasks->told++;
+    tasks->threads_n++;
 }
 
-/* Puts a mapping with the build id of its file, where that has one. */
-static void put_mapping(struct tasks *tasks, const struct perf_sample *about,
-                        struct perf_mapping *mapping, const struct build_id *id)
+/* Writes a mapping, with the build id of its file if it has one. */
+static void write_mapping(struct tasks *tasks, const struct perf_sample *about,
+                          struct perf_mapping *mapping, const struct build_id *id)
 {
     mapping->build_id = id->n ? id->bytes : NULL;
     mapping->build_id_n = id->n;
     perf_put_mapping(tasks->put, tasks->sample_type, about, mapping);
 }
 
-static struct build_id id_of(struct tasks *tasks, const struct perf_mapping *mapping)
+static struct build_id mapped_file_build_id(struct tasks *tasks, const struct perf_mapping *mapping)
 {
-    char path[PATH_ROOM];
+    char path[TASK_PATH_SIZE];
     if (mapping->path.n >= sizeof path || !mapping->inode)
         return (struct build_id){.n = 0};
     memcpy(path, mapping->path.p, mapping->path.n);
@@ -65,8 +66,9 @@ static struct build_id id_of(struct tasks *tasks, const struct perf_mapping *map
     return build_ids_find(tasks->build_ids, mapping->pid, path, mapping->inode);
 }
 
-/* "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH"; gives where the line ends. */
-static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t pid)
+/* Parses "START-END rwxp OFFSET MAJOR:MINOR INODE   PATH" and writes executable mappings. Returns
+ * the next line, NULL after the last. */
+static const char *write_maps_line(struct tasks *tasks, const char *line, uint64_t pid)
 {
     const char *end = strchr(line, '\n');
     const struct perf_sample about = {.pid = (uint32_t)pid, .tid = (uint32_t)pid, .id = tasks->id};
@@ -87,48 +89,49 @@ static const char *tell_mapping(struct tasks *tasks, const char *line, uint64_t 
     path += strspn(path, " ");
     mapping.size = last - mapping.start;
     mapping.path = path < end ? (ttr_text){path, (size_t)(end - path)} : (ttr_text){"//anon", 6};
-    const struct build_id id = id_of(tasks, &mapping);
-    put_mapping(tasks, &about, &mapping, &id);
+    const struct build_id id = mapped_file_build_id(tasks, &mapping);
+    write_mapping(tasks, &about, &mapping, &id);
     return end + 1;
 }
 
-static void tell_process(struct tasks *tasks, uint64_t pid)
+static void write_process(struct tasks *tasks, uint64_t pid)
 {
     char path[64];
     uint64_t tid;
-    uint32_t parent = parent_of(tasks, pid);
+    uint32_t parent = read_parent_pid(tasks, pid);
     const struct dirent *entry;
     (void)snprintf(path, sizeof path, "/proc/%" PRIu64 "/task", pid);
     DIR *folder = opendir(path);
     while (folder && (entry = readdir(folder)))
         if (number_get_u64(entry->d_name, strlen(entry->d_name), &tid))
-            tell_thread(tasks, pid, tid, parent);
+            write_thread(tasks, pid, tid, parent);
     if (folder)
         (void)closedir(folder);
-    const char *line = read_of(tasks, "maps", pid, 0) ? (const char *)tasks->text.bytes : NULL;
+    const char *line =
+        read_task_file(tasks, "maps", pid, 0) ? (const char *)tasks->text.bytes : NULL;
     while (line && *line)
-        line = tell_mapping(tasks, line, pid);
+        line = write_maps_line(tasks, line, pid);
 }
 
-void tasks_tell(struct tasks *tasks, uint64_t pid)
+void tasks_write_processes(struct tasks *tasks, uint64_t pid)
 {
     if (pid) {
-        tell_process(tasks, pid);
+        write_process(tasks, pid);
         return;
     }
     DIR *folder = opendir("/proc");
     const struct dirent *entry;
     while (folder && (entry = readdir(folder)))
         if (number_get_u64(entry->d_name, strlen(entry->d_name), &pid))
-            tell_process(tasks, pid);
+            write_process(tasks, pid);
     if (folder)
         (void)closedir(folder);
 }
 
 /* --- The kernel --- */
 
-static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const char *path,
-                      const struct build_id *id)
+static void write_kernel_mapping(struct tasks *tasks, uint64_t start, uint64_t size,
+                                 const char *path, const struct build_id *id)
 {
     const struct perf_sample about = {.pid = UINT32_MAX, .id = tasks->id};
     struct perf_mapping mapping = {.pid = UINT32_MAX,
@@ -138,11 +141,11 @@ static void tell_code(struct tasks *tasks, uint64_t start, uint64_t size, const 
                                    .offset = start,
                                    .path = {path, strlen(path)},
                                    .is_kernel = true};
-    put_mapping(tasks, &about, &mapping, id);
+    write_mapping(tasks, &about, &mapping, id);
 }
 
-/* "NAME SIZE USERS DEPENDENCIES STATE ADDRESS" */
-static void tell_modules(struct tasks *tasks)
+/* Line format: "NAME SIZE USERS DEPENDENCIES STATE ADDRESS". ADDRESS is 0 without permission. */
+static void write_module_mappings(struct tasks *tasks)
 {
     if (!tracing_files_read_path("/proc/modules", &tasks->text))
         return;
@@ -155,13 +158,13 @@ static void tell_modules(struct tasks *tasks)
             continue;
         (void)snprintf(path, sizeof path, "[%s]", name);
         const struct build_id id = build_ids_kernel(tasks->build_ids, name);
-        tell_code(tasks, start, size, path, &id);
+        write_kernel_mapping(tasks, start, size, path, &id);
     }
 }
 
-/* The addresses of _text and _etext, which stand in the kernel's list of symbols among many others.
- */
-static bool find_text(uint64_t *start, uint64_t *end)
+/* Reads the addresses of _text and _etext from kallsyms. Returns false if they are missing or
+ * hidden. */
+static bool find_kernel_text(uint64_t *start, uint64_t *end)
 {
     FILE *symbols = fopen("/proc/kallsyms", "re");
     char line[512];
@@ -178,12 +181,12 @@ static bool find_text(uint64_t *start, uint64_t *end)
     return *start && *end > *start;
 }
 
-void tasks_tell_kernel(struct tasks *tasks)
+void tasks_write_kernel(struct tasks *tasks)
 {
     uint64_t start, end;
-    if (!find_text(&start, &end))
+    if (!find_kernel_text(&start, &end))
         return;
     const struct build_id id = build_ids_kernel(tasks->build_ids, NULL);
-    tell_code(tasks, start, end - start, "[kernel.kallsyms]_text", &id);
-    tell_modules(tasks);
+    write_kernel_mapping(tasks, start, end - start, "[kernel.kallsyms]_text", &id);
+    write_module_mappings(tasks);
 }

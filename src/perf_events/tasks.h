@@ -1,26 +1,27 @@
-/* What was there before a recording: processes, threads, and files mapped as code, told by records
- * as the kernel would have told them. */
+/* Initial state of a recording: records for processes, threads and code mappings that existed
+ * before it started, in the form the kernel uses for later ones. */
 #ifndef TRACETTA_PERF_EVENTS_TASKS_H
 #define TRACETTA_PERF_EVENTS_TASKS_H
 
 #include "encodings/perf_data/perf_data_write.h"
 #include "perf_events/build_id.h"
 
-/* How the records are to be. */
+/* Destination and context of these records. */
 struct tasks {
     struct perf_put *put;
     uint64_t sample_type;
-    uint64_t id;        /* of the event that such records are of */
-    struct buffer text; /* for files of /proc */
+    uint64_t id;        /* sample id of the dummy event, which the records belong to */
+    struct buffer text; /* scratch space for /proc files */
     struct build_ids *build_ids;
-    uint64_t told; /* threads */
+    uint64_t threads_n; /* number of threads written */
 };
 
-/* Tells of one process, or of all (0).  Those that end meanwhile, or that we may not look at, are
- * left out as far as that goes. */
-void tasks_tell(struct tasks *tasks, uint64_t pid);
+/* Writes the records of one process, or of all if `pid` is 0. Skips processes that end meanwhile or
+ * cannot be read. */
+void tasks_write_processes(struct tasks *tasks, uint64_t pid);
 
-/* Tells of the code of the kernel and its modules, where we may know addresses. */
-void tasks_tell_kernel(struct tasks *tasks);
+/* Writes the code mappings of the kernel and its modules. Does nothing if kernel addresses are
+ * hidden (kptr_restrict). */
+void tasks_write_kernel(struct tasks *tasks);
 
 #endif

@@ -1,4 +1,4 @@
-/* Looking into tracefs; see the header. */
+/* tracefs lookup, file reading and directory iteration. */
 #include "perf_events/tracing_files.h"
 
 #include <dirent.h>
@@ -9,29 +9,29 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define READ_PIECE 16384u
+#define READ_SIZE 16384u
 
-static bool is_root(struct tracing_files *tracefs, const char *root)
+static bool is_tracefs_root(struct tracing_files *tracefs, const char *root)
 {
-    char path[TRACING_FILES_PATH + 16];
+    char path[TRACING_FILES_PATH_MAX + 16];
     (void)snprintf(tracefs->root, sizeof tracefs->root, "%s", root);
     (void)snprintf(path, sizeof path, "%s/events", root);
     return access(path, R_OK | X_OK) == 0;
 }
 
-/* What /proc/mounts tells; debugfs has it in a folder. */
-static bool find_mounted(struct tracing_files *tracefs)
+/* Searches /proc/mounts for a tracefs, or a debugfs that contains one in /tracing. */
+static bool find_mounted_tracefs(struct tracing_files *tracefs)
 {
     FILE *mounts = setmntent("/proc/mounts", "re");
     const struct mntent *mount;
     bool is_found = false;
     while (mounts && !is_found && (mount = getmntent(mounts))) {
-        char path[TRACING_FILES_PATH];
+        char path[TRACING_FILES_PATH_MAX];
         bool is_debug = strcmp(mount->mnt_type, "debugfs") == 0;
         if (!is_debug && strcmp(mount->mnt_type, "tracefs") != 0)
             continue;
         int n = snprintf(path, sizeof path, "%s%s", mount->mnt_dir, is_debug ? "/tracing" : "");
-        is_found = n > 0 && n < (int)sizeof path && is_root(tracefs, path);
+        is_found = n > 0 && n < (int)sizeof path && is_tracefs_root(tracefs, path);
     }
     if (mounts)
         (void)endmntent(mounts);
@@ -41,11 +41,11 @@ static bool find_mounted(struct tracing_files *tracefs)
 bool tracing_files_find(struct tracing_files *tracefs, const char *root)
 {
     if (root)
-        return is_root(tracefs, root);
-    if (is_root(tracefs, "/sys/kernel/tracing"))
+        return is_tracefs_root(tracefs, root);
+    if (is_tracefs_root(tracefs, "/sys/kernel/tracing"))
         return true;
     int reason = errno;
-    if (find_mounted(tracefs))
+    if (find_mounted_tracefs(tracefs))
         return true;
     errno = reason;
     return false;
@@ -59,8 +59,8 @@ bool tracing_files_read_path(const char *path, struct buffer *to)
     if (fd < 0)
         return false;
     do {
-        uint8_t *at = buffer_room(to, READ_PIECE);
-        got = at ? read(fd, at, READ_PIECE) : -1;
+        uint8_t *at = buffer_room(to, READ_SIZE);
+        got = at ? read(fd, at, READ_SIZE) : -1;
         if (got > 0)
             buffer_filled(to, (size_t)got);
     } while (got > 0 || (got < 0 && errno == EINTR && !to->failed));
@@ -75,7 +75,7 @@ bool tracing_files_read_path(const char *path, struct buffer *to)
 
 bool tracing_files_read(const struct tracing_files *tracefs, const char *name, struct buffer *to)
 {
-    char path[2 * TRACING_FILES_PATH];
+    char path[2 * TRACING_FILES_PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/%s", tracefs->root, name);
     if (n < 0 || n >= (int)sizeof path) {
         errno = ENAMETOOLONG;
@@ -84,51 +84,51 @@ bool tracing_files_read(const struct tracing_files *tracefs, const char *name, s
     return tracing_files_read_path(path, to);
 }
 
-/* Who visits, and what stopped it. */
+/* The callback of an iteration and the reason for its end. */
 struct visitor {
     tracing_files_visit visit;
-    void *own;
-    int sys; /* errno of a folder that failed to be listed, 0 = none */
+    void *ctx;
+    int sys; /* errno of a failed listing, 0 if none */
 };
 
-/* Visits the tracepoints of one system; false when the visitor has enough, or what there is cannot
- * be seen. */
+/* Visits the tracepoints of one system. Returns false if the callback stopped or the listing
+ * failed. */
 static bool visit_system(const struct tracing_files *tracefs, const char *system, const char *names,
                          struct visitor *visitor)
 {
-    char path[2 * TRACING_FILES_PATH], id[4 * TRACING_FILES_PATH];
+    char path[2 * TRACING_FILES_PATH_MAX], id[4 * TRACING_FILES_PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/events/%s", tracefs->root, system);
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    bool goes_on = true;
-    while (errno = 0, folder && goes_on && (entry = readdir(folder))) {
+    bool continues = true;
+    while (errno = 0, folder && continues && (entry = readdir(folder))) {
         if (entry->d_name[0] == '.' || fnmatch(names, entry->d_name, 0) != 0)
             continue;
         (void)snprintf(id, sizeof id, "%s/%s/id", path, entry->d_name);
         if (access(id, F_OK) == 0)
-            goes_on = visitor->visit(visitor->own, system, entry->d_name);
+            continues = visitor->visit(visitor->ctx, system, entry->d_name);
     }
-    visitor->sys = folder && goes_on ? errno : 0;
+    visitor->sys = folder && continues ? errno : 0;
     if (folder)
         (void)closedir(folder);
-    return goes_on && !visitor->sys;
+    return continues && !visitor->sys;
 }
 
 bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names,
-                        tracing_files_visit visit, void *own)
+                        tracing_files_visit visit, void *ctx)
 {
-    char path[TRACING_FILES_PATH + 16];
+    char path[TRACING_FILES_PATH_MAX + 16];
     (void)snprintf(path, sizeof path, "%s/events", tracefs->root);
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    struct visitor visitor = {.visit = visit, .own = own};
-    bool goes_on = true;
+    struct visitor visitor = {.visit = visit, .ctx = ctx};
+    bool continues = true;
     if (!folder)
         return false;
-    while (errno = 0, goes_on && (entry = readdir(folder)))
+    while (errno = 0, continues && (entry = readdir(folder)))
         if (entry->d_name[0] != '.' && fnmatch(systems, entry->d_name, 0) == 0)
-            goes_on = visit_system(tracefs, entry->d_name, names, &visitor);
-    visitor.sys = goes_on ? errno : visitor.sys;
+            continues = visit_system(tracefs, entry->d_name, names, &visitor);
+    visitor.sys = continues ? errno : visitor.sys;
     (void)closedir(folder);
     errno = visitor.sys;
     return !visitor.sys;

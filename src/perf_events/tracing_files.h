@@ -1,5 +1,5 @@
-/* The kernel's tracing files: which tracepoints there are, and how their events are laid out.
- * Ownership: what tracing_files_read gives is the caller's buffer. */
+/* Access to tracefs: list of tracepoints and their format files. Ownership: file contents go to the
+ * caller's buffer. */
 #ifndef TRACETTA_PERF_EVENTS_TRACING_FILES_H
 #define TRACETTA_PERF_EVENTS_TRACING_FILES_H
 
@@ -7,29 +7,31 @@
 
 #include "base/buffer.h"
 
-#define TRACING_FILES_PATH 512u
+#define TRACING_FILES_PATH_MAX 512u
 
 struct tracing_files {
-    char root[TRACING_FILES_PATH]; /* "/sys/kernel/tracing" */
+    char root[TRACING_FILES_PATH_MAX]; /* mount point, such as "/sys/kernel/tracing" */
 };
 
-/* Finds where it is mounted, or takes `root` where that is not NULL.  False with errno where there
- * is none we may look into. */
+/* Finds tracefs, or checks `root` if it is not NULL. Returns false with errno if it is missing or
+ * not accessible. */
 bool tracing_files_find(struct tracing_files *tracefs, const char *root);
 
-/* Replaces a buffer's content by that of a file below it ("events/sched/sched_switch/format"), with
- * a zero behind that does not count.  False with errno. */
+/* Replaces the content of `to` by a file below the mount point, such as
+ * "events/sched/sched_switch/format". A zero byte follows the content but is not counted. Returns
+ * false with errno. */
 bool tracing_files_read(const struct tracing_files *tracefs, const char *name, struct buffer *to);
 
-/* The same for any file. */
+/* The same for a file with any path. */
 bool tracing_files_read_path(const char *path, struct buffer *to);
 
-/* Called with each tracepoint's system and name, in no order; returning false ends it. */
-typedef bool (*tracing_files_visit)(void *own, const char *system, const char *name);
+/* Called with the system and name of each tracepoint, in no defined order. Returns false to stop.
+ */
+typedef bool (*tracing_files_visit)(void *ctx, const char *system, const char *name);
 
-/* Visits the tracepoints of systems and names that match globs; false with errno when the list
- * cannot be read. */
+/* Calls `visit` for each tracepoint with a system and name that match the globs. Returns false with
+ * errno if a directory cannot be listed. */
 bool tracing_files_each(const struct tracing_files *tracefs, const char *systems, const char *names,
-                        tracing_files_visit visit, void *own);
+                        tracing_files_visit visit, void *ctx);
 
 #endif

@@ -1,35 +1,36 @@
-/* The processed profile of Firefox (profiler.firefox.com opens it), as of its version 48: tables of
- * columns per thread, texts by number.
+/* Firefox Profiler, processed profile format version 48 (profiler.firefox.com): tables of columns
+ * per thread, with strings referenced by index.
  *
- * Each thread has all frames of the profile as functions and all its nodes as stacks.  Times are ms
- * since the first sample.  With a time line each change is a sample whose weight is the time until
- * the next; else each distinct stack is one sample of its weight, in no order of time. */
+ * Each thread repeats all frames of the profile as functions, but has only its own nodes as stacks.
+ * Times are milliseconds since the first sample. With a timeline, each change of stack is a sample
+ * weighted by the time until the next one. Otherwise each distinct stack is one sample with its
+ * weight, at an artificial time. */
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
-#define VERSION 24 /* of the format Firefox itself gives, which the page wants to know too */
+#define VERSION 24 /* version of the Gecko profile format, which the viewer also checks */
 #define PROCESSED_VERSION 48
 
-static void number(struct json *json, const char *key, uint64_t value)
+static void write_number_member(struct json *json, const char *key, uint64_t value)
 {
     json_key(json, key);
     json_u64(json, value);
 }
 
-static void text(struct json *json, const char *key, const char *value)
+static void write_text_member(struct json *json, const char *key, const char *value)
 {
     json_key(json, key);
     json_string(json, value);
 }
 
-static void flag(struct json *json, const char *key, bool value)
+static void write_bool_member(struct json *json, const char *key, bool value)
 {
     json_key(json, key);
     json_bool(json, value);
 }
 
-/* A column of n times the same: null, or a number. */
-static void column(struct json *json, const char *key, uint32_t n, int64_t value)
+/* Writes a column of n equal values; INT64_MIN means null. */
+static void write_constant_column(struct json *json, const char *key, uint32_t n, int64_t value)
 {
     json_key(json, key);
     json_array(json);
@@ -42,8 +43,8 @@ static void column(struct json *json, const char *key, uint32_t n, int64_t value
     json_array_end(json);
 }
 
-/* A column 0, 1, ... */
-static void count_up(struct json *json, const char *key, uint32_t n)
+/* Writes a column 0, 1, ... n-1. */
+static void write_index_column(struct json *json, const char *key, uint32_t n)
 {
     json_key(json, key);
     json_array(json);
@@ -52,26 +53,26 @@ static void count_up(struct json *json, const char *key, uint32_t n)
     json_array_end(json);
 }
 
-static void put_meta(struct profile_out *out, struct json *json)
+static void write_meta(struct profile_out *out, struct json *json)
 {
     static const char *const colors[][2] = {{"Other", "grey"}, {"User", "yellow"}};
     json_key(json, "meta");
     json_object(json);
-    number(json, "interval", 1);
-    number(json, "startTime", 0);
-    number(json, "processType", 0);
-    text(json, "product", out->title);
-    number(json, "stackwalk", 1);
-    number(json, "version", VERSION);
-    number(json, "preprocessedProfileVersion", PROCESSED_VERSION);
-    flag(json, "symbolicated", true);
-    text(json, "importedFrom", "tracetta");
+    write_number_member(json, "interval", 1);
+    write_number_member(json, "startTime", 0);
+    write_number_member(json, "processType", 0);
+    write_text_member(json, "product", out->title);
+    write_number_member(json, "stackwalk", 1);
+    write_number_member(json, "version", VERSION);
+    write_number_member(json, "preprocessedProfileVersion", PROCESSED_VERSION);
+    write_bool_member(json, "symbolicated", true);
+    write_text_member(json, "importedFrom", "tracetta");
     json_key(json, "categories");
     json_array(json);
     for (size_t i = 0; i < 2; i++) {
         json_object(json);
-        text(json, "name", colors[i][0]);
-        text(json, "color", colors[i][1]);
+        write_text_member(json, "name", colors[i][0]);
+        write_text_member(json, "color", colors[i][1]);
         json_key(json, "subcategories");
         json_array(json);
         json_string(json, "Other");
@@ -85,23 +86,23 @@ static void put_meta(struct profile_out *out, struct json *json)
     json_object_end(json);
 }
 
-/* Functions, and a frame for each: both have the number of the profile's frame, and so has its
- * text. */
-static void put_functions(struct profile_out *out, struct json *json)
+/* Writes one function and one frame per frame of the profile. The same index selects the function,
+ * the frame and the name. */
+static void write_frame_and_function_tables(struct profile_out *out, struct json *json)
 {
     uint32_t n = out->frames_n;
     json_key(json, "frameTable");
     json_object(json);
-    column(json, "address", n, -1);
-    column(json, "inlineDepth", n, 0);
-    column(json, "category", n, 1);
-    column(json, "subcategory", n, 0);
-    count_up(json, "func", n);
+    write_constant_column(json, "address", n, -1);
+    write_constant_column(json, "inlineDepth", n, 0);
+    write_constant_column(json, "category", n, 1);
+    write_constant_column(json, "subcategory", n, 0);
+    write_index_column(json, "func", n);
     static const char *const unknown[] = {"nativeSymbol", "innerWindowID", "implementation", "line",
                                           "column"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        column(json, unknown[i], n, INT64_MIN);
-    number(json, "length", n);
+        write_constant_column(json, unknown[i], n, INT64_MIN);
+    write_number_member(json, "length", n);
     json_object_end(json);
     json_key(json, "funcTable");
     json_object(json);
@@ -115,28 +116,29 @@ static void put_functions(struct profile_out *out, struct json *json)
     for (uint32_t i = 0; i < n; i++)
         json_bool(json, false);
     json_array_end(json);
-    count_up(json, "name", n);
-    column(json, "resource", n, -1);
+    write_index_column(json, "name", n);
+    write_constant_column(json, "resource", n, -1);
     static const char *const places[] = {"fileName", "lineNumber", "columnNumber"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-        column(json, places[i], n, INT64_MIN);
-    number(json, "length", n);
+        write_constant_column(json, places[i], n, INT64_MIN);
+    write_number_member(json, "length", n);
     json_object_end(json);
 }
 
-static void put_empty_table(struct json *json, const char *key, const char *const *columns)
+static void write_empty_table(struct json *json, const char *key, const char *const *columns)
 {
     json_key(json, key);
     json_object(json);
     for (; *columns; columns++)
-        column(json, *columns, 0, 0);
-    number(json, "length", 0);
+        write_constant_column(json, *columns, 0, 0);
+    write_number_member(json, "length", 0);
     json_object_end(json);
 }
 
-/* Which of the lane's nodes each node is, in out->path's place of `index`; stacks of the lane. */
-static uint32_t put_stacks(struct profile_out *out, struct json *json, uint32_t lane,
-                           uint32_t *index)
+/* Writes the stacks of a thread. Stores the stack index of each of its nodes in `index` and returns
+ * their number. */
+static uint32_t write_stack_table(struct profile_out *out, struct json *json, uint32_t lane,
+                                  uint32_t *index)
 {
     uint32_t n = 0;
     json_key(json, "stackTable");
@@ -160,39 +162,40 @@ static uint32_t put_stacks(struct profile_out *out, struct json *json, uint32_t 
             json_u64(json, index[out->node[i].parent]);
     }
     json_array_end(json);
-    column(json, "category", n, 1);
-    column(json, "subcategory", n, 0);
-    number(json, "length", n);
+    write_constant_column(json, "category", n, 1);
+    write_constant_column(json, "subcategory", n, 0);
+    write_number_member(json, "length", n);
     json_object_end(json);
     return n;
 }
 
-/* Samples of a lane, one after the other. */
-struct sampling {
+/* Iterator over the samples of a thread. */
+struct sample_iter {
     const struct profile_out *out;
     struct profile_line line;
     uint32_t lane, at;
     int64_t origin, end;
     bool has_line;
-    /* the sample just given */
+    /* the current sample */
     uint32_t node;
     double time_ms, weight;
 };
 
-static void begin(struct sampling *s, const struct profile_out *out, uint32_t lane, int64_t origin)
+static void sample_iter_init(struct sample_iter *s, const struct profile_out *out, uint32_t lane,
+                             int64_t origin)
 {
-    *s = (struct sampling){.out = out,
-                           .lane = lane,
-                           .origin = origin,
-                           .end = out->lane[lane].last_ns,
-                           .has_line = out->profile->flags & TTR_PROFILE_TIMELINE &&
-                                       out->profile->unit == TTR_PROFILE_NS};
+    *s = (struct sample_iter){.out = out,
+                              .lane = lane,
+                              .origin = origin,
+                              .end = out->lane[lane].last_ns,
+                              .has_line = out->profile->flags & TTR_PROFILE_TIMELINE &&
+                                          out->profile->unit == TTR_PROFILE_NS};
     profile_line_begin(&s->line, out->profile, lane);
     if (s->has_line && !profile_line_next(&s->line))
         s->line.time = s->end;
 }
 
-static bool next(struct sampling *s)
+static bool sample_iter_next(struct sample_iter *s)
 {
     const struct profile_out *out = s->out;
     if (s->has_line) {
@@ -218,8 +221,9 @@ static bool next(struct sampling *s)
 
 enum sample_column { SAMPLE_STACK, SAMPLE_TIME, SAMPLE_WEIGHT, SAMPLE_COLUMNS };
 
-static ttr_status put_samples(struct profile_out *out, struct json *json, struct sampling *first,
-                              const uint32_t *index, ttr_error *error)
+static ttr_status write_sample_table(struct profile_out *out, struct json *json,
+                                     struct sample_iter *first, const uint32_t *index,
+                                     ttr_error *error)
 {
     static const char *const names[SAMPLE_COLUMNS] = {"stack", "time", "weight"};
     uint64_t n = 0;
@@ -227,65 +231,66 @@ static ttr_status put_samples(struct profile_out *out, struct json *json, struct
     json_key(json, "samples");
     json_object(json);
     for (unsigned which = 0; which < SAMPLE_COLUMNS; which++) {
-        struct sampling s = *first;
+        struct sample_iter s = *first;
         json_key(json, names[which]);
         json_array(json);
-        for (n = 0; status == TTR_OK && next(&s); n++) {
+        for (n = 0; status == TTR_OK && sample_iter_next(&s); n++) {
             if (which != SAMPLE_STACK)
                 json_double(json, which == SAMPLE_TIME ? s.time_ms : s.weight);
             else if (s.node == TTR_PROFILE_NONE)
                 json_null(json);
             else
                 json_u64(json, index[s.node]);
-            status = profile_drain(out, error);
+            status = profile_flush_if_full(out, error);
         }
         json_array_end(json);
     }
-    text(json, "weightType", out->profile->unit == TTR_PROFILE_NS ? "tracing-ms" : "samples");
-    number(json, "length", n);
+    write_text_member(json, "weightType",
+                      out->profile->unit == TTR_PROFILE_NS ? "tracing-ms" : "samples");
+    write_number_member(json, "length", n);
     json_object_end(json);
     return status;
 }
 
-static void put_who(struct profile_out *out, struct json *json, uint32_t lane)
+static void write_thread_identity(struct profile_out *out, struct json *json, uint32_t lane)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(out->t, out->lane[lane].thread, &thread);
-    text(json, "processType", "default");
+    write_text_member(json, "processType", "default");
     json_key(json, "processName");
     profile_json_process(out, &out->lane[lane], json);
-    number(json, "processStartupTime", 0);
+    write_number_member(json, "processStartupTime", 0);
     json_key(json, "processShutdownTime");
     json_null(json);
-    number(json, "registerTime", 0);
+    write_number_member(json, "registerTime", 0);
     json_key(json, "unregisterTime");
     json_null(json);
-    column(json, "pausedRanges", 0, 0);
+    write_constant_column(json, "pausedRanges", 0, 0);
     json_key(json, "name");
     profile_json_thread(out, &out->lane[lane], json);
-    flag(json, "isMainThread", thread.tid_known && thread.tid == thread.pid);
-    number(json, "pid", thread.pid);
-    number(json, "tid", thread.tid);
-    flag(json, "showMarkersInTimeline", false);
+    write_bool_member(json, "isMainThread", thread.tid_known && thread.tid == thread.pid);
+    write_number_member(json, "pid", thread.pid);
+    write_number_member(json, "tid", thread.tid);
+    write_bool_member(json, "showMarkersInTimeline", false);
 }
 
-static ttr_status put_thread(struct profile_out *out, struct json *json, uint32_t lane,
-                             int64_t origin, uint32_t *index, ttr_error *error)
+static ttr_status write_firefox_thread(struct profile_out *out, struct json *json, uint32_t lane,
+                                       int64_t origin, uint32_t *index, ttr_error *error)
 {
     static const char *const no_resources[] = {"lib", "name", "host", "type", NULL};
     static const char *const no_symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
     static const char *const no_markers[] = {"data",  "name",     "startTime", "endTime",
                                              "phase", "category", NULL};
-    struct sampling sampling;
+    struct sample_iter sample_iter;
     json_object(json);
-    put_who(out, json, lane);
-    put_functions(out, json);
-    put_empty_table(json, "resourceTable", no_resources);
-    put_empty_table(json, "nativeSymbols", no_symbols);
-    put_empty_table(json, "markers", no_markers);
-    (void)put_stacks(out, json, lane, index);
-    begin(&sampling, out, lane, origin);
-    ttr_status status = put_samples(out, json, &sampling, index, error);
+    write_thread_identity(out, json, lane);
+    write_frame_and_function_tables(out, json);
+    write_empty_table(json, "resourceTable", no_resources);
+    write_empty_table(json, "nativeSymbols", no_symbols);
+    write_empty_table(json, "markers", no_markers);
+    (void)write_stack_table(out, json, lane, index);
+    sample_iter_init(&sample_iter, out, lane, origin);
+    ttr_status status = write_sample_table(out, json, &sample_iter, index, error);
     json_key(json, "stringArray");
     json_array(json);
     for (uint32_t i = 0; i < out->frames_n; i++) {
@@ -308,12 +313,12 @@ static ttr_status write_firefox(struct profile_out *out, ttr_error *error)
         origin = out->lane[i].first_ns < origin ? out->lane[i].first_ns : origin;
     json_init(&json, &out->to);
     json_object(&json);
-    put_meta(out, &json);
-    column(&json, "libs", 0, 0);
+    write_meta(out, &json);
+    write_constant_column(&json, "libs", 0, 0);
     json_key(&json, "threads");
     json_array(&json);
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK && index; i++)
-        status = put_thread(out, &json, i, origin, index, error);
+        status = write_firefox_thread(out, &json, i, origin, index, error);
     json_array_end(&json);
     json_object_end(&json);
     buffer_add_byte(&out->to, '\n');

@@ -1,12 +1,12 @@
-/* Folded stacks: a line for each distinct stack, outermost frame first, frames apart by ';', then a
- * blank and the weight.  What flame graph tools have read since the first of them; there is no
- * specification beyond that.  Characters that would break a line, or steer a terminal that it is
- * shown on, are replaced. */
+/* Folded stacks, the input of flamegraph.pl and its successors: one line per distinct stack, frames
+ * separated by ';', outermost first, then a space and the weight. The format has only this
+ * convention. Control characters in names become spaces: they would break a line or reach the
+ * user's terminal as escape sequences. ';' becomes ':'. */
 #include "base/number.h"
 #include "base/utf.h"
 #include "profiles/profiles.h"
 
-static void put_frame(struct buffer *to, const void *bytes, size_t n)
+static void append_folded_name(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
@@ -15,37 +15,38 @@ static void put_frame(struct buffer *to, const void *bytes, size_t n)
         if (control)
             buffer_add_byte(to, ' ');
         else if (length == 0)
-            buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD */
+            buffer_add(to, "\xef\xbf\xbd", 3); /* U+FFFD for invalid UTF-8 */
         else
             buffer_add(to, p[i] == ';' ? (const uint8_t *)":" : p + i, length);
         i += length ? length : 1;
     }
 }
 
-/* Process and thread above the frames, where threads are apart. */
-static void put_lane(struct profile_out *out, const ttr_profile_lane *lane, struct buffer *scratch)
+/* Appends process and thread as outermost frames, unless all threads are merged. */
+static void append_thread_frames(struct profile_out *out, const ttr_profile_lane *lane,
+                                 struct buffer *scratch)
 {
     if (!lane->thread)
         return;
-    void (*const put[])(const struct profile_out *, const ttr_profile_lane *,
-                        struct buffer *) = {profile_process_text, profile_thread_text};
+    void (*const append_label[])(const struct profile_out *, const ttr_profile_lane *,
+                                 struct buffer *) = {profile_process_text, profile_thread_text};
     for (size_t i = 0; i < 2; i++) {
         buffer_clear(scratch);
-        put[i](out, lane, scratch);
-        put_frame(&out->to, scratch->bytes, scratch->n);
+        append_label[i](out, lane, scratch);
+        append_folded_name(&out->to, scratch->bytes, scratch->n);
         buffer_add_byte(&out->to, ';');
     }
     out->to.failed |= scratch->failed;
 }
 
-static void put_stack(struct profile_out *out, uint32_t node, struct buffer *scratch)
+static void append_folded_line(struct profile_out *out, uint32_t node, struct buffer *scratch)
 {
     char digits[NUMBER_MAX];
-    uint32_t n = profile_path(out, node);
-    put_lane(out, &out->lane[out->node[node].lane], scratch);
+    uint32_t n = profile_stack_frames(out, node);
+    append_thread_frames(out, &out->lane[out->node[node].lane], scratch);
     for (uint32_t i = 0; i < n; i++) {
         ttr_text name = profile_frame_text(out, out->path[i]);
-        put_frame(&out->to, name.p, name.n);
+        append_folded_name(&out->to, name.p, name.n);
         buffer_add_byte(&out->to, i + 1 < n ? ';' : ' ');
     }
     buffer_add(&out->to, digits, number_put_u64(digits, out->node[node].self));
@@ -59,8 +60,8 @@ static ttr_status write_folded(struct profile_out *out, ttr_error *error)
     buffer_init(&scratch, out->alloc);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].self)
-            put_stack(out, i, &scratch);
-        status = profile_drain(out, error);
+            append_folded_line(out, i, &scratch);
+        status = profile_flush_if_full(out, error);
     }
     buffer_free(&scratch);
     return status;

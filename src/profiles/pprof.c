@@ -1,13 +1,16 @@
-/* pprof: github.com/google/pprof, proto/profile.proto, compressed with gzip.
+/* pprof: proto/profile.proto of github.com/google/pprof, compressed with gzip. Field numbers:
  *
- *   Profile: 1 sample_type | 2 sample | 4 location | 5 function | 6 string_table | 9 time_nanos |
- * 10 duration_nanos ValueType: 1 type | 2 unit;  Sample: 1 location_id (innermost first) | 2 value
- * | 3 label;  Label: 1 key | 2 str | 3 num Location: 1 id | 4 line;  Line: 1 function_id; Function:
- * 1 id | 2 name | 3 system_name | 4 filename
+ * |  Profile    1 sample_type | 2 sample | 4 location | 5 function | 6 string_table
+ * |             9 time_nanos | 10 duration_nanos
+ * |  ValueType  1 type | 2 unit
+ * |  Sample     1 location_id, innermost first | 2 value | 3 label
+ * |  Label      1 key | 2 str | 3 num
+ * |  Location   1 id | 4 line;  Line: 1 function_id
+ * |  Function   1 id | 2 name | 3 system_name | 4 filename
  *
- * Texts are numbers into the string table, whose first is empty.  A frame is a function at a
- * location of its own; both have its number plus 1. Left out: mappings and addresses; frames have
- * names already. */
+ * Strings are indexes into the string table; entry 0 is empty. A frame becomes one function and one
+ * location, both with the frame index plus 1 as id. Left out: mappings and addresses, since frames
+ * already have names. */
 #include <zlib.h>
 
 #include "base/protobuf.h"
@@ -30,8 +33,8 @@ enum { LABEL_KEY = 1, LABEL_STR = 2, LABEL_NUM = 3 };
 enum { LOCATION_ID = 1, LOCATION_LINE = 4, LINE_FUNCTION = 1 };
 enum { FUNCTION_ID = 1, FUNCTION_NAME = 2, FUNCTION_SYSTEM_NAME = 3, FUNCTION_FILE = 4 };
 
-/* The string table begins with these; then come the names of frames, of modules by frame, of
- * threads and processes by lane. */
+/* Start of the string table. It continues with name and module of each frame, then process and
+ * thread label of each thread. */
 enum {
     TEXT_NONE,
     TEXT_SAMPLES,
@@ -47,18 +50,20 @@ enum {
 static const char *const texts[TEXT_FRAMES] = {
     "", "samples", "count", "time", "nanoseconds", "weight", "thread", "process", "thread_id"};
 
-#define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
+/* windowBits of deflateInit2: maximum window, plus 16 for a gzip header */
+#define GZIP_WINDOW (15 + 16)
 #define GZIP_MEMORY 8
-#define PACKED_AT ((size_t)256 * 1024)
+#define COMPRESS_BYTES_MIN ((size_t)256 * 1024)
 
 struct pprof {
     struct profile_out *out;
-    struct buffer plain; /* protobuf, not compressed yet */
+    struct buffer plain; /* protobuf that is not compressed yet */
     z_stream z;
 };
 
-/* Compresses what there is; with Z_FINISH, all. */
-static bool pack(struct pprof *pprof, int how)
+/* Compresses the collected protobuf; Z_FINISH also ends the stream. Returns false if memory is
+ * exhausted. */
+static bool compress_collected(struct pprof *pprof, int flush_mode)
 {
     z_stream *z = &pprof->z;
     int result = Z_OK;
@@ -70,21 +75,23 @@ static bool pack(struct pprof *pprof, int how)
             return false;
         z->next_out = at;
         z->avail_out = 32768;
-        result = deflate(z, how);
+        result = deflate(z, flush_mode);
         buffer_filled(&pprof->out->to, 32768 - z->avail_out);
-    } while (result != Z_STREAM_END && (z->avail_in || z->avail_out == 0 || how == Z_FINISH));
+    } while (result != Z_STREAM_END &&
+             (z->avail_in || z->avail_out == 0 || flush_mode == Z_FINISH));
     buffer_clear(&pprof->plain);
     return true;
 }
 
-static ttr_status drain(struct pprof *pprof, ttr_error *error)
+static ttr_status compress_if_full(struct pprof *pprof, ttr_error *error)
 {
-    if (pprof->plain.n < PACKED_AT && !pprof->plain.failed)
+    if (pprof->plain.n < COMPRESS_BYTES_MIN && !pprof->plain.failed)
         return TTR_OK;
-    return pack(pprof, Z_NO_FLUSH) ? profile_drain(pprof->out, error) : fail_memory(error);
+    return compress_collected(pprof, Z_NO_FLUSH) ? profile_flush_if_full(pprof->out, error)
+                                                 : fail_memory(error);
 }
 
-static void put_type(struct buffer *to, uint64_t type, uint64_t unit)
+static void append_value_type(struct buffer *to, uint64_t type, uint64_t unit)
 {
     size_t mark = protobuf_begin(to, PROFILE_SAMPLE_TYPE);
     protobuf_u64(to, TYPE_TYPE, type);
@@ -92,14 +99,14 @@ static void put_type(struct buffer *to, uint64_t type, uint64_t unit)
     protobuf_end(to, mark);
 }
 
-static void put_varint(struct buffer *to, uint64_t x)
+static void append_varint(struct buffer *to, uint64_t x)
 {
     uint8_t *at = buffer_room(to, PROTOBUF_VARINT_MAX);
     if (at)
         buffer_filled(to, (size_t)(protobuf_varint(at, x) - at));
 }
 
-static void put_label(struct buffer *to, uint64_t key, uint32_t field, uint64_t value)
+static void append_sample_label(struct buffer *to, uint64_t key, uint32_t field, uint64_t value)
 {
     size_t mark = protobuf_begin(to, SAMPLE_LABEL);
     protobuf_u64(to, LABEL_KEY, key);
@@ -107,33 +114,33 @@ static void put_label(struct buffer *to, uint64_t key, uint32_t field, uint64_t 
     protobuf_end(to, mark);
 }
 
-static void put_sample(struct pprof *pprof, const ttr_profile_node *node)
+static void append_sample(struct pprof *pprof, const ttr_profile_node *node)
 {
     const struct profile_out *out = pprof->out;
     struct buffer *to = &pprof->plain;
     size_t mark = protobuf_begin(to, PROFILE_SAMPLE), list = protobuf_begin(to, SAMPLE_LOCATION);
     for (const ttr_profile_node *at = node;; at = &out->node[at->parent]) {
-        put_varint(to, (uint64_t)at->frame + 1);
+        append_varint(to, (uint64_t)at->frame + 1);
         if (at->parent == TTR_PROFILE_NONE)
             break;
     }
     protobuf_end(to, list);
     list = protobuf_begin(to, SAMPLE_VALUE);
-    put_varint(to, node->count);
-    put_varint(to, node->self);
+    append_varint(to, node->count);
+    append_varint(to, node->self);
     protobuf_end(to, list);
     ttr_thread thread;
     if (out->lane[node->lane].thread &&
         ttr_thread_get(out->t, out->lane[node->lane].thread, &thread)) {
         uint64_t names = TEXT_FRAMES + 2 * (uint64_t)out->frames_n + 2 * (uint64_t)node->lane;
-        put_label(to, TEXT_PROCESS, LABEL_STR, names);
-        put_label(to, TEXT_THREAD, LABEL_STR, names + 1);
-        put_label(to, TEXT_THREAD_ID, LABEL_NUM, thread.tid);
+        append_sample_label(to, TEXT_PROCESS, LABEL_STR, names);
+        append_sample_label(to, TEXT_THREAD, LABEL_STR, names + 1);
+        append_sample_label(to, TEXT_THREAD_ID, LABEL_NUM, thread.tid);
     }
     protobuf_end(to, mark);
 }
 
-static void put_frame(struct pprof *pprof, uint32_t i)
+static void append_location_and_function(struct pprof *pprof, uint32_t i)
 {
     struct buffer *to = &pprof->plain;
     uint64_t id = (uint64_t)i + 1, name = TEXT_FRAMES + 2 * (uint64_t)i;
@@ -151,7 +158,7 @@ static void put_frame(struct pprof *pprof, uint32_t i)
     protobuf_end(to, mark);
 }
 
-static void put_lane_names(struct pprof *pprof, const ttr_profile_lane *lane)
+static void append_thread_labels(struct pprof *pprof, const ttr_profile_lane *lane)
 {
     struct buffer text;
     buffer_init(&text, pprof->out->alloc);
@@ -164,7 +171,7 @@ static void put_lane_names(struct pprof *pprof, const ttr_profile_lane *lane)
     buffer_free(&text);
 }
 
-static ttr_status put_texts(struct pprof *pprof, ttr_error *error)
+static ttr_status append_string_table(struct pprof *pprof, ttr_error *error)
 {
     const struct profile_out *out = pprof->out;
     ttr_status status = TTR_OK;
@@ -175,35 +182,36 @@ static ttr_status put_texts(struct pprof *pprof, ttr_error *error)
                  module = ttr_text_get(out->t, out->frame[i].module);
         protobuf_bytes(&pprof->plain, PROFILE_STRING, name.p, name.n);
         protobuf_bytes(&pprof->plain, PROFILE_STRING, module.p, module.n);
-        status = drain(pprof, error);
+        status = compress_if_full(pprof, error);
     }
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK; i++) {
-        put_lane_names(pprof, &out->lane[i]);
-        status = drain(pprof, error);
+        append_thread_labels(pprof, &out->lane[i]);
+        status = compress_if_full(pprof, error);
     }
     return status;
 }
 
-static ttr_status put_all(struct pprof *pprof, ttr_error *error)
+static ttr_status append_profile(struct pprof *pprof, ttr_error *error)
 {
     const struct profile_out *out = pprof->out;
     ttr_status status = TTR_OK;
     bool is_time = out->profile->unit == TTR_PROFILE_NS;
     int64_t first = out->lanes_n ? out->lane[0].first_ns : 0,
             last = out->lanes_n ? out->lane[0].last_ns : 0;
-    put_type(&pprof->plain, TEXT_SAMPLES, TEXT_COUNT);
-    put_type(&pprof->plain, is_time ? TEXT_TIME : TEXT_WEIGHT, is_time ? TEXT_NS : TEXT_COUNT);
+    append_value_type(&pprof->plain, TEXT_SAMPLES, TEXT_COUNT);
+    append_value_type(&pprof->plain, is_time ? TEXT_TIME : TEXT_WEIGHT,
+                      is_time ? TEXT_NS : TEXT_COUNT);
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].self || out->node[i].count)
-            put_sample(pprof, &out->node[i]);
-        status = drain(pprof, error);
+            append_sample(pprof, &out->node[i]);
+        status = compress_if_full(pprof, error);
     }
     for (uint32_t i = 0; i < out->frames_n && status == TTR_OK; i++) {
-        put_frame(pprof, i);
-        status = drain(pprof, error);
+        append_location_and_function(pprof, i);
+        status = compress_if_full(pprof, error);
     }
     if (status == TTR_OK)
-        status = put_texts(pprof, error);
+        status = append_string_table(pprof, error);
     for (uint32_t i = 0; i < out->lanes_n; i++) {
         first = out->lane[i].first_ns < first ? out->lane[i].first_ns : first;
         last = out->lane[i].last_ns > last ? out->lane[i].last_ns : last;
@@ -220,8 +228,8 @@ static ttr_status write_pprof(struct profile_out *out, ttr_error *error)
                      Z_DEFAULT_STRATEGY) != Z_OK)
         return fail_memory(error);
     buffer_init(&pprof.plain, out->alloc);
-    ttr_status status = put_all(&pprof, error);
-    if (status == TTR_OK && !pack(&pprof, Z_FINISH))
+    ttr_status status = append_profile(&pprof, error);
+    if (status == TTR_OK && !compress_collected(&pprof, Z_FINISH))
         status = fail_memory(error);
     buffer_free(&pprof.plain);
     (void)deflateEnd(&pprof.z);

@@ -1,4 +1,4 @@
-/* Writing profiles: the table of formats, and what is the same for all of them. */
+/* Core of profile output: table of formats, target file, and helpers for labels and stacks. */
 #include "profiles/profiles.h"
 
 #include <string.h>
@@ -8,20 +8,20 @@
 #include "io/sink.h"
 #include "pipeline/profile/profile.h"
 
-#define DRAIN_AT ((size_t)256 * 1024)
+#define DRAIN_BYTES_MIN ((size_t)256 * 1024)
 
-static const struct profile_writer *const table[] = {
+static const struct profile_writer *const profile_formats[] = {
     &profile_folded, &profile_speedscope, &profile_pprof, &profile_svg, &profile_firefox};
 
 bool ttr_profile_format_get(size_t i, ttr_profile_format *format)
 {
-    if (i >= sizeof table / sizeof table[0])
+    if (i >= sizeof profile_formats / sizeof profile_formats[0])
         return false;
-    *format = table[i]->about;
+    *format = profile_formats[i]->about;
     return true;
 }
 
-static ttr_status hand_over(struct profile_out *out, ttr_error *error)
+static ttr_status flush_buffer(struct profile_out *out, ttr_error *error)
 {
     if (out->to.failed)
         return fail_memory(error);
@@ -30,12 +30,12 @@ static ttr_status hand_over(struct profile_out *out, ttr_error *error)
     return status;
 }
 
-ttr_status profile_drain(struct profile_out *out, ttr_error *error)
+ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error)
 {
-    return out->to.n < DRAIN_AT && !out->to.failed ? TTR_OK : hand_over(out, error);
+    return out->to.n < DRAIN_BYTES_MIN && !out->to.failed ? TTR_OK : flush_buffer(out, error);
 }
 
-uint32_t profile_path(const struct profile_out *out, uint32_t node)
+uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node)
 {
     uint32_t n = node == TTR_PROFILE_NONE ? 0 : out->node[node].depth + 1;
     for (uint32_t i = n; i-- > 0; node = out->node[node].parent)
@@ -43,13 +43,14 @@ uint32_t profile_path(const struct profile_out *out, uint32_t node)
     return n;
 }
 
-static void put_named(struct buffer *to, const char *otherwise, ttr_text name, uint64_t number)
+static void append_name_and_number(struct buffer *to, const char *default_name, ttr_text name,
+                                   uint64_t number)
 {
     char digits[NUMBER_MAX];
     if (name.n)
         buffer_add(to, name.p, name.n);
     else
-        buffer_add_text(to, otherwise);
+        buffer_add_text(to, default_name);
     buffer_add(to, " (", 2);
     buffer_add(to, digits, number_put_u64(digits, number));
     buffer_add_byte(to, ')');
@@ -64,7 +65,7 @@ void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *
     else if (!thread.tid_known)
         buffer_add_text(to, "The process");
     else
-        put_named(to, "Thread", ttr_text_get(out->t, thread.thread_name), thread.tid);
+        append_name_and_number(to, "Thread", ttr_text_get(out->t, thread.thread_name), thread.tid);
 }
 
 void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
@@ -74,17 +75,19 @@ void profile_process_text(const struct profile_out *out, const ttr_profile_lane 
     if (!lane->thread || !ttr_thread_get(out->t, lane->thread, &thread))
         buffer_add_text(to, "All processes");
     else
-        put_named(to, "Process", ttr_text_get(out->t, thread.process_name), thread.pid);
+        append_name_and_number(to, "Process", ttr_text_get(out->t, thread.process_name),
+                               thread.pid);
 }
 
-/* Puts what a function appends to a buffer as a JSON string. */
-static void put_json(const struct profile_out *out, const ttr_profile_lane *lane, struct json *json,
-                     void (*put)(const struct profile_out *, const ttr_profile_lane *,
-                                 struct buffer *))
+/* Writes the text that `append_label` produces as a JSON string, so labels are escaped. */
+static void write_label_as_json(const struct profile_out *out, const ttr_profile_lane *lane,
+                                struct json *json,
+                                void (*append_label)(const struct profile_out *,
+                                                     const ttr_profile_lane *, struct buffer *))
 {
     struct buffer text;
     buffer_init(&text, out->alloc);
-    put(out, lane, &text);
+    append_label(out, lane, &text);
     json_text(json, text.bytes, text.n);
     json->to->failed |= text.failed;
     buffer_free(&text);
@@ -93,25 +96,25 @@ static void put_json(const struct profile_out *out, const ttr_profile_lane *lane
 void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
                          struct json *json)
 {
-    put_json(out, lane, json, profile_thread_text);
+    write_label_as_json(out, lane, json, profile_thread_text);
 }
 
 void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
                           struct json *json)
 {
-    put_json(out, lane, json, profile_process_text);
+    write_label_as_json(out, lane, json, profile_process_text);
 }
 
-static const struct profile_writer *find(const char *name)
+static const struct profile_writer *find_profile_format(const char *name)
 {
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
-        if (strcmp(table[i]->about.name, name) == 0)
-            return table[i];
+    for (size_t i = 0; i < sizeof profile_formats / sizeof profile_formats[0]; i++)
+        if (strcmp(profile_formats[i]->about.name, name) == 0)
+            return profile_formats[i];
     return NULL;
 }
 
-static ttr_status write_all(struct profile_out *out, const struct profile_writer *writer,
-                            ttr_error *error)
+static ttr_status write_with_format(struct profile_out *out, const struct profile_writer *writer,
+                                    ttr_error *error)
 {
     for (uint32_t i = 0; i < out->nodes_n; i++)
         if (out->node[i].depth >= out->depth_max)
@@ -119,7 +122,7 @@ static ttr_status write_all(struct profile_out *out, const struct profile_writer
     out->path = alloc_zero(out->alloc, out->depth_max, sizeof *out->path);
     ttr_status status = out->path ? writer->write(out, error) : fail_memory(error);
     if (status == TTR_OK)
-        status = hand_over(out, error);
+        status = flush_buffer(out, error);
     alloc_free(out->alloc, out->path, out->depth_max, sizeof *out->path);
     buffer_free(&out->to);
     return status;
@@ -128,10 +131,10 @@ static ttr_status write_all(struct profile_out *out, const struct profile_writer
 ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const char *format,
                              const char *title, uint32_t flags, ttr_error *error)
 {
-    const struct profile_writer *writer = find(format);
+    const struct profile_writer *writer = find_profile_format(format);
     if (!writer)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "no format \"%s\" for profiles: ttr_profile_format_get lists them", format);
+                    "unknown profile format \"%s\"; ttr_profile_format_get lists them", format);
     struct profile_out out = {
         .profile = profile, .t = profile->t, .alloc = profile->alloc, .title = title ? title : ""};
     out.frames_n = ttr_profile_frames(profile, &out.frame);
@@ -141,7 +144,7 @@ ttr_status ttr_profile_write(const ttr_profile *profile, const char *path, const
     out.sink = sink_open(out.alloc, path, flags & TTR_WRITE_OVERWRITE, error);
     if (!out.sink)
         return error ? error->status : TTR_E_IO;
-    ttr_status status = write_all(&out, writer, error);
+    ttr_status status = write_with_format(&out, writer, error);
     if (status == TTR_OK)
         return sink_finish(out.sink, error);
     sink_abandon(out.sink);

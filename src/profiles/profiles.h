@@ -1,8 +1,8 @@
-/* Profiles as files: one file of this folder and one line of its table (profiles.c) for each
- * format.
+/* Profile files: interface between the core (profiles.c) and one file per output format.
  *
- * A format appends to a buffer and hands it over now and then; the core opens the target, and puts
- * it in place when all went well. */
+ * A format appends to out->to and calls profile_flush_if_full regularly. The core opens the target
+ * file, flushes the rest, and renames the file into place only on success. A new format is one file
+ * and one line in the table of profiles.c. */
 #ifndef TRACETTA_PROFILES_PROFILES_H
 #define TRACETTA_PROFILES_PROFILES_H
 
@@ -24,8 +24,8 @@ struct profile_out {
     const char *title;
     struct buffer to;
     struct sink *sink;
-    uint32_t *path;     /* room for the deepest stack */
-    uint32_t depth_max; /* frames of that */
+    uint32_t *path;     /* buffer for profile_stack_frames, depth_max entries */
+    uint32_t depth_max; /* number of frames of the deepest stack */
 };
 
 struct profile_writer {
@@ -36,25 +36,27 @@ struct profile_writer {
 extern const struct profile_writer profile_folded, profile_speedscope, profile_pprof, profile_svg,
     profile_firefox;
 
-/* Hands what was appended to the target, when it is much. */
-TTR_MUST ttr_status profile_drain(struct profile_out *out, ttr_error *error);
+/* Writes out->to to the target if it exceeds 256 KiB. Fails on write errors and if memory was
+ * exhausted since the last call. */
+TTR_MUST ttr_status profile_flush_if_full(struct profile_out *out, ttr_error *error);
 
-/* Frames of a node from the outermost to its own in out->path: how many. */
-uint32_t profile_path(const struct profile_out *out, uint32_t node);
+/* Stores the frames of a node in out->path, outermost first. Returns their number; the next call
+ * overwrites them. */
+uint32_t profile_stack_frames(const struct profile_out *out, uint32_t node);
 
-/* Appends what a lane is called: "name (tid)", and its process: "name (pid)". */
+/* Append the label of a thread, "name (tid)", and of its process, "name (pid)". */
 void profile_thread_text(const struct profile_out *out, const ttr_profile_lane *lane,
                          struct buffer *to);
 void profile_process_text(const struct profile_out *out, const ttr_profile_lane *lane,
                           struct buffer *to);
 
-/* The same as a JSON string. */
+/* Write the same labels as JSON strings. */
 void profile_json_thread(const struct profile_out *out, const ttr_profile_lane *lane,
                          struct json *json);
 void profile_json_process(const struct profile_out *out, const ttr_profile_lane *lane,
                           struct json *json);
 
-/* Name of a frame. */
+/* Returns the name of a frame. */
 static inline ttr_text profile_frame_text(const struct profile_out *out, uint32_t frame)
 {
     return ttr_text_get(out->t, out->frame[frame].name);

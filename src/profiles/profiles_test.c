@@ -1,5 +1,5 @@
-/* Profiles as files: every format is written whatever the profile, out of memory or of disk is
- * told, and no half file stays. */
+/* Tests for profile files: each format with failing allocations, a full disk, deep stacks and
+ * hostile names. A failure must not leave a partial file. */
 #include "support/support.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define DEEP 3000
 
-static ttr_profile *profile_of(ttr *t, const ttr_event *events, size_t n, uint32_t flags)
+static ttr_profile *make_profile(ttr *t, const ttr_event *events, size_t n, uint32_t flags)
 {
     ttr_reader *reader = memory_reader(t, &(struct memory_events){.event = events, .n = n});
     ttr_profile *profile = ttr_profile_new(
@@ -25,8 +25,8 @@ static ttr_profile *profile_of(ttr *t, const ttr_event *events, size_t n, uint32
     return profile;
 }
 
-/* Everything a file holds, zero-terminated; the caller frees it. */
-static char *slurp(const char *path, size_t *n)
+/* Returns the content of a file, zero-terminated; the caller frees it. */
+static char *read_whole_file(const char *path, size_t *n)
 {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -37,13 +37,13 @@ static char *slurp(const char *path, size_t *n)
     return text;
 }
 
-/* One format, to /dev/null. */
-static bool write_one(ttr *t, const ttr_event *events, size_t n, size_t which)
+/* Writes format number `which` to /dev/null. Returns false only if memory is exhausted. */
+static bool write_format(ttr *t, const ttr_event *events, size_t n, size_t which)
 {
     ttr_profile_format format;
     ttr_error error = {0};
     assert_true(ttr_profile_format_get(which, &format));
-    ttr_profile *profile = profile_of(t, events, n, format.flags);
+    ttr_profile *profile = make_profile(t, events, n, format.flags);
     bool is_fine = profile && ttr_profile_write(profile, "/dev/null", format.name, "test", 0,
                                                 &error) == TTR_OK;
     if (profile && !is_fine)
@@ -55,7 +55,7 @@ static bool write_one(ttr *t, const ttr_event *events, size_t n, size_t which)
 #define WRITE(number)                                                     \
     static bool write_##number(ttr *t, const ttr_event *events, size_t n) \
     {                                                                     \
-        return write_one(t, events, n, number);                           \
+        return write_format(t, events, n, number);                        \
     }
 WRITE(0)
 WRITE(1)
@@ -63,7 +63,7 @@ WRITE(2)
 WRITE(3)
 WRITE(4)
 
-static void memory_that_is_out_is_told_by_every_format(void **state)
+static void failed_allocation_fails_every_format(void **state)
 {
     (void)state;
     bool (*const all[])(ttr *, const ttr_event *, size_t) = {write_0, write_1, write_2, write_3,
@@ -74,14 +74,14 @@ static void memory_that_is_out_is_told_by_every_format(void **state)
         memory_fail_each(all[i], 60);
 }
 
-static void a_full_disk_is_told_by_every_format(void **state)
+static void full_disk_fails_every_format(void **state)
 {
     (void)state;
     ttr_profile_format format;
     ttr_event events[200];
     ttr *t = ttr_new(NULL);
     memory_random_events(t, events, 200, 3, 1000);
-    ttr_profile *profile = profile_of(t, events, 200, TTR_PROFILE_TIMELINE);
+    ttr_profile *profile = make_profile(t, events, 200, TTR_PROFILE_TIMELINE);
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
         ttr_error error = {0};
         assert_int_equal(ttr_profile_write(profile, "/dev/full", format.name, "x", 0, &error),
@@ -93,9 +93,9 @@ static void a_full_disk_is_told_by_every_format(void **state)
     ttr_free(t);
 }
 
-/* A function that calls itself DEEP times, one ns shorter each; its name needs quoting everywhere.
- */
-static ttr_profile *deep(ttr *t, uint32_t flags)
+/* Makes a profile of a function that calls itself DEEP times, each call 2 ns shorter. Its name
+ * needs escaping in every format. */
+static ttr_profile *make_deep_profile(ttr *t, uint32_t flags)
 {
     ttr_event *events = calloc(DEEP, sizeof *events);
     assert_non_null(events);
@@ -106,13 +106,13 @@ static ttr_profile *deep(ttr *t, uint32_t flags)
                                 .name = ttr_text_add(t, "<a>;\"\x01\xff&\n", 10),
                                 .thread = context_thread(t, 0, 1, 1),
                                 .offset = (uint64_t)i};
-    ttr_profile *profile = profile_of(t, events, DEEP, flags);
+    ttr_profile *profile = make_profile(t, events, DEEP, flags);
     free(events);
     assert_non_null(profile);
     return profile;
 }
 
-static void deep_stacks_of_awkward_names_are_written(void **state)
+static void deep_stack_with_special_characters_is_written(void **state)
 {
     (void)state;
     ttr_profile_format format;
@@ -122,13 +122,13 @@ static void deep_stacks_of_awkward_names_are_written(void **state)
     (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
         ttr_error error = {0};
-        ttr_profile *profile = deep(t, format.flags);
+        ttr_profile *profile = make_deep_profile(t, format.flags);
         if (strcmp(format.name, "folded") !=
-            0) { /* a line for each depth would be quadratic here */
+            0) { /* skip: one line per depth would have quadratic size */
             assert_int_equal(
                 ttr_profile_write(profile, path, format.name, "a<b>", TTR_WRITE_OVERWRITE, &error),
                 TTR_OK);
-            char *text = slurp(path, &n);
+            char *text = read_whole_file(path, &n);
             assert_true(n > 100);
             if (strcmp(format.name, "svg") == 0) {
                 assert_non_null(strstr(text, "&lt;a&gt;;&quot;\xef\xbf\xbd\xef\xbf\xbd&amp;\n"));
@@ -142,14 +142,14 @@ static void deep_stacks_of_awkward_names_are_written(void **state)
     ttr_free(t);
 }
 
-static void an_existing_file_is_kept_unless_told_otherwise(void **state)
+static void existing_file_without_overwrite_flag_is_kept(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
     char path[64];
     (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
-    ttr_profile *profile = profile_of(t, NULL, 0, 0);
+    ttr_profile *profile = make_profile(t, NULL, 0, 0);
     assert_int_equal(ttr_profile_count(profile), 0);
     assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_OK);
     assert_int_equal(ttr_profile_write(profile, path, "speedscope", "x", 0, &error), TTR_E_IO);
@@ -162,29 +162,29 @@ static void an_existing_file_is_kept_unless_told_otherwise(void **state)
     ttr_free(t);
 }
 
-static void nothing_in_a_name_steers_a_terminal(void **state)
+static void control_characters_in_names_are_replaced(void **state)
 {
-    static const char awkward[] = "a\x1b[31m;b\xc2\x9b"
-                                  "2Jc\xc2\x85\xff\x9b";
+    static const char hostile_name[] = "a\x1b[31m;b\xc2\x9b"
+                                       "2Jc\xc2\x85\xff\x9b";
     ttr_profile_format format;
     ttr *t = ttr_new(NULL);
     ttr_event event = {.kind = TTR_KIND_SPAN,
                        .duration = 9,
-                       .name = ttr_text_add(t, awkward, sizeof awkward - 1),
+                       .name = ttr_text_add(t, hostile_name, sizeof hostile_name - 1),
                        .thread = context_thread(t, 0, 1, 1)};
     char path[64];
     size_t n;
     (void)state;
     (void)snprintf(path, sizeof path, "/tmp/tracetta-profiles-%ld", (long)getpid());
     for (size_t i = 0; ttr_profile_format_get(i, &format); i++) {
-        if (strcmp(format.name, "pprof") == 0) /* packed */
+        if (strcmp(format.name, "pprof") == 0) /* skip: compressed */
             continue;
         ttr_error error = {0};
-        ttr_profile *profile = profile_of(t, &event, 1, format.flags);
-        assert_int_equal(
-            ttr_profile_write(profile, path, format.name, awkward, TTR_WRITE_OVERWRITE, &error),
-            TTR_OK);
-        char *text = slurp(path, &n);
+        ttr_profile *profile = make_profile(t, &event, 1, format.flags);
+        assert_int_equal(ttr_profile_write(profile, path, format.name, hostile_name,
+                                           TTR_WRITE_OVERWRITE, &error),
+                         TTR_OK);
+        char *text = read_whole_file(path, &n);
         for (size_t at = 0; at < n; at++)
             assert_true(text[at] == '\n' || utf8_control((const uint8_t *)text + at, n - at) == 0);
         assert_true(utf8_valid(text, n));
@@ -200,11 +200,11 @@ static void nothing_in_a_name_steers_a_terminal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_that_is_out_is_told_by_every_format),
-        cmocka_unit_test(a_full_disk_is_told_by_every_format),
-        cmocka_unit_test(deep_stacks_of_awkward_names_are_written),
-        cmocka_unit_test(nothing_in_a_name_steers_a_terminal),
-        cmocka_unit_test(an_existing_file_is_kept_unless_told_otherwise),
+        cmocka_unit_test(failed_allocation_fails_every_format),
+        cmocka_unit_test(full_disk_fails_every_format),
+        cmocka_unit_test(deep_stack_with_special_characters_is_written),
+        cmocka_unit_test(control_characters_in_names_are_replaced),
+        cmocka_unit_test(existing_file_without_overwrite_flag_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

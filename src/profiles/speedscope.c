@@ -1,23 +1,23 @@
-/* speedscope (https://www.speedscope.app/file-format-schema.json): a profile per thread, as
- * dotnet-trace converts to.
+/* speedscope (https://www.speedscope.app/file-format-schema.json), one profile per thread, as
+ * written by `dotnet-trace convert`.
  *
- * Weights in ns become "evented" profiles, from the time line: each change closes the frames that
- * are over and opens the new ones, so that what lasts is one piece however many samples saw it.
- * Counts, and threads merged into one, become "sampled" profiles: each distinct stack with its
- * weight. */
+ * Weights in ns become "evented" profiles: each change of the stack closes the frames that ended
+ * and opens new ones. A function that spans many samples is then one box. Counts and merged threads
+ * become "sampled" profiles: each distinct stack with its weight. */
 #include "base/number.h"
 #include "pipeline/profile/profile.h"
 #include "profiles/profiles.h"
 
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-/* Frames of processes and threads stand behind the others: two a lane. */
-static uint32_t frame_of_process(const struct profile_out *out, uint32_t lane)
+/* Returns the frame index of a process. Two frames per thread, process and thread, follow the
+ * frames of the profile. */
+static uint32_t process_frame_index(const struct profile_out *out, uint32_t lane)
 {
     return out->frames_n + 2 * lane;
 }
 
-static ttr_status put_frames(struct profile_out *out, struct json *json, ttr_error *error)
+static ttr_status write_shared_frames(struct profile_out *out, struct json *json, ttr_error *error)
 {
     json_key(json, "shared");
     json_object(json);
@@ -29,7 +29,7 @@ static ttr_status put_frames(struct profile_out *out, struct json *json, ttr_err
         json_key(json, "name");
         json_text(json, name.p, name.n);
         json_object_end(json);
-        ttr_status status = profile_drain(out, error);
+        ttr_status status = profile_flush_if_full(out, error);
         if (status != TTR_OK)
             return status;
     }
@@ -48,9 +48,10 @@ static ttr_status put_frames(struct profile_out *out, struct json *json, ttr_err
     return TTR_OK;
 }
 
-/* {"type":"O","frame":12,"at":345}: by hand, since there are many. */
-static void put_event(struct profile_out *out, struct json *json, bool is_open, uint32_t frame,
-                      uint64_t at)
+/* Writes {"type":"O","frame":12,"at":345} without the JSON writer, because these are most of the
+ * file. */
+static void write_frame_event(struct profile_out *out, struct json *json, bool is_open,
+                              uint32_t frame, uint64_t at)
 {
     char *text = (char *)buffer_room(&out->to, 128);
     if (!text)
@@ -69,15 +70,17 @@ static void put_event(struct profile_out *out, struct json *json, bool is_open, 
     buffer_filled(&out->to, (size_t)(end - text));
 }
 
-/* From the stack of one node to that of another. */
-static void change(struct profile_out *out, struct json *json, const uint32_t nodes[2], uint64_t at)
+/* Writes the events that lead from the stack of nodes[0] to that of nodes[1]: closes up to the
+ * common ancestor, then opens. */
+static void write_stack_change(struct profile_out *out, struct json *json, const uint32_t nodes[2],
+                               uint64_t at)
 {
     uint32_t before = nodes[0], after = nodes[1], n = 0;
     while (before != after) {
         uint32_t depth_before = before == TTR_PROFILE_NONE ? 0 : out->node[before].depth + 1;
         uint32_t depth_after = after == TTR_PROFILE_NONE ? 0 : out->node[after].depth + 1;
         if (depth_before >= depth_after) {
-            put_event(out, json, false, out->node[before].frame, at);
+            write_frame_event(out, json, false, out->node[before].frame, at);
             before = out->node[before].parent;
         }
         if (depth_after >= depth_before) {
@@ -86,15 +89,16 @@ static void change(struct profile_out *out, struct json *json, const uint32_t no
         }
     }
     while (n-- > 0)
-        put_event(out, json, true, out->path[n], at);
+        write_frame_event(out, json, true, out->path[n], at);
 }
 
-static ttr_status put_evented(struct profile_out *out, struct json *json, uint32_t lane,
-                              ttr_error *error)
+static ttr_status write_evented_profile(struct profile_out *out, struct json *json, uint32_t lane,
+                                        ttr_error *error)
 {
     const ttr_profile_lane *about = &out->lane[lane];
     struct profile_line line;
-    uint32_t frame = frame_of_process(out, lane), nodes[2] = {TTR_PROFILE_NONE, TTR_PROFILE_NONE};
+    uint32_t frame = process_frame_index(out, lane),
+             nodes[2] = {TTR_PROFILE_NONE, TTR_PROFILE_NONE};
     uint64_t last = 0, origin = (uint64_t)out->lane[0].first_ns;
     for (uint32_t i = 0; i < out->lanes_n; i++)
         origin = out->lane[i].first_ns < (int64_t)origin ? (uint64_t)out->lane[i].first_ns : origin;
@@ -105,28 +109,28 @@ static ttr_status put_evented(struct profile_out *out, struct json *json, uint32
     json_u64(json, end);
     json_key(json, "events");
     json_array(json);
-    put_event(out, json, true, frame, first);
-    put_event(out, json, true, frame + 1, first);
+    write_frame_event(out, json, true, frame, first);
+    write_frame_event(out, json, true, frame + 1, first);
     ttr_status status = TTR_OK;
     last = first;
     profile_line_begin(&line, out->profile, lane);
     while (status == TTR_OK && profile_line_next(&line)) {
         last = (uint64_t)line.time - origin;
         nodes[1] = line.node;
-        change(out, json, nodes, last < end ? last : end);
+        write_stack_change(out, json, nodes, last < end ? last : end);
         nodes[0] = line.node;
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     nodes[1] = TTR_PROFILE_NONE;
-    change(out, json, nodes, end);
-    put_event(out, json, false, frame + 1, end);
-    put_event(out, json, false, frame, end);
+    write_stack_change(out, json, nodes, end);
+    write_frame_event(out, json, false, frame + 1, end);
+    write_frame_event(out, json, false, frame, end);
     json_array_end(json);
     return status;
 }
 
-static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_t lane,
-                             ttr_error *error)
+static ttr_status write_sampled_profile(struct profile_out *out, struct json *json, uint32_t lane,
+                                        ttr_error *error)
 {
     ttr_status status = TTR_OK;
     json_key(json, "samples");
@@ -134,12 +138,12 @@ static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane != lane || out->node[i].self == 0)
             continue;
-        uint32_t n = profile_path(out, i);
+        uint32_t n = profile_stack_frames(out, i);
         json_array(json);
         for (uint32_t frame = 0; frame < n; frame++)
             json_u64(json, out->path[frame]);
         json_array_end(json);
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     json_array_end(json);
     json_key(json, "weights");
@@ -147,14 +151,14 @@ static ttr_status put_stacks(struct profile_out *out, struct json *json, uint32_
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         if (out->node[i].lane == lane && out->node[i].self)
             json_u64(json, out->node[i].self);
-        status = profile_drain(out, error);
+        status = profile_flush_if_full(out, error);
     }
     json_array_end(json);
     return status;
 }
 
-static ttr_status put_profile(struct profile_out *out, struct json *json, uint32_t lane,
-                              ttr_error *error)
+static ttr_status write_thread_profile(struct profile_out *out, struct json *json, uint32_t lane,
+                                       ttr_error *error)
 {
     bool has_line =
         out->profile->flags & TTR_PROFILE_TIMELINE && out->profile->unit == TTR_PROFILE_NS;
@@ -171,8 +175,8 @@ static ttr_status put_profile(struct profile_out *out, struct json *json, uint32
         json_key(json, "endValue");
         json_u64(json, out->lane[lane].weight);
     }
-    ttr_status status =
-        has_line ? put_evented(out, json, lane, error) : put_stacks(out, json, lane, error);
+    ttr_status status = has_line ? write_evented_profile(out, json, lane, error)
+                                 : write_sampled_profile(out, json, lane, error);
     json_object_end(json);
     return status;
 }
@@ -190,11 +194,11 @@ static ttr_status write_speedscope(struct profile_out *out, ttr_error *error)
     json_string(&json, out->title);
     json_key(&json, "activeProfileIndex");
     json_u64(&json, 0);
-    ttr_status status = put_frames(out, &json, error);
+    ttr_status status = write_shared_frames(out, &json, error);
     json_key(&json, "profiles");
     json_array(&json);
     for (uint32_t i = 0; i < out->lanes_n && status == TTR_OK; i++)
-        status = put_profile(out, &json, i, error);
+        status = write_thread_profile(out, &json, i, error);
     json_array_end(&json);
     json_object_end(&json);
     buffer_add_byte(&out->to, '\n');

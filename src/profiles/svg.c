@@ -1,10 +1,10 @@
-/* A flame graph as one SVG file: the outermost frames at the bottom, as wide as their weight;
- * siblings by weight, heaviest first.
+/* Flame graph as an interactive SVG file. Outermost frames are at the bottom, widths are
+ * proportional to weights, siblings are sorted by weight.
  *
- * Everything can be seen without the script, which adds: a click zooms into a frame, a click on the
- * lowest row or Escape goes back, Ctrl-F or "/" searches by regular expression and says how much of
- * the whole was found.  Frames narrower than MIN_WIDTH are left out, and so are rows beyond
- * ROWS_MAX, so that the file stays one that a browser opens. */
+ * The graph is complete without JavaScript. The script adds zoom by click (Escape or the bottom row
+ * resets it) and search by regular expression (Ctrl-F or "/"), with the matched share of the total.
+ * Frames narrower than MIN_WIDTH pixels and rows above ROWS_MAX are left out, so that browsers can
+ * open the file. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -18,9 +18,9 @@
 #define WIDTH 1200.0
 #define INNER (WIDTH - 2 * MARGIN)
 #define ROW 17
-#define TOP 44     /* above the highest row: the title */
-#define BOTTOM 30  /* below the lowest: what the pointer is on */
-#define LETTER 6.7 /* width of one, about */
+#define TOP 44     /* pixels above the highest row, for the title */
+#define BOTTOM 30  /* pixels below the lowest row, for the hovered frame's details */
+#define LETTER 6.7 /* average width of a character in pixels at 11px Verdana */
 #define MIN_WIDTH 0.2
 #define ROWS_MAX 1000u
 
@@ -32,8 +32,8 @@ static const char style[] =
     ".act{cursor:pointer;fill:#36c}@media(prefers-color-scheme:dark){#back{fill:#1b1b1f}#all>text{"
     "fill:#ddd}.act{fill:#8af}}</style>\n";
 
-/* Each frame is <g class="f" x="left, of one" w="width, of one" r="row"> with its rectangle, its
- * text and its title. */
+/* Expects each frame as <g class="f" data-x data-w data-r> with a rect, a text and a title; x and w
+ * are fractions of the total width, r is the row. */
 static const char script[] =
     "<script><![CDATA[\n"
     "(function () {\n"
@@ -93,17 +93,19 @@ static const char script[] =
 
 struct graph {
     struct profile_out *out;
-    uint32_t *first, *next; /* children by weight; first[nodes_n] is the first of the roots */
-    double *x;              /* of nodes: from the left, in weights */
+    /* child lists, heaviest first: first child of each node (first[nodes_n]: of the root), next
+     * sibling */
+    uint32_t *first, *next;
+    double *x; /* left edge of each node, in units of weight */
     uint64_t total;
     uint32_t rows;
 };
 
 /* --- Text --- */
 
-/* Text for XML: what it forbids or discourages, control characters and bytes that are no UTF-8,
- * becomes U+FFFD. */
-static void put_text(struct buffer *to, const void *bytes, size_t n)
+/* Appends text for XML. Control characters and invalid UTF-8, which XML 1.0 forbids, become U+FFFD.
+ */
+static void append_xml_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     for (size_t i = 0; i < n;) {
@@ -121,8 +123,8 @@ static void put_text(struct buffer *to, const void *bytes, size_t n)
     }
 }
 
-/* A number with `digits` behind the point. */
-static void put_number(struct buffer *to, double x, unsigned digits)
+/* Appends a non-negative number with `digits` decimal places. */
+static void append_decimal(struct buffer *to, double x, unsigned digits)
 {
     char text[NUMBER_MAX];
     uint64_t scale = 1;
@@ -137,17 +139,17 @@ static void put_number(struct buffer *to, double x, unsigned digits)
     }
 }
 
-static void put_attribute(struct buffer *to, const char *name, double x, unsigned digits)
+static void append_attribute(struct buffer *to, const char *name, double x, unsigned digits)
 {
     buffer_add_byte(to, ' ');
     buffer_add_text(to, name);
     buffer_add_text(to, "=\"");
-    put_number(to, x, digits);
+    append_decimal(to, x, digits);
     buffer_add_byte(to, '"');
 }
 
-/* "12.3 ms, 45.6 %" or "123 samples, 45.6 %". */
-static void put_weight(const struct graph *graph, uint64_t weight)
+/* Appends "12.3 ms, 45.6 %" or "123 samples, 45.6 %". */
+static void append_weight_text(const struct graph *graph, uint64_t weight)
 {
     static const struct {
         const char *name;
@@ -155,22 +157,23 @@ static void put_weight(const struct graph *graph, uint64_t weight)
     } units[] = {{" s", 1e9}, {" ms", 1e6}, {" us", 1e3}, {" ns", 1}};
     struct buffer *to = &graph->out->to;
     if (ttr_profile_get_unit(graph->out->profile) == TTR_PROFILE_COUNT) {
-        put_number(to, (double)weight, 0);
+        append_decimal(to, (double)weight, 0);
         buffer_add_text(to, weight == 1 ? " sample, " : " samples, ");
     } else {
         size_t i = 0;
         while (i < 3 && (double)weight < units[i].ns)
             i++;
-        put_number(to, (double)weight / units[i].ns, i < 3 ? 2 : 0);
+        append_decimal(to, (double)weight / units[i].ns, i < 3 ? 2 : 0);
         buffer_add_text(to, units[i].name);
         buffer_add_text(to, ", ");
     }
-    put_number(to, graph->total ? 100.0 * (double)weight / (double)graph->total : 0, 2);
+    append_decimal(to, graph->total ? 100.0 * (double)weight / (double)graph->total : 0, 2);
     buffer_add_text(to, " %");
 }
 
-/* Warm colours, one for each module (name, where there is none); states are grey. */
-static void put_color(const struct graph *graph, const ttr_profile_frame *frame)
+/* Appends a warm colour from a hash of the module, or of the name if the module is unknown. States
+ * are grey. */
+static void append_frame_color(const struct graph *graph, const ttr_profile_frame *frame)
 {
     char hue[NUMBER_MAX];
     struct buffer *to = &graph->out->to;
@@ -191,7 +194,8 @@ static void put_color(const struct graph *graph, const ttr_profile_frame *frame)
 
 /* --- Layout --- */
 
-/* Chains siblings by weight, heaviest first. */
+/* Builds the child lists: sorts all nodes by weight, then prepends each to its parent's list,
+ * lightest first. */
 static bool order_children(struct graph *graph)
 {
     const struct profile_out *out = graph->out;
@@ -214,130 +218,131 @@ static bool order_children(struct graph *graph)
     return true;
 }
 
-static bool is_shown(const struct graph *graph, uint32_t node)
+static bool is_node_visible(const struct graph *graph, uint32_t node)
 {
     const ttr_profile_node *about = &graph->out->node[node];
     return about->depth + 1 < ROWS_MAX &&
            (double)about->total * INNER >= MIN_WIDTH * (double)graph->total && about->total;
 }
 
-/* Places a chain of siblings side by side from x on. */
-static void place(struct graph *graph, uint32_t first, double x)
+/* Assigns positions to siblings from x on, from left to right. */
+static void assign_sibling_positions(struct graph *graph, uint32_t first, double x)
 {
     for (uint32_t at = first; at != TTR_PROFILE_NONE; at = graph->next[at]) {
         const ttr_profile_node *node = &graph->out->node[at];
         graph->x[at] = x;
         x += (double)node->total;
-        if (is_shown(graph, at) && node->depth + 2 > graph->rows)
+        if (is_node_visible(graph, at) && node->depth + 2 > graph->rows)
             graph->rows = node->depth + 2;
     }
 }
 
-static void lay_out(struct graph *graph)
+static void assign_all_positions(struct graph *graph)
 {
-    place(graph, graph->first[graph->out->nodes_n], 0);
+    assign_sibling_positions(graph, graph->first[graph->out->nodes_n], 0);
     for (uint32_t i = 0; i < graph->out->nodes_n; i++)
-        place(graph, graph->first[i], graph->x[i]);
+        assign_sibling_positions(graph, graph->first[i], graph->x[i]);
 }
 
 /* --- Drawing --- */
 
 struct box {
-    double x, width; /* of the whole */
-    uint32_t row;    /* 0 = the lowest */
+    double x, width; /* fractions of the total width */
+    uint32_t row;    /* 0 is the lowest */
     uint64_t weight;
     ttr_text name;
-    const ttr_profile_frame *frame; /* NULL = the whole */
+    const ttr_profile_frame *frame; /* NULL for the root */
 };
 
-static void put_box(const struct graph *graph, const struct box *box)
+static void append_frame_box(const struct graph *graph, const struct box *box)
 {
     struct buffer *to = &graph->out->to;
     double pixels = box->width * INNER, left = MARGIN + box->x * INNER,
            top = TOP + (double)(graph->rows - 1 - box->row) * ROW;
     size_t room = pixels > 6 + 3 * LETTER ? (size_t)((pixels - 6) / LETTER) : 0;
     buffer_add_text(to, "<g class=\"f\"");
-    put_attribute(to, "data-x", box->x, 8);
-    put_attribute(to, "data-w", box->width, 8);
-    put_attribute(to, "data-r", box->row, 0);
+    append_attribute(to, "data-x", box->x, 8);
+    append_attribute(to, "data-w", box->width, 8);
+    append_attribute(to, "data-r", box->row, 0);
     buffer_add_text(to, "><title>");
-    put_text(to, box->name.p, box->name.n);
+    append_xml_text(to, box->name.p, box->name.n);
     buffer_add_text(to, " (");
-    put_weight(graph, box->weight);
+    append_weight_text(graph, box->weight);
     buffer_add_text(to, ")</title><rect");
-    put_attribute(to, "x", left, 2);
-    put_attribute(to, "y", top, 0);
-    put_attribute(to, "width", pixels, 2);
-    put_attribute(to, "height", ROW - 1, 0);
+    append_attribute(to, "x", left, 2);
+    append_attribute(to, "y", top, 0);
+    append_attribute(to, "width", pixels, 2);
+    append_attribute(to, "height", ROW - 1, 0);
     buffer_add_text(to, " rx=\"1\" fill=\"");
     if (box->frame)
-        put_color(graph, box->frame);
+        append_frame_color(graph, box->frame);
     else
         buffer_add_text(to, "#d8d0c8");
     buffer_add_text(to, "\"/><text");
-    put_attribute(to, "x", left + 3, 2);
-    put_attribute(to, "y", top + 12, 0);
+    append_attribute(to, "x", left + 3, 2);
+    append_attribute(to, "y", top + 12, 0);
     buffer_add_byte(to, '>');
     if (room) {
-        put_text(to, box->name.p,
-                 box->name.n <= room ? box->name.n : utf8_cut(box->name.p, box->name.n, room - 2));
+        append_xml_text(to, box->name.p,
+                        box->name.n <= room ? box->name.n
+                                            : utf8_cut(box->name.p, box->name.n, room - 2));
         buffer_add_text(to, box->name.n <= room ? "" : "..");
     }
     buffer_add_text(to, "</text></g>\n");
 }
 
-static ttr_status put_boxes(const struct graph *graph, ttr_error *error)
+static ttr_status append_all_boxes(const struct graph *graph, ttr_error *error)
 {
     const struct profile_out *out = graph->out;
     ttr_status status = TTR_OK;
     double total = graph->total ? (double)graph->total : 1;
-    put_box(graph, &(struct box){.width = 1, .weight = graph->total, .name = {"all", 3}});
+    append_frame_box(graph, &(struct box){.width = 1, .weight = graph->total, .name = {"all", 3}});
     for (uint32_t i = 0; i < out->nodes_n && status == TTR_OK; i++) {
         const ttr_profile_node *node = &out->node[i];
-        if (!is_shown(graph, i))
+        if (!is_node_visible(graph, i))
             continue;
-        put_box(graph, &(struct box){.x = graph->x[i] / total,
-                                     .width = (double)node->total / total,
-                                     .row = node->depth + 1,
-                                     .weight = node->total,
-                                     .name = profile_frame_text(out, node->frame),
-                                     .frame = &out->frame[node->frame]});
-        status = profile_drain(graph->out, error);
+        append_frame_box(graph, &(struct box){.x = graph->x[i] / total,
+                                              .width = (double)node->total / total,
+                                              .row = node->depth + 1,
+                                              .weight = node->total,
+                                              .name = profile_frame_text(out, node->frame),
+                                              .frame = &out->frame[node->frame]});
+        status = profile_flush_if_full(graph->out, error);
     }
     return status;
 }
 
-static void put_head(const struct graph *graph)
+static void append_svg_head(const struct graph *graph)
 {
     struct buffer *to = &graph->out->to;
     double height = TOP + (double)graph->rows * ROW + BOTTOM;
     buffer_add_text(
         to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" "
             "version=\"1.1\" width=\"100%\" viewBox=\"0 0 1200 ");
-    put_number(to, height, 0);
+    append_decimal(to, height, 0);
     buffer_add_text(to, "\"");
-    put_attribute(to, "data-inner", INNER, 0);
-    put_attribute(to, "data-margin", MARGIN, 0);
+    append_attribute(to, "data-inner", INNER, 0);
+    append_attribute(to, "data-margin", MARGIN, 0);
     buffer_add_text(to, ">\n");
     buffer_add_text(to, style);
     buffer_add_text(to, "<g id=\"all\"><rect id=\"back\" width=\"100%\" height=\"100%\" "
                         "fill=\"#fdfbf7\"/>\n<text class=\"title\" x=\"600\" y=\"24\">");
-    put_text(to, graph->out->title, strlen(graph->out->title));
+    append_xml_text(to, graph->out->title, strlen(graph->out->title));
     buffer_add_text(to, "</text>\n<text id=\"info\" x=\"10\"");
-    put_attribute(to, "y", height - 12, 0);
+    append_attribute(to, "y", height - 12, 0);
     buffer_add_text(to, "> </text>\n<text id=\"found\" x=\"1190\" text-anchor=\"end\"");
-    put_attribute(to, "y", height - 12, 0);
+    append_attribute(to, "y", height - 12, 0);
     buffer_add_text(to, "> </text>\n<g id=\"buttons\" class=\"gone\"><text id=\"reset\" "
                         "class=\"act gone\" x=\"10\" y=\"24\">Reset zoom</text>"
                         "<text id=\"search\" class=\"act\" x=\"1190\" y=\"24\" "
                         "text-anchor=\"end\">Search</text></g>\n");
 }
 
-static ttr_status draw(struct graph *graph, ttr_error *error)
+static ttr_status write_flame_graph(struct graph *graph, ttr_error *error)
 {
-    lay_out(graph);
-    put_head(graph);
-    ttr_status status = put_boxes(graph, error);
+    assign_all_positions(graph);
+    append_svg_head(graph);
+    ttr_status status = append_all_boxes(graph, error);
     buffer_add_text(&graph->out->to, "</g>\n");
     buffer_add_text(&graph->out->to, script);
     buffer_add_text(&graph->out->to, "</svg>\n");
@@ -354,7 +359,7 @@ static ttr_status write_svg(struct profile_out *out, ttr_error *error)
     graph.next = alloc_zero(out->alloc, n, sizeof *graph.next);
     graph.x = alloc_zero(out->alloc, n, sizeof *graph.x);
     bool is_fine = graph.first && graph.next && graph.x && order_children(&graph);
-    ttr_status status = is_fine ? draw(&graph, error) : fail_memory(error);
+    ttr_status status = is_fine ? write_flame_graph(&graph, error) : fail_memory(error);
     alloc_free(out->alloc, graph.first, n, sizeof *graph.first);
     alloc_free(out->alloc, graph.next, n, sizeof *graph.next);
     alloc_free(out->alloc, graph.x, n, sizeof *graph.x);

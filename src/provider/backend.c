@@ -1,34 +1,34 @@
-/* Backends: a table of functions and who owns what they work on. */
+/* Creation and destruction of backends: a copied function table and its context. */
 #include "base/alloc.h"
 #include "base/status.h"
 #include "provider/state.h"
 
-ttr_backend *backend_new(const ttr_backend_functions *functions, void *own,
-                         void (*free_own)(void *own), ttr_error *error)
+ttr_backend *backend_new(const ttr_backend_functions *functions, void *ctx,
+                         void (*free_ctx)(void *ctx), ttr_error *error)
 {
     ttr_backend *backend = alloc_zero(alloc_default(), 1, sizeof *backend);
     if (!backend) {
         (void)fail_memory(error);
         return NULL;
     }
-    *backend = (ttr_backend){.functions = *functions, .own = own, .free_own = free_own};
+    *backend = (ttr_backend){.functions = *functions, .ctx = ctx, .free_ctx = free_ctx};
     return backend;
 }
 
-ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *own, ttr_error *error)
+ttr_backend *ttr_backend_new(const ttr_backend_functions *functions, void *ctx, ttr_error *error)
 {
     if (functions->size != sizeof *functions || !functions->add || !functions->write) {
         (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-                   "a backend needs functions to add tracepoints and to write, and the size of "
-                   "their table");
+                   "a backend needs the functions add and write, and size must be "
+                   "sizeof(ttr_backend_functions)");
         return NULL;
     }
-    return backend_new(functions, own, NULL, error);
+    return backend_new(functions, ctx, NULL, error);
 }
 
 ttr_status ttr_backend_finish(ttr_backend *backend, ttr_error *error)
 {
-    int sys = backend->finish ? backend->finish(backend->own) : 0;
+    int sys = backend->finish ? backend->finish(backend->ctx) : 0;
     return sys ? fail_sys(error, sys, NO_OFFSET, "not all events could be written") : TTR_OK;
 }
 
@@ -37,8 +37,8 @@ void ttr_backend_free(ttr_backend *backend)
     if (!backend)
         return;
     if (backend->finish)
-        (void)backend->finish(backend->own);
-    if (backend->free_own)
-        backend->free_own(backend->own);
+        (void)backend->finish(backend->ctx);
+    if (backend->free_ctx)
+        backend->free_ctx(backend->ctx);
     alloc_free(alloc_default(), backend, 1, sizeof *backend);
 }

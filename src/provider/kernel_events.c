@@ -1,6 +1,6 @@
-/* Lists of the kernel's tracepoints, from three files of tracefs: available_events ("system:name"
- * lines), set_event (the same of those that are enabled) and user_events_status ("name # Used by
- * ftrace perf").  Of user events the format tells whether they are EventHeader's. */
+/* List of kernel tracepoints, from three tracefs files: available_events ("system:name" lines),
+ * set_event (the enabled ones) and user_events_status ("name # Used by ftrace perf"). The format
+ * file of a user event shows whether it is an EventHeader event. */
 #include <tracetta/tracepoints.h>
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define SYSTEM_PLAIN "user_events"
 #define SYSTEM_MULTI "user_events_multi"
-#define FILE_MAX (64u << 20)
+#define TRACEFS_FILE_MAX (64u << 20)
 
 struct ttr_kernel_events {
     struct arena texts;
@@ -26,10 +26,11 @@ struct ttr_kernel_events {
     bool has_user_events;
 };
 
-/* Reads a file of tracefs whole, with a zero behind; gives an errno or 0. */
-static int read_file(const char *tracefs, const char *name, struct buffer *to)
+/* Reads a tracefs file, at most TRACEFS_FILE_MAX bytes, and appends a zero byte. Returns 0 or an
+ * errno. */
+static int read_tracefs_file(const char *tracefs, const char *name, struct buffer *to)
 {
-    char path[TRACEFS_PATH + 512];
+    char path[TRACEFS_PATH_MAX + 512];
     buffer_clear(to);
     (void)snprintf(path, sizeof path, "%s/%s", tracefs, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -37,7 +38,7 @@ static int read_file(const char *tracefs, const char *name, struct buffer *to)
         return errno;
     ssize_t n = 1;
     int sys = 0;
-    while (n > 0 && to->n < FILE_MAX) {
+    while (n > 0 && to->n < TRACEFS_FILE_MAX) {
         uint8_t *room = buffer_room(to, 65536);
         n = room ? read(fd, room, 65536) : -1;
         sys = !room ? ENOMEM : n < 0 ? errno : 0;
@@ -49,8 +50,8 @@ static int read_file(const char *tracefs, const char *name, struct buffer *to)
     return to->failed ? ENOMEM : sys;
 }
 
-/* The line at `*at`, without its end, as a C string; NULL past the last. */
-static char *next_line(const struct buffer *text, size_t *at)
+/* Returns the line at *at as a C string and advances *at. NULL at the end. */
+static char *next_text_line(const struct buffer *text, size_t *at)
 {
     char *line = (char *)text->bytes + *at;
     if (*at + 1 >= text->n)
@@ -61,8 +62,8 @@ static char *next_line(const struct buffer *text, size_t *at)
     return line;
 }
 
-static ttr_kernel_event *find(const ttr_kernel_events *events, size_t from, const char *system,
-                              const char *name)
+static ttr_kernel_event *find_kernel_event(const ttr_kernel_events *events, size_t from,
+                                           const char *system, const char *name)
 {
     for (size_t i = 0; i < events->n; i++) {
         ttr_kernel_event *event = &events->list[(from + i) % events->n];
@@ -72,7 +73,7 @@ static ttr_kernel_event *find(const ttr_kernel_events *events, size_t from, cons
     return NULL;
 }
 
-static bool add(ttr_kernel_events *events, char *line)
+static bool append_event_line(ttr_kernel_events *events, char *line)
 {
     char *colon = strchr(line, ':');
     if (!colon)
@@ -93,16 +94,18 @@ static bool add(ttr_kernel_events *events, char *line)
     return true;
 }
 
-/* Marks those that set_event names; both files have the same order. */
+/* Marks the events that set_event lists. Both files have the same order, so each search starts at
+ * the last match. */
 static void mark_enabled(ttr_kernel_events *events, const struct buffer *text)
 {
     size_t at = 0, from = 0;
-    for (char *line; (line = next_line(text, &at));) {
+    for (char *line; (line = next_text_line(text, &at));) {
         char *colon = strchr(line, ':');
         if (!colon)
             continue;
         *colon = '\0';
-        ttr_kernel_event *event = events->n ? find(events, from, line, colon + 1) : NULL;
+        ttr_kernel_event *event =
+            events->n ? find_kernel_event(events, from, line, colon + 1) : NULL;
         if (event) {
             event->is_enabled = true;
             from = (size_t)(event - events->list);
@@ -110,11 +113,11 @@ static void mark_enabled(ttr_kernel_events *events, const struct buffer *text)
     }
 }
 
-/* "name # Used by ftrace perf"; the lines behind an empty one are counts. */
-static void mark_users(ttr_kernel_events *events, const struct buffer *text)
+/* Parses "name # Used by ftrace perf". An empty line separates these lines from totals. */
+static void mark_consumers(ttr_kernel_events *events, const struct buffer *text)
 {
     size_t at = 0;
-    for (char *line; (line = next_line(text, &at)) && line[0];) {
+    for (char *line; (line = next_text_line(text, &at)) && line[0];) {
         char *used = strstr(line, "# Used by");
         line[strcspn(line, " #")] = '\0';
         if (!used || used == line)
@@ -127,18 +130,18 @@ static void mark_users(ttr_kernel_events *events, const struct buffer *text)
     }
 }
 
-/* Takes the name apart where the first field of its own is EventHeader's; false when memory is out.
- */
-static bool look_closer(ttr_kernel_events *events, ttr_kernel_event *event, const char *tracefs,
-                        struct buffer *text)
+/* Detects EventHeader events: their first field after the common ones is eventheader_flags. Splits
+ * their name. Returns false only if memory is exhausted. */
+static bool detect_event_header(ttr_kernel_events *events, ttr_kernel_event *event,
+                                const char *tracefs, struct buffer *text)
 {
     char file[512];
     struct event_header_name parts;
     (void)snprintf(file, sizeof file, "events/%.64s/%.400s/format", event->system, event->name);
-    if (read_file(tracefs, file, text) != 0)
+    if (read_tracefs_file(tracefs, file, text) != 0)
         return !text->failed;
-    const char *own = strstr((const char *)text->bytes, "\n\n");
-    const char *first = own ? strstr(own, "\tfield:") : NULL;
+    const char *own_fields = strstr((const char *)text->bytes, "\n\n");
+    const char *first = own_fields ? strstr(own_fields, "\tfield:") : NULL;
     size_t n = first ? strcspn(first, ";") : 0;
     static const char flags[] = " eventheader_flags";
     if (n < sizeof flags || strncmp(first + n - (sizeof flags - 1), flags, sizeof flags - 1) != 0 ||
@@ -152,31 +155,32 @@ static bool look_closer(ttr_kernel_events *events, ttr_kernel_event *event, cons
     return event->provider && event->group;
 }
 
-/* Gives an errno or 0. */
-static int fill(ttr_kernel_events *events, const char *tracefs, struct buffer *text)
+/* Fills the list. Returns 0 or an errno. */
+static int read_event_list(ttr_kernel_events *events, const char *tracefs, struct buffer *text)
 {
     size_t at = 0;
-    int sys = read_file(tracefs, "available_events", text);
+    int sys = read_tracefs_file(tracefs, "available_events", text);
     if (sys)
         return sys;
-    for (char *line; (line = next_line(text, &at));)
-        if (!add(events, line))
+    for (char *line; (line = next_text_line(text, &at));)
+        if (!append_event_line(events, line))
             return ENOMEM;
-    if (read_file(tracefs, "set_event", text) == 0)
+    if (read_tracefs_file(tracefs, "set_event", text) == 0)
         mark_enabled(events, text);
-    sys = read_file(tracefs, "user_events_status", text);
+    sys = read_tracefs_file(tracefs, "user_events_status", text);
     events->has_user_events = sys != ENOENT;
     if (sys == 0)
-        mark_users(events, text);
+        mark_consumers(events, text);
     for (size_t i = 0; i < events->n; i++)
-        if (events->list[i].is_user_event && !look_closer(events, &events->list[i], tracefs, text))
+        if (events->list[i].is_user_event &&
+            !detect_event_header(events, &events->list[i], tracefs, text))
             return ENOMEM;
     return text->failed ? ENOMEM : 0;
 }
 
 ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
 {
-    char path[TRACEFS_PATH];
+    char path[TRACEFS_PATH_MAX];
     struct buffer text;
     if (tracefs_find(tracefs, path, error) != TTR_OK)
         return NULL;
@@ -187,7 +191,7 @@ ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
     }
     arena_init(&events->texts, alloc_default());
     buffer_init(&text, alloc_default());
-    int sys = fill(events, path, &text);
+    int sys = read_event_list(events, path, &text);
     buffer_free(&text);
     if (!sys)
         return events;
@@ -195,8 +199,8 @@ ttr_kernel_events *ttr_kernel_events_find(const char *tracefs, ttr_error *error)
     if (sys == ENOMEM)
         (void)fail_memory(error);
     else
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s/available_events cannot be read%s", path,
-                       sys == EACCES ? "; root can" : "");
+        (void)fail_sys(error, sys, NO_OFFSET, "cannot read %.128s/available_events%s", path,
+                       sys == EACCES ? "; run as root" : "");
     return NULL;
 }
 
@@ -226,8 +230,9 @@ void ttr_kernel_events_free(ttr_kernel_events *events)
 
 /* --- Registering and deleting --- */
 
-/* Older kernels keep events only that were made through dynamic_events. */
-static int register_dynamic(const char *tracefs, const char *command)
+/* Registers through dynamic_events. Kernels before persistent registration (EINVAL) keep only
+ * events made this way. */
+static int register_by_dynamic_events(const char *tracefs, const char *command)
 {
     char line[1024];
     ttr_error error;
@@ -242,21 +247,21 @@ static int register_dynamic(const char *tracefs, const char *command)
     return sys == EEXIST ? 0 : sys;
 }
 
-static ttr_status tell_refusal(int sys, const char *name, ttr_error *error)
+static ttr_status fail_register(int sys, const char *name, ttr_error *error)
 {
     int n = (int)strcspn(name, " ");
     if (sys == EADDRINUSE)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s is registered with other fields already; \"tracetta events delete\" "
-                        "takes it away",
-                        n, name);
+        return fail_sys(
+            error, sys, NO_OFFSET,
+            "%.*s is already registered with other fields; \"tracetta events delete\" removes it",
+            n, name);
     if (sys == EPERM || sys == EACCES)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s cannot be registered for good: that needs CAP_PERFMON; run as root",
-                        n, name);
+        return fail_sys(
+            error, sys, NO_OFFSET,
+            "%.*s cannot be registered permanently: this needs CAP_PERFMON; run as root", n, name);
     if (sys == EINVAL)
         return fail_sys(error, sys, NO_OFFSET,
-                        "%.*s cannot be registered: the kernel does not take its name or fields", n,
+                        "%.*s cannot be registered: the kernel rejects its name or fields", n,
                         name);
     return fail_sys(error, sys, NO_OFFSET, "%.*s cannot be registered", n, name);
 }
@@ -264,14 +269,14 @@ static ttr_status tell_refusal(int sys, const char *name, ttr_error *error)
 ttr_status ttr_kernel_events_register(const char *tracefs, const char *name, ttr_error *error)
 {
     struct event_header_name parts;
-    char path[TRACEFS_PATH], command[1024];
+    char path[TRACEFS_PATH_MAX], command[1024];
     uint32_t enabled = 0, index = 0;
     bool has_fields = strchr(name, ' ') != NULL;
     if (!has_fields && !event_header_name_take((ttr_text){name, strlen(name)}, &parts))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "\"%.128s\" is no name of an EventHeader tracepoint, as Provider_L4K1f is: "
-                    "level and keyword in lower-case "
-                    "hexadecimal; other user events need their fields behind the name",
+                    "\"%.128s\" is not the name of an EventHeader tracepoint: expected "
+                    "Provider_L4K1f with level and keyword in lower-case hexadecimal; other user "
+                    "events need their fields after the name",
                     name);
     int n = snprintf(command, sizeof command, "%s%s", name, has_fields ? "" : TRACEFS_EVENT_HEADER);
     if (n < 0 || (size_t)n >= sizeof command || strcspn(name, " ") > 255)
@@ -292,16 +297,16 @@ ttr_status ttr_kernel_events_register(const char *tracefs, const char *name, ttr
     struct tracefs_registration registration = {command, &enabled, 0, TRACEFS_REG_PERSIST};
     int sys = tracefs_register(fd, &registration, &index);
     if (sys == EINVAL)
-        sys = register_dynamic(path, command);
+        sys = register_by_dynamic_events(path, command);
     else if (sys == 0)
         (void)tracefs_unregister(fd, &enabled, 0);
     (void)close(fd);
-    return sys ? tell_refusal(sys, name, error) : TTR_OK;
+    return sys ? fail_register(sys, name, error) : TTR_OK;
 }
 
 ttr_status ttr_kernel_events_delete(const char *tracefs, const char *name, ttr_error *error)
 {
-    char path[TRACEFS_PATH];
+    char path[TRACEFS_PATH_MAX];
     ttr_status status = tracefs_find(tracefs, path, error);
     if (status != TTR_OK)
         return status;
@@ -317,8 +322,7 @@ ttr_status ttr_kernel_events_delete(const char *tracefs, const char *name, ttr_e
     if (sys == ENOENT)
         return fail_sys(error, sys, NO_OFFSET, "there is no user event %.128s", name);
     if (sys == EBUSY)
-        return fail_sys(error, sys, NO_OFFSET,
-                        "%.128s is in use: a program has it registered, or somebody records it",
+        return fail_sys(error, sys, NO_OFFSET, "%.128s is in use by a program or a recording",
                         name);
-    return sys ? fail_sys(error, sys, NO_OFFSET, "%.128s cannot be deleted", name) : TTR_OK;
+    return sys ? fail_sys(error, sys, NO_OFFSET, "cannot delete %.128s", name) : TTR_OK;
 }

@@ -1,10 +1,10 @@
-/* The list of tracepoints of the running kernel, or why there is none; what is shown is tested with
- * the command. */
+/* Tests for the tracepoint list of the running kernel, or the error without tracefs. The output is
+ * tested with the command. */
 #include <tracetta/tracepoints.h>
 
 #include "support/support.h"
 
-static void the_running_kernel_is_asked_or_says_why_not(void **state)
+static void running_kernel_lists_events_or_fails_with_reason(void **state)
 {
     (void)state;
     ttr_error error = {0};
@@ -24,7 +24,7 @@ static void the_running_kernel_is_asked_or_says_why_not(void **state)
     ttr_kernel_events_free(NULL);
 }
 
-static void names_are_looked_at_before_the_kernel_is_asked(void **state)
+static void invalid_name_is_refused_before_the_kernel_call(void **state)
 {
     (void)state;
     ttr_error error;
@@ -43,8 +43,8 @@ static void names_are_looked_at_before_the_kernel_is_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_running_kernel_is_asked_or_says_why_not),
-        cmocka_unit_test(names_are_looked_at_before_the_kernel_is_asked),
+        cmocka_unit_test(running_kernel_lists_events_or_fails_with_reason),
+        cmocka_unit_test(invalid_name_is_refused_before_the_kernel_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,15 @@
-/* The backend that writes a perf.data file from within the program: no kernel support, no
- * permission, no other process is needed.
+/* Backend that writes a perf.data file from inside the program, without kernel support, permissions
+ * or another process.
  *
- * Each tracepoint becomes an event of the file, with a number of its own and the format that
- * user_events would give it, so that perf, and whoever reads perf.data, takes the file for a
- * recording of user_events.  Samples are put in the order of their times under a lock, collected in
- * memory and written in pieces, with the first event after a tracepoint was declared, and with one
- * that comes a while after the last piece; then what is in the file can be read also where the
- * program does not come to finish it.  Features follow in the end. Left out: signal handlers (the
- * lock), and children of fork, whose events are refused. */
+ * Each tracepoint becomes a perf event with its own id and the format text that user_events would
+ * have, so perf reads the file like a recording of user_events. Samples are serialized by a mutex,
+ * so times in the file ascend. They are buffered and written in pieces: after 256 KiB, after 100
+ * ms, and with the first sample after a new tracepoint. Each piece ends with an updated file
+ * header, so the file of a killed program is readable up to its last piece. Features are added at
+ * the end.
+ *
+ * Left out: signal handlers, because of the mutex, and fork children; their events are refused with
+ * ECHILD. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -29,9 +31,9 @@
 
 #define PIECE_BYTES (256u << 10)
 #define PIECE_NS UINT64_C(100000000)
-#define POINTS_MAX 60000u /* a type is 16 bits wide in a sample */
-#define FIRST_TYPE 1000u  /* above the kernel's own kinds of ring buffer entries */
-#define COMMON_BYTES 8u   /* u16 type, u8 flags, u8 preempt count, s32 pid */
+#define POINTS_MAX 60000u /* the type field of a sample has 16 bits */
+#define FIRST_TYPE 1000u  /* above the type numbers that ftrace reserves for itself */
+#define COMMON_BYTES 8u   /* common fields: u16 type, u8 flags, u8 preempt count, s32 pid */
 #define SAMPLE_TYPE                                                            \
     (PERF_SAMPLE_HAS_IDENTIFIER | PERF_SAMPLE_HAS_TID | PERF_SAMPLE_HAS_TIME | \
      PERF_SAMPLE_HAS_CPU | PERF_SAMPLE_HAS_RAW)
@@ -39,23 +41,23 @@
 struct perf_file {
     pthread_mutex_t lock;
     struct perf_put put;
-    struct buffer out; /* not yet in the file */
+    struct buffer out; /* data that is not yet written to the file */
     struct tracing_put tracing;
-    struct keymap points; /* a hash of a tracepoint's name to its number */
+    struct keymap points; /* hash of a tracepoint name -> index */
     uint32_t points_n;
-    uint64_t written_ns;  /* when the last piece was */
-    bool has_new_points;  /* since then */
-    bool has_many_points; /* their formats have no room among the records: they are told in the end
-                             alone */
-    int fd;               /* -1 once it is finished */
-    int sys;              /* the first errno of writing, or 0 */
+    uint64_t written_ns; /* CLOCK_MONOTONIC time of the last piece */
+    bool has_new_points; /* a tracepoint was added since the last piece */
+    /* the formats exceed one record, so they are only written at the end of the file */
+    bool formats_exceed_record;
+    int fd;  /* descriptor of the file, -1 after perf_file_finish */
+    int sys; /* errno of the first failed write, 0 if none; later writes are skipped */
     pid_t pid;
     unsigned max_level;
     uint64_t keywords;
 };
 
-/* Writes what is collected. */
-static void write_out(struct perf_file *file)
+/* Writes and empties the buffer. Stops at the first error and keeps it in file->sys. */
+static void flush_output(struct perf_file *file)
 {
     size_t at = 0;
     while (at < file->out.n && !file->sys) {
@@ -68,23 +70,23 @@ static void write_out(struct perf_file *file)
     buffer_clear(&file->out);
 }
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t read_clock_ns(clockid_t clock)
 {
     struct timespec now = {0};
     (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The number of a name that is there, or that of the next. */
-static uint32_t find_point(const struct perf_file *file, const char *name)
+/* Returns the index of a known tracepoint name, or points_n if it is new. */
+static uint32_t find_point_index(const struct perf_file *file, const char *name)
 {
     const uint32_t *index = keymap_get(&file->points, hash_bytes(name, strlen(name)));
     return index ? *index : file->points_n;
 }
 
-/* Declares a tracepoint as an event of the file: number, attribute, format.  False when memory is
- * out. */
-static bool declare(struct perf_file *file, const char *name)
+/* Adds a tracepoint as a perf event with attribute, id and format. Returns false if memory is
+ * exhausted. */
+static bool declare_tracepoint(struct perf_file *file, const char *name)
 {
     char full[PROVIDER_NAME_MAX + 16];
     uint8_t bytes[PERF_ATTR_VER7];
@@ -103,12 +105,12 @@ static bool declare(struct perf_file *file, const char *name)
     tracing_put_event_header(&file->tracing, (ttr_text){name, strlen(name)}, type);
     bool is_kept = keymap_put(&file->points, hash_bytes(name, strlen(name)), file->points_n);
     file->points_n++;
-    file->has_new_points = !file->has_many_points;
+    file->has_new_points = !file->formats_exceed_record;
     return is_kept;
 }
 
-/* Tells the formats of all tracepoints. */
-static void put_formats(struct perf_file *file)
+/* Appends the format descriptions of all tracepoints (tracing data). */
+static void append_formats(struct perf_file *file)
 {
     struct buffer block;
     const struct tracing_machine machine = {.is_big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
@@ -118,29 +120,29 @@ static void put_formats(struct perf_file *file)
     tracing_put_block(&file->tracing, &machine, &block);
     if (block.failed || file->tracing.is_out_of_memory)
         file->sys = file->sys ? file->sys : ENOMEM;
-    file->has_many_points = block.n > PERF_PUT_CARRIED_MOST;
+    file->formats_exceed_record = block.n > PERF_PUT_CARRIED_MOST;
     perf_put_tracing(&file->put, block.bytes, block.n);
     buffer_free(&block);
 }
 
-/* Writes a piece, with which all that was told so far can be read. */
+/* Writes a piece: pending formats, the buffered samples, and a file header that covers them. */
 static void write_piece(struct perf_file *file, uint64_t now_ns)
 {
     uint8_t header[PERF_HEADER_BYTES];
     if (file->has_new_points)
-        put_formats(file);
+        append_formats(file);
     file->has_new_points = false;
     file->written_ns = now_ns;
     perf_put_round(&file->put);
     perf_put_mark(&file->put);
-    write_out(file);
+    flush_output(file);
     perf_put_header(&file->put, header);
     if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
         file->sys = errno ? errno : ENOSPC;
 }
 
-/* Whether the file is to have a tracepoint. */
-static bool is_wanted(const struct perf_file *file, const char *name)
+/* Applies the level and keyword limits of the options to a tracepoint name. */
+static bool matches_options(const struct perf_file *file, const char *name)
 {
     struct event_header_name parts;
     if (!event_header_name_take((ttr_text){name, strlen(name)}, &parts))
@@ -149,26 +151,26 @@ static bool is_wanted(const struct perf_file *file, const char *name)
            (!file->keywords || !parts.keyword || (parts.keyword & file->keywords));
 }
 
-static int add(void *own, const ttr_wish *wish, uint32_t *index)
+static int perf_file_register(void *ctx, const ttr_wish *wish, uint32_t *index)
 {
-    struct perf_file *file = own;
+    struct perf_file *file = ctx;
     int sys = 0;
     (void)pthread_mutex_lock(&file->lock);
-    *index = find_point(file, wish->name);
+    *index = find_point_index(file, wish->name);
     if (*index == file->points_n && file->points_n == POINTS_MAX)
         sys = EMFILE;
-    else if (*index == file->points_n && !declare(file, wish->name))
+    else if (*index == file->points_n && !declare_tracepoint(file, wish->name))
         sys = ENOMEM;
     if (sys == 0 && perf_put_failed(&file->put))
         sys = ENOMEM;
-    if (sys == 0 && is_wanted(file, wish->name))
+    if (sys == 0 && matches_options(file, wish->name))
         (void)__atomic_fetch_or(wish->enabled, 1u << wish->bit, __ATOMIC_RELAXED);
     (void)pthread_mutex_unlock(&file->lock);
     return sys;
 }
 
-/* With the lock held: times in the file never go back. */
-static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *event, size_t n)
+/* Requires the lock: the clock is read under it, so times never decrease. Returns 0 or an errno. */
+static int append_sample(struct perf_file *file, uint32_t index, const uint8_t *event, size_t n)
 {
     uint8_t common[COMMON_BYTES] = {0};
     uint16_t type = (uint16_t)(FIRST_TYPE + index);
@@ -179,30 +181,30 @@ static int put_sample(struct perf_file *file, uint32_t index, const uint8_t *eve
     const struct perf_sample sample = {.id = (uint64_t)index + 1,
                                        .pid = (uint32_t)file->pid,
                                        .tid = (uint32_t)tid,
-                                       .time = clock_ns(CLOCK_MONOTONIC),
+                                       .time = read_clock_ns(CLOCK_MONOTONIC),
                                        .cpu = cpu < 0 ? 0 : (uint32_t)cpu,
                                        .raw = {{common, sizeof common}, {event, n}}};
-    bool is_put = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
+    bool is_added = perf_put_sample(&file->put, SAMPLE_TYPE, PERF_MISC_USER, &sample);
     if (file->has_new_points || file->out.n >= PIECE_BYTES ||
         sample.time - file->written_ns > PIECE_NS)
         write_piece(file, sample.time);
-    if (perf_put_failed(&file->put) || !is_put)
-        return is_put ? ENOMEM : EMSGSIZE;
+    if (perf_put_failed(&file->put) || !is_added)
+        return is_added ? ENOMEM : EMSGSIZE;
     return file->sys;
 }
 
-static int write_event(void *own, uint32_t index, uint8_t *event, size_t n)
+static int perf_file_write(void *ctx, uint32_t index, uint8_t *event, size_t n)
 {
-    struct perf_file *file = own;
+    struct perf_file *file = ctx;
     if (file->pid != getpid())
         return ECHILD;
     (void)pthread_mutex_lock(&file->lock);
-    int sys = file->fd < 0 ? EBADF : put_sample(file, index, event, n);
+    int sys = file->fd < 0 ? EBADF : append_sample(file, index, event, n);
     (void)pthread_mutex_unlock(&file->lock);
     return sys;
 }
 
-static void put_features(struct perf_file *file)
+static void append_features(struct perf_file *file)
 {
     struct utsname name;
     char command[16] = "";
@@ -223,36 +225,38 @@ static void put_features(struct perf_file *file)
     }
     perf_put_feature_cpus(&file->put, there > 0 ? (uint32_t)there : 1,
                           online > 0 ? (uint32_t)online : 1);
-    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, clock_ns(CLOCK_REALTIME),
-                           clock_ns(CLOCK_MONOTONIC));
+    perf_put_feature_clock(&file->put, CLOCK_MONOTONIC, read_clock_ns(CLOCK_REALTIME),
+                           read_clock_ns(CLOCK_MONOTONIC));
     perf_put_begin(&file->put);
-    const struct perf_sample about = {
-        .pid = (uint32_t)file->pid, .tid = (uint32_t)file->pid, .time = clock_ns(CLOCK_MONOTONIC)};
+    const struct perf_sample about = {.pid = (uint32_t)file->pid,
+                                      .tid = (uint32_t)file->pid,
+                                      .time = read_clock_ns(CLOCK_MONOTONIC)};
     perf_put_comm(&file->put, SAMPLE_TYPE, &about, (ttr_text){command, strlen(command)}, false);
 }
 
-/* Writes what stands behind the records, and the header at its place. */
-static void end_file(struct perf_file *file)
+/* Writes the sections after the data section and the final file header. */
+static void write_file_end(struct perf_file *file)
 {
     uint8_t header[PERF_HEADER_BYTES];
-    put_formats(file);
+    append_formats(file);
     perf_put_end(&file->put);
     if (perf_put_failed(&file->put))
         file->sys = file->sys ? file->sys : ENOMEM;
-    write_out(file);
+    flush_output(file);
     perf_put_header(&file->put, header);
     if (!file->sys && pwrite(file->fd, header, sizeof header, 0) != (ssize_t)sizeof header)
         file->sys = errno ? errno : ENOSPC;
 }
 
-/* Gives the first errno of all writing.  In a child of fork the file is the parent's. */
-static int finish(void *own)
+/* Completes the file once. Returns the first errno of all writes. A fork child only closes its
+ * descriptor, since the file belongs to its parent. */
+static int perf_file_finish(void *ctx)
 {
-    struct perf_file *file = own;
+    struct perf_file *file = ctx;
     (void)pthread_mutex_lock(&file->lock);
     if (file->fd >= 0) {
         if (file->pid == getpid())
-            end_file(file);
+            write_file_end(file);
         if (close(file->fd) != 0 && !file->sys)
             file->sys = errno;
         file->fd = -1;
@@ -262,9 +266,9 @@ static int finish(void *own)
     return sys;
 }
 
-static void free_own(void *own)
+static void perf_file_free(void *ctx)
 {
-    struct perf_file *file = own;
+    struct perf_file *file = ctx;
     perf_put_free(&file->put);
     tracing_put_free(&file->tracing);
     keymap_free(&file->points);
@@ -273,7 +277,7 @@ static void free_own(void *own)
     alloc_free(alloc_default(), file, 1, sizeof *file);
 }
 
-static struct perf_file *file_new(void)
+static struct perf_file *perf_file_new(void)
 {
     const struct alloc *alloc = alloc_default();
     struct perf_file *file = alloc_zero(alloc, 1, sizeof *file);
@@ -290,15 +294,16 @@ static struct perf_file *file_new(void)
                                        .is_live = true};
     if (pthread_mutex_init(&file->lock, NULL) == 0 && perf_put_new(&file->put, &spec))
         return file;
-    free_own(file);
+    perf_file_free(file);
     return NULL;
 }
 
 ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options *options,
                                    ttr_error *error)
 {
-    static const ttr_backend_functions functions = {sizeof functions, add, NULL, write_event};
-    struct perf_file *file = file_new();
+    static const ttr_backend_functions functions = {sizeof functions, perf_file_register, NULL,
+                                                    perf_file_write};
+    struct perf_file *file = perf_file_new();
     if (!file) {
         (void)fail_memory(error);
         return NULL;
@@ -309,17 +314,17 @@ ttr_backend *ttr_backend_perf_file(const char *path, const ttr_perf_file_options
         path, O_WRONLY | O_CREAT | O_CLOEXEC | (options && options->overwrite ? O_TRUNC : O_EXCL),
         0666);
     if (file->fd < 0) {
-        (void)fail_sys(error, errno, NO_OFFSET, "%.256s cannot be made", path);
-        free_own(file);
+        (void)fail_sys(error, errno, NO_OFFSET, "cannot create %.256s", path);
+        perf_file_free(file);
         return NULL;
     }
-    put_features(file);
-    ttr_backend *backend = backend_new(&functions, file, free_own, error);
+    append_features(file);
+    ttr_backend *backend = backend_new(&functions, file, perf_file_free, error);
     if (backend)
-        backend->finish = finish;
+        backend->finish = perf_file_finish;
     else
         (void)close(file->fd);
     if (!backend)
-        free_own(file);
+        perf_file_free(file);
     return backend;
 }

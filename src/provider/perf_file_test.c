@@ -1,5 +1,5 @@
-/* A perf.data file of events written by this program, read again by the reader of the format; and
- * what keeps it from being whole. */
+/* Tests for the perf.data backend: files are read back with the perf.data reader, also after a
+ * kill, a full disk and a fork. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static void write_some(size_t n)
+static void write_event_pairs(size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(TTR_WRITE(kiosk, "Sold", TTR_LEVEL(4), TTR_KEYWORD(0x2), TTR_U64("n", i)),
@@ -43,7 +43,7 @@ static void write_some(size_t n)
     }
 }
 
-static ttr_backend *open_file(const ttr_perf_file_options *options)
+static ttr_backend *open_perf_file(const ttr_perf_file_options *options)
 {
     ttr_error error;
     ttr_backend *backend = ttr_backend_perf_file(path, options, &error);
@@ -52,7 +52,7 @@ static ttr_backend *open_file(const ttr_perf_file_options *options)
     return backend;
 }
 
-static void close_file(ttr_backend *backend, ttr_status expected)
+static void close_perf_file(ttr_backend *backend, ttr_status expected)
 {
     ttr_error error;
     ttr_provider_close(&kiosk);
@@ -61,8 +61,7 @@ static void close_file(ttr_backend *backend, ttr_status expected)
     ttr_backend_free(backend);
 }
 
-/* Events of the file of a tracepoint's: its name stands before that of the event where this is
- * decoded, or is it. */
+/* Counts the events of the file, without metadata objects, and checks that times ascend. */
 static size_t count_events(uint64_t *damage)
 {
     size_t n = 0;
@@ -90,16 +89,16 @@ static size_t count_events(uint64_t *damage)
     return n;
 }
 
-static void what_is_written_can_be_read(void **state)
+static void written_file_is_readable(void **state)
 {
     (void)state;
     uint64_t damage;
     static const size_t sizes[] = {0, 1, 5000};
     const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
     for (int i = 0; i < 3; i++) {
-        ttr_backend *backend = open_file(&options);
-        write_some(sizes[i]);
-        close_file(backend, TTR_OK);
+        ttr_backend *backend = open_perf_file(&options);
+        write_event_pairs(sizes[i]);
+        close_perf_file(backend, TTR_OK);
         assert_int_equal(count_events(&damage), 2 * sizes[i]);
         assert_int_equal(damage, 0);
     }
@@ -108,9 +107,8 @@ static void what_is_written_can_be_read(void **state)
     assert_int_equal(error.sys, EEXIST);
 }
 
-/* What is left was written by then: names, formats, and all but what came within a moment before
- * the end. */
-static void what_a_killed_program_leaves_can_be_read(void **state)
+/* A killed program leaves names, formats and all events but those of the last 100 ms. */
+static void file_of_killed_program_is_readable(void **state)
 {
     (void)state;
     const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
@@ -120,10 +118,10 @@ static void what_a_killed_program_leaves_can_be_read(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)open_file(&options);
-        write_some(10);
+        (void)open_perf_file(&options);
+        write_event_pairs(10);
         (void)nanosleep(&moment, NULL);
-        write_some(1);
+        write_event_pairs(1);
         (void)raise(SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -150,18 +148,18 @@ static void what_a_killed_program_leaves_can_be_read(void **state)
     ttr_free(t);
 }
 
-/* The ends of rounds in the file: one for each piece. */
+/* Counts the FINISHED_ROUND records in the file; each written piece has one. */
 static size_t count_rounds(void)
 {
-    enum { DATA_AT = 40, FINISHED_ROUND = 68, MOST = 1 << 24 };
+    enum { DATA_AT = 40, FINISHED_ROUND = 68, FILE_SIZE_MAX = 1 << 24 };
     size_t n = 0;
     uint64_t data[2] = {0, 0};
-    uint8_t *bytes = malloc(MOST);
+    uint8_t *bytes = malloc(FILE_SIZE_MAX);
     FILE *file = fopen(path, "rb");
     assert_true(bytes && file);
-    const size_t got = fread(bytes, 1, MOST, file);
+    const size_t got = fread(bytes, 1, FILE_SIZE_MAX, file);
     assert_int_equal(fclose(file), 0);
-    assert_true(got > DATA_AT + sizeof data && got < MOST);
+    assert_true(got > DATA_AT + sizeof data && got < FILE_SIZE_MAX);
     memcpy(data, bytes + DATA_AT, sizeof data);
     assert_true(data[0] <= got && data[1] <= got - data[0]);
     for (size_t at = data[0], size = 0; at + 8 <= data[0] + data[1]; at += size) {
@@ -177,8 +175,8 @@ static size_t count_rounds(void)
     return n;
 }
 
-/* A piece with the formats of all tracepoints for each new one would cost ever more. */
-static void tracepoints_without_room_among_the_records_are_told_in_the_end(void **state)
+/* Writing all formats again for each new tracepoint would cost quadratic time and space. */
+static void formats_above_record_size_are_written_at_end(void **state)
 {
     (void)state;
     enum { POINTS = 600 };
@@ -189,7 +187,8 @@ static void tracepoints_without_room_among_the_records_are_told_in_the_end(void 
     ttr_provider *provider = ttr_provider_new("Many", NULL, &error);
     ttr_composer *composer = ttr_composer_new();
     assert_true(backend && provider && composer);
-    for (unsigned round = 0; round < 2; round++) { /* in the second they are known by their names */
+    /* the second round finds the tracepoints by name */
+    for (unsigned round = 0; round < 2; round++) {
         assert_int_equal(ttr_provider_open(provider, backend, &error), TTR_OK);
         for (uint64_t i = 1; i <= POINTS; i++) {
             ttr_tracepoint *point = ttr_provider_point(provider, 4, i, &error);
@@ -208,24 +207,24 @@ static void tracepoints_without_room_among_the_records_are_told_in_the_end(void 
     ttr_backend_free(backend);
 }
 
-static void levels_and_keywords_choose(void **state)
+static void level_and_keyword_options_filter_tracepoints(void **state)
 {
     (void)state;
     uint64_t damage;
     ttr_perf_file_options options = {.size = sizeof options, .max_level = 4, .overwrite = true};
-    ttr_backend *backend = open_file(&options);
-    write_some(3);
-    close_file(backend, TTR_OK);
+    ttr_backend *backend = open_perf_file(&options);
+    write_event_pairs(3);
+    close_perf_file(backend, TTR_OK);
     assert_int_equal(count_events(&damage), 3);
     options.max_level = 0;
     options.keywords = 0x8;
-    backend = open_file(&options);
-    write_some(3);
-    close_file(backend, TTR_OK);
+    backend = open_perf_file(&options);
+    write_event_pairs(3);
+    close_perf_file(backend, TTR_OK);
     assert_int_equal(count_events(&damage), 0);
 }
 
-static void a_full_disk_is_told(void **state)
+static void full_disk_fails_write_and_finish(void **state)
 {
     (void)state;
     ttr_error error;
@@ -237,17 +236,17 @@ static void a_full_disk_is_told(void **state)
     for (int i = 0; i < 20000 && status == TTR_OK; i++)
         status = TTR_WRITE(kiosk, "Sold", TTR_U32("n", 1));
     assert_int_equal(status, TTR_E_IO);
-    close_file(backend, TTR_E_IO);
+    close_perf_file(backend, TTR_E_IO);
 }
 
-static void a_child_leaves_the_file_to_its_parent(void **state)
+static void forked_child_does_not_write_the_file(void **state)
 {
     (void)state;
     int status;
     uint64_t damage;
     const ttr_perf_file_options options = {.size = sizeof options, .overwrite = true};
-    ttr_backend *backend = open_file(&options);
-    write_some(10);
+    ttr_backend *backend = open_perf_file(&options);
+    write_event_pairs(10);
     pid_t child = fork();
     if (child == 0) {
         bool is_refused = TTR_WRITE(kiosk, "lost", TTR_U32("n", 1)) == TTR_E_IO;
@@ -257,8 +256,8 @@ static void a_child_leaves_the_file_to_its_parent(void **state)
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    write_some(10);
-    close_file(backend, TTR_OK);
+    write_event_pairs(10);
+    close_perf_file(backend, TTR_OK);
     assert_int_equal(count_events(&damage), 40);
     assert_int_equal(damage, 0);
 }
@@ -266,12 +265,12 @@ static void a_child_leaves_the_file_to_its_parent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_can_be_read),
-        cmocka_unit_test(what_a_killed_program_leaves_can_be_read),
-        cmocka_unit_test(tracepoints_without_room_among_the_records_are_told_in_the_end),
-        cmocka_unit_test(levels_and_keywords_choose),
-        cmocka_unit_test(a_full_disk_is_told),
-        cmocka_unit_test(a_child_leaves_the_file_to_its_parent),
+        cmocka_unit_test(written_file_is_readable),
+        cmocka_unit_test(file_of_killed_program_is_readable),
+        cmocka_unit_test(formats_above_record_size_are_written_at_end),
+        cmocka_unit_test(level_and_keyword_options_filter_tracepoints),
+        cmocka_unit_test(full_disk_fails_write_and_finish),
+        cmocka_unit_test(forked_child_does_not_write_the_file),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,10 +1,30 @@
-/* What the library keeps of a provider and of a backend, and the way of an event from the one to
- * the other.
+/* Internal state of providers and backends, and the protocol that lets writers run without locks.
  *
- * A tracepoint has a bit for each backend in its word `enabled`; the backend (or the kernel) sets
- * it while somebody listens.  Who writes counts itself in a shard of its own before looking at the
- * bits and after the last backend has its event, so that closing can wait until nobody is on the
- * way any more.  Thread rule: as in provider.h. */
+ * Each tracepoint has one bit per backend in `enabled`. The backend sets its bit while a consumer
+ * is attached; user_events has the kernel do it. A writer (send.c):
+ *
+ * |  1. shard->begun++     (SEQ_CST)
+ * |  2. load `enabled`     (SEQ_CST), then the index and backend of each set bit
+ * |  3. call write() of those backends
+ * |  4. shard->ended++     (RELEASE)
+ *
+ * Closing (provider.c, ttr_provider_close): clear the bits (SEQ_CST), wait until begun == ended in
+ * every shard, then drop the backends. A writer that counted itself before the check is waited for.
+ * One that counts itself later sees the cleared bits, because both sides order "own store, then
+ * load of the other's" with SEQ_CST (Dekker's algorithm). This is the quiescence wait of
+ * epoch-based reclamation, with counters per shard instead of epochs.
+ *
+ * Invariants: ended <= begun. No backend is used after ttr_provider_close returns. A provider's
+ * state lives as long as the provider, so a late writer never reads freed memory. Writers take no
+ * lock and allocate nothing, so signal handlers may write; opening and closing hold `lock`.
+ *
+ * Shards: a hash of the stack address selects one of 8 cache lines, so threads rarely share one.
+ * Collisions cost time only. After fork() the counts of writers that do not exist in the child
+ * would never match; `pid` detects that and the wait is skipped.
+ *
+ * Cost: two atomic additions on an uncontended line per event that has a consumer, one load and one
+ * branch otherwise. Left out: two threads that open or close the same provider at once. Thread
+ * rule: see provider.h. */
 #ifndef TRACETTA_PROVIDER_STATE_H
 #define TRACETTA_PROVIDER_STATE_H
 
@@ -16,49 +36,58 @@
 #include <tracetta/provider.h>
 
 #define PROVIDER_SHARDS 8u
-#define PROVIDER_NAME_MAX 256u /* of a tracepoint with its zero: EVENTHEADER_NAME_MAX */
+/* bytes of a tracepoint name with its final zero, as EVENTHEADER_NAME_MAX */
+#define PROVIDER_NAME_MAX 256u
 #define PROVIDER_BITS ((1u << TTR_BACKENDS_MAX) - 1)
 #define PROVIDER_NO_INDEX UINT32_MAX
-#define BLOCK_FRONT 4u /* bytes before an event that are the backend's */
+/* bytes before an event that are free for the backend; user_events stores its index there */
+#define BLOCK_FRONT 4u
 
-/* Counts of some of the threads, on a cache line of their own. */
+/* Counters of the threads that hash to this shard, on a cache line of their own. */
 struct provider_shard {
     _Alignas(64) uint64_t begun;
-    uint64_t ended; /* never more than begun */
+    uint64_t ended; /* events that have entered (begun) and left (ended) provider_send */
     uint64_t too_large, failed, above_page;
 };
 
 struct provider_state {
     struct provider_shard shards[PROVIDER_SHARDS];
     ttr_backend *backends[TTR_BACKENDS_MAX];
-    bool owns[TTR_BACKENDS_MAX]; /* made by ttr_provider_open */
-    pthread_mutex_t lock;        /* of `points` and `backends` */
-    ttr_tracepoint *points; /* made at run time, and those of TTR_WRITE_LATE that were passed */
-    pid_t pid;              /* that counts in the shards */
+    /* the backend was made by ttr_provider_open and is freed on close */
+    bool owns[TTR_BACKENDS_MAX];
+    pthread_mutex_t lock; /* protects `points`, `backends` and registration */
+    /* linked list: tracepoints from ttr_provider_point and from executed TTR_WRITE_LATE sites */
+    ttr_tracepoint *points;
+    pid_t pid; /* process of the writers that the shards count */
     int last_errno;
-    void *block; /* as the allocator gave it: the state is aligned within */
+    void *block; /* allocation that contains this state at a 64-byte boundary */
 };
 
 struct ttr_backend {
     ttr_backend_functions functions;
-    void *own;
-    void (*free_own)(void *own); /* NULL: the caller's */
-    int (*finish)(void *own); /* NULL: nothing to end; an errno or 0, the same when asked again */
-    uint32_t users;           /* providers that are open with it */
+    void *ctx;
+    void (*free_ctx)(void *ctx); /* frees `ctx`; NULL if the caller owns it */
+    /* completes the output and returns 0 or an errno, the same on each call; NULL if there is
+     * nothing to complete */
+    int (*finish)(void *ctx);
+    uint32_t users; /* number of providers that have this backend open */
 };
 
-/* Registers a tracepoint of TTR_WRITE_LATE with all backends of its provider, if that was ever
- * opened. */
-void provider_take_late(ttr_tracepoint *point);
+/* Registers the tracepoint of a TTR_WRITE_LATE site with all backends of its provider. Does nothing
+ * if the provider was never opened. */
+void provider_register_late(ttr_tracepoint *point);
 
-/* Gives an event of n bytes, BLOCK_FRONT bytes into a block, to whoever listens. */
+/* Writes an event of n bytes to every backend that has its bit set. `event` must have BLOCK_FRONT
+ * writable bytes before it. Returns TTR_E_IO if a backend failed; the others still got the event.
+ */
 ttr_status provider_send(ttr_tracepoint *point, uint8_t *event, size_t n);
 
-/* Counts an event that is too large, and gives TTR_E_LIMIT. */
-ttr_status provider_refuse(ttr_tracepoint *point);
+/* Counts an event that exceeds TTR_EVENT_MAX. Returns TTR_E_LIMIT. */
+ttr_status provider_count_too_large(ttr_tracepoint *point);
 
-/* A backend whose `own` is the library's. */
-ttr_backend *backend_new(const ttr_backend_functions *functions, void *own,
-                         void (*free_own)(void *own), ttr_error *error);
+/* Makes a backend that owns `ctx` and frees it by free_ctx. Returns NULL if memory is exhausted;
+ * `ctx` then stays with the caller. */
+ttr_backend *backend_new(const ttr_backend_functions *functions, void *ctx,
+                         void (*free_ctx)(void *ctx), ttr_error *error);
 
 #endif

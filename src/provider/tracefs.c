@@ -1,9 +1,11 @@
-/* tracefs and the ioctls of user_events (include/uapi/linux/user_events.h of Linux 6.4 and later,
- * spelt out here since no distribution's headers need have it):
+/* tracefs lookup and user_events ioctls. The structures of include/uapi/linux/user_events.h (Linux
+ * 6.4) are repeated here because the headers of many distributions are older.
  *
- *     DIAG_IOCSREG    [0..3] size 28 | [4] bit | [5] bytes of the word | [6..7] flags | [8..15]
- * address of the word | [16..23] address of the command | [24..27] number, filled in DIAG_IOCSUNREG
- * [0..3] size 16 | [4] bit | [5..7] 0 | [8..15] address of the word DIAG_IOCSDEL    a name */
+ * |  DIAG_IOCSREG    [0..3] size 28 | [4] bit | [5] bytes of the word | [6..7] flags
+ * |                  [8..15] address of the word | [16..23] address of the command
+ * |                  [24..27] write index, filled in by the kernel
+ * |  DIAG_IOCSUNREG  [0..3] size 16 | [4] bit | [5..7] 0 | [8..15] address of the word
+ * |  DIAG_IOCSDEL    name as a C string */
 #include "provider/tracefs.h"
 
 #include <errno.h>
@@ -37,19 +39,20 @@ _Static_assert(sizeof(struct user_unreg) == 16, "as the kernel has it");
 #define IOCTL_DELETE _IOW('*', 1, char *)
 #define IOCTL_UNREGISTER _IOW('*', 2, struct user_unreg *)
 
-/* A folder that has events in it; trace_marker is in every tracefs. */
+/* Recognizes tracefs by trace_marker, which every instance has. EACCES also proves that the
+ * directory exists. */
 static bool is_tracefs(const char *path)
 {
-    char file[TRACEFS_PATH + 16];
+    char file[TRACEFS_PATH_MAX + 16];
     struct stat about;
     (void)snprintf(file, sizeof file, "%s/trace_marker", path);
     return stat(file, &about) == 0 || errno == EACCES;
 }
 
-/* Takes the first tracefs of /proc/mounts, or the one that lies in a debugfs. */
-static bool find_mounted(char path[TRACEFS_PATH])
+/* Searches /proc/mounts for a tracefs, or a debugfs that contains one in /tracing. */
+static bool find_mounted_tracefs(char path[TRACEFS_PATH_MAX])
 {
-    char line[TRACEFS_PATH], at[2048], type[64], below[TRACEFS_PATH];
+    char line[TRACEFS_PATH_MAX], at[2048], type[64], candidate[TRACEFS_PATH_MAX];
     bool is_found = false;
     FILE *mounts = fopen("/proc/mounts", "re");
     while (mounts && !is_found && fgets(line, sizeof line, mounts)) {
@@ -58,23 +61,23 @@ static bool find_mounted(char path[TRACEFS_PATH])
         bool is_debugfs = strcmp(type, "debugfs") == 0;
         if (!is_debugfs && strcmp(type, "tracefs") != 0)
             continue;
-        (void)snprintf(below, sizeof below, "%s%s", at, is_debugfs ? "/tracing" : "");
-        is_found = is_tracefs(below);
+        (void)snprintf(candidate, sizeof candidate, "%s%s", at, is_debugfs ? "/tracing" : "");
+        is_found = is_tracefs(candidate);
         if (is_found)
-            memcpy(path, below, strlen(below) + 1);
+            memcpy(path, candidate, strlen(candidate) + 1);
     }
     if (mounts)
         (void)fclose(mounts);
     return is_found;
 }
 
-ttr_status tracefs_find(const char *given, char path[TRACEFS_PATH], ttr_error *error)
+ttr_status tracefs_find(const char *given, char path[TRACEFS_PATH_MAX], ttr_error *error)
 {
     const char *usual = given ? given : "/sys/kernel/tracing";
-    if (strlen(usual) >= TRACEFS_PATH)
+    if (strlen(usual) >= TRACEFS_PATH_MAX)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "the path of tracefs is too long");
     memcpy(path, usual, strlen(usual) + 1);
-    if (given || is_tracefs(usual) || find_mounted(path))
+    if (given || is_tracefs(usual) || find_mounted_tracefs(path))
         return TTR_OK;
     return fail(error, TTR_E_IO, NO_OFFSET,
                 "tracefs is not mounted; as root: mount -t tracefs tracefs /sys/kernel/tracing");
@@ -82,25 +85,24 @@ ttr_status tracefs_find(const char *given, char path[TRACEFS_PATH], ttr_error *e
 
 int tracefs_open(const char *tracefs, const char *name, ttr_error *error)
 {
-    char path[TRACEFS_PATH + 64];
+    char path[TRACEFS_PATH_MAX + 64];
     (void)snprintf(path, sizeof path, "%s/%s", tracefs, name);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     int sys = errno;
     if (fd >= 0)
         return fd;
     if (sys == ENOENT)
-        (void)fail(
-            error, TTR_E_UNSUPPORTED, NO_OFFSET,
-            "%.128s is not there: this kernel has no user_events (Linux 6.4 and later built with "
-            "CONFIG_USER_EVENTS do)",
-            path);
+        (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
+                   "%.128s does not exist: this kernel lacks user_events (Linux 6.4 or later with "
+                   "CONFIG_USER_EVENTS)",
+                   path);
     else if (sys == EACCES || sys == EPERM)
         (void)fail_sys(error, sys, NO_OFFSET,
-                       "%.128s may not be written; as root, let a group in: chgrp GROUP on it and "
-                       "chmod g+x on %.64s, or run as root",
+                       "no write access to %.128s; run as root, or as root admit a group: chgrp "
+                       "GROUP on it and chmod g+x on %.64s",
                        path, tracefs);
     else
-        (void)fail_sys(error, sys, NO_OFFSET, "%.128s cannot be opened", path);
+        (void)fail_sys(error, sys, NO_OFFSET, "cannot open %.128s", path);
     return -1;
 }
 

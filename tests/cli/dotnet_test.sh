@@ -54,8 +54,8 @@ says "also_in_json" '"B": "x y"' "$tracetta" ps --environment --json "$pid"
 says "an_environment_that_was_read_is_a_success" 'ready' "$tracetta" ps --environment "$pid"
 refuses "counters_of_no_name_are_refused" 2 '--counters is empty' "$tracetta" counters --counters= "$pid"
 echo no socket >"$TMPDIR/file"
-refuses "a_file_is_no_process_that_is_gone" 3 'it is no socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
-refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the name is another' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
+refuses "a_file_is_no_process_that_is_gone" 3 'it is not a socket' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/file,connect" -o "$work/never.nettrace"
+refuses "nor_is_a_name_of_nothing_known_to_be_one" 3 'or the path is wrong' "$tracetta" record dotnet --diagnostic-port="$TMPDIR/nothing,connect" -o "$work/never.nettrace"
 refuses "a_process_that_is_no_runtime_is_told" 3 'no visible diagnostic socket' "$tracetta" ps $$
 refuses "a_process_that_is_not_there_is_told" 3 'no such process' "$tracetta" ps 4194999
 run "$tracetta" record dotnet 4194999
@@ -63,7 +63,7 @@ run "$tracetta" record dotnet 4194999
 verdict "nothing_is_said_to_be_recorded_that_is_not" $? "$(cat "$work/.err")"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'nobody serves it' "$tracetta" record dotnet \
+refuses "a_socket_left_behind_has_nobody_who_serves_it" 3 'its process has ended' "$tracetta" record dotnet \
     --diagnostic-port="$(echo "$TMPDIR"/dotnet-diagnostic-"$pid"-*),connect" -o "$work/never.nettrace"
 serve fault=silent
 run "$tracetta" ps --environment "$pid"
@@ -149,8 +149,8 @@ if mount -t tmpfs -o size=64k tmpfs "$small" 2>/dev/null; then
 else
     skip "a_disk_that_fills_leaves_a_file_that_is_complete_up_to_its_last_block" "no file system of a given size can be mounted"
 fi
-refuses "a_profile_that_is_none_is_told" 2 'there are dotnet-common, ' "$tracetta" record dotnet --profile=nothing "$pid"
-refuses "a_level_that_is_none_is_told" 2 'is none of 0 to 5' "$tracetta" record dotnet --providers=A:1:loud "$pid"
+refuses "a_profile_that_is_none_is_told" 2 'expected dotnet-common, ' "$tracetta" record dotnet --profile=nothing "$pid"
+refuses "a_level_that_is_none_is_told" 2 'is unknown: expected 0 to 5' "$tracetta" record dotnet --providers=A:1:loud "$pid"
 refuses "a_level_of_nothing_is_refused" 2 'level of --clrevents, which is not given' "$tracetta" record dotnet --clreventlevel=4 "$pid"
 for option in profile diagnostic-port output providers clrevents duration; do
     refuses "an_empty_${option}_is_refused" 2 "$option|no name|keyword \"\"" "$tracetta" record dotnet "--$option=" $([ $option = diagnostic-port ] || echo "$pid")
@@ -174,7 +174,7 @@ record "$pid"
 verdict "a_program_that_is_killed_at_once_leaves_nothing" $? "exit status $run_status"
 unserve
 serve error=80004005
-refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions at once.*0x80004005' "$tracetta" record dotnet -o "$work/refused.nettrace" "$pid"
+refuses "a_refusal_is_told_with_its_reason" 3 '64 sessions can run at once.*0x80004005' "$tracetta" record dotnet -o "$work/refused.nettrace" "$pid"
 unserve
 serve collect=2
 record --duration=0.2s --rundown=false --no-stacks "$pid"

@@ -46,7 +46,7 @@ refuses what_is_not_there_is_told 1 'no tracepoint has such a name' "$tracetta" 
 refuses registering_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events register --tracefs="$fs" Shop_L4K1
 refuses deleting_needs_user_events 4 'CONFIG_USER_EVENTS' "$tracetta" events delete --tracefs="$fs" Shop_L4K1
 for name in Shop Shop_4K1 Shop_L4 Shop_L4KX Shop_L4K1g; do
-    refuses "${name}_is_no_name" 2 'is no name of an EventHeader tracepoint' "$tracetta" events register --tracefs="$fs" "$name"
+    refuses "${name}_is_no_name" 2 'is not the name of an EventHeader tracepoint' "$tracetta" events register --tracefs="$fs" "$name"
 done
 : >"$fs/user_events_data"
 refuses a_file_that_is_none_of_the_kernel_is_told 4 'ioctl' "$tracetta" events register --tracefs="$fs" Shop_L4K1
@@ -57,4 +57,4 @@ rm "$fs/user_events_status"
 says a_kernel_without_user_events_is_told_in_json '"user_events": false' "$tracetta" events list --json --tracefs="$fs" sched
 refuses an_empty_folder_is_refused 2 'tracefs cannot be empty' "$tracetta" events list --tracefs=
 refuses a_slip_in_an_option_is_told 2 'did you mean --tracefs' "$tracetta" events list --tracef=x
-refuses no_tracefs_is_told 3 'cannot be read' "$tracetta" events list --tracefs="$work/nowhere"
+refuses no_tracefs_is_told 3 'cannot read ' "$tracetta" events list --tracefs="$work/nowhere"

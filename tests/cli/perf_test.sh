@@ -72,7 +72,7 @@ refuses "a_folder_that_is_missing_is_told" 4 "No such file or directory" "$trace
 refuses "options_of_perf_are_no_options_of_dotnet" 2 "unknown option -g: this command has no --stacks" "$tracetta" record dotnet -g 1
 run "$tracetta" record perf -o "$work/no.data" -e cpu-clok -a
 if grep -q "without tracefs" "$work/.err"; then wanted=3; else wanted=2; fi # what cannot be looked up is no misuse
-[ $run_status = $wanted ] && grep -q 'no event "cpu-clok".*; near to it: cpu-clock' "$work/.err"
+[ $run_status = $wanted ] && grep -q 'event "cpu-clok".*; similar: cpu-clock' "$work/.err"
 verdict "a_counter_with_a_mistake_is_told_with_the_right_one" $? "exit status $run_status, wanted $wanted"
 [ ! -e "$work/no.data" ]
 verdict "a_recording_that_never_began_leaves_no_file" $? "there is $work/no.data"
@@ -145,7 +145,7 @@ user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ] && "${user[@]}" test -x "$tracetta"; then
     chmod 755 "$work" && mkdir -m 777 "$work/users"
     for what in "-a" "-p 1"; do
-        refuses "who_may_not_is_told_which_number_would_let_him_$what" 3 "perf_event_paranoid is [0-9]*, which leaves that to root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
+        refuses "who_may_not_is_told_which_number_would_let_him_$what" 3 "perf_event_paranoid is [0-9]*, which reserves this for root and CAP_PERFMON.*sysctl kernel.perf_event_paranoid=[01]" \
             "${user[@]}" "$tracetta" record perf -o "$work/users/x.data" $what
     done
 else

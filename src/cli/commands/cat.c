@@ -4,6 +4,7 @@
 #include "cli/commands/convert.h"
 #include "cli/input/input_list.h"
 #include "cli/input/copy_loop.h"
+#include "cli/input/output_check.h"
 #include "cli/commands/report.h"
 #include "cli/ui/style.h"
 
@@ -13,7 +14,7 @@ int run_cat(struct call *call)
     struct style style;
     const char *path = call->set.output ? call->set.output : "-";
     bool is_screen = strcmp(path, "-") == 0;
-    int outcome = convert_check_output(call, call->set.output, "text");
+    int outcome = output_check(call, call->set.output, "text");
     if (outcome == OUTCOME_FINE)
         outcome = style_begin(&style, call);
     if (outcome != OUTCOME_FINE)

@@ -4,6 +4,7 @@
 
 #include "cli/commands/command.h"
 #include "cli/input/trace_iter.h"
+#include "cli/ui/json.h"
 
 /* The number of classes of a trace, and of those that have events. */
 struct class_numbers {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/input/debug_info.h"
+#include "cli/input/output_check.h"
 #include "cli/ui/interrupt.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/copy_report.h"
@@ -85,157 +86,6 @@ int convert_order(struct inputs *inputs, const struct call *call, const char *fo
         return OUTCOME_FINE;
     inputs->reader = ttr_sort(inputs->reader, &error);
     return inputs->reader ? OUTCOME_FINE : inputs_failed(call, inputs_name(call), &error);
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
-/* Whether a file is directly in a folder, compared by inode. Also returns true if the folder cannot
- * be listed, with errno set; errno is 0 otherwise. */
-static bool is_in_folder(const char *folder, const struct stat *file)
-{
-    struct stat about;
-    bool is_it = false;
-    const struct dirent *entry;
-    DIR *directory = opendir(folder);
-    errno = 0;
-    if (!directory)
-        return false;
-    /* No other thread uses this stream, which is all that POSIX requires. */
-    /* cppcheck-suppress readdirCalled */
-    while (errno = 0, !is_it && (entry = readdir(directory)))
-        is_it =
-            fstatat(dirfd(directory), entry->d_name, &about, 0) == 0 && is_same_file(&about, file);
-    const int sys = is_it ? 0 : errno;
-    (void)closedir(directory);
-    errno = sys;
-    return is_it || sys;
-}
-
-/* Whether a path is a folder or is below it. Both paths are real paths. */
-static bool is_below(const char *folder, const char *path)
-{
-    size_t n = strlen(folder);
-    return strncmp(folder, path, n) == 0 && (path[n] == '\0' || path[n] == '/' || n == 1);
-}
-
-/* Whether an output folder contains an input, or an input contains it. The folder is replaced as a
- * unit, so neither may be. */
-static bool holds_input(const char *output, const char *input)
-{
-    char outer[PATH_MAX], inner[PATH_MAX];
-    return realpath(output, outer) && realpath(input, inner) &&
-           (is_below(outer, inner) || is_below(inner, outer));
-}
-
-/* Whether an existing output is an input, or is in one. errno is set as by is_in_folder. */
-static bool is_read_from(const char *input, const char *output, const struct stat *about_output)
-{
-    struct stat about;
-    int result = strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &about) : stat(input, &about);
-    if (result != 0)
-        return false;
-    const bool is_it = S_ISDIR(about_output->st_mode)
-                           ? strcmp(input, "-") != 0 && holds_input(output, input)
-                           : is_same_file(&about, about_output) ||
-                                 (S_ISDIR(about.st_mode) && holds_input(output, input));
-    errno = 0;
-    if (is_it || S_ISDIR(about_output->st_mode))
-        return is_it;
-    return S_ISDIR(about.st_mode) && is_in_folder(input, about_output);
-}
-
-/* Finds the real path of the nearest existing folder above a path. */
-static bool find_folder_of(const char *path, char real[PATH_MAX])
-{
-    char above[PATH_MAX];
-    size_t n = strlen(path);
-    if (n + sizeof "./" > sizeof above)
-        return false;
-    (void)snprintf(above, sizeof above, "%s%s", path[0] == '/' ? "" : "./", path);
-    do {
-        n = strlen(above);
-        while (n > 1 && above[n - 1] == '/')
-            n--;
-        while (n > 1 && above[n - 1] != '/')
-            n--;
-        above[n] = '\0';
-    } while (!realpath(above, real) && n > 2);
-    return realpath(above, real) != NULL;
-}
-
-/* Whether a file of this name may stand for the trace in its folder ("metadata"). */
-static bool is_anchor(const char *name)
-{
-    ttr_format_info info;
-    for (size_t i = 0; ttr_format_get(i, &info); i++)
-        if (info.anchor && strcmp(info.anchor, name) == 0)
-            return true;
-    return false;
-}
-
-/* Finds the folder that an input is, or the folder of the trace if the input is its anchor file. */
-static bool stat_input_folder(const char *input, struct stat *folder)
-{
-    char beside[PATH_MAX];
-    const char *slash = strrchr(input, '/'), *name = slash ? slash + 1 : input;
-    if (strcmp(input, "-") == 0 || stat(input, folder) != 0)
-        return false;
-    if (S_ISDIR(folder->st_mode))
-        return true;
-    return is_anchor(name) &&
-           snprintf(beside, sizeof beside, "%.*s.", (int)(name - input), input) <
-               (int)sizeof beside &&
-           stat(beside, folder) == 0;
-}
-
-/* Whether a path, which need not be there yet, is inside an input's folder: below the same folder
- * by whatever name. */
-static bool is_inside(const char *input, const char *path)
-{
-    char real[PATH_MAX];
-    struct stat folder, about;
-    if (!stat_input_folder(input, &folder) || !find_folder_of(path, real))
-        return false;
-    for (;;) {
-        if (stat(real, &about) == 0 && is_same_file(&folder, &about))
-            return true;
-        char *slash = strrchr(real, '/');
-        if (!slash || !real[1])
-            return false;
-        slash[slash == real] = '\0';
-    }
-}
-
-int convert_check_output(const struct call *call, const char *path, const char *format)
-{
-    struct stat output;
-    const char *verb = call->command->name;
-    const bool may_be_folder = !format || convert_is_folder(format);
-    if (!path || strcmp(path, "-") == 0)
-        return OUTCOME_FINE;
-    const bool is_there = stat(path, &output) == 0,
-               is_kept = is_there &&
-                         (S_ISREG(output.st_mode) || (may_be_folder && S_ISDIR(output.st_mode)));
-    for (size_t i = 0; i < call->paths_n; i++) {
-        const bool is_read = is_kept && is_read_from(call->path[i], path, &output);
-        if (is_read && errno) {
-            talk_failure(call->path[i], "cannot be listed, so the output \"%s\" may be in it: %s",
-                         path, strerror(errno));
-            return OUTCOME_INPUT;
-        }
-        if (is_read)
-            return talk_misuse(verb, "the output \"%s\" is an input: inputs are never touched",
-                               path);
-        if ((is_kept || !is_there) && is_inside(call->path[i], path))
-            return talk_misuse(verb,
-                               "the output \"%s\" would be inside of the input \"%s\", and inputs "
-                               "are never touched: write to a place outside of it",
-                               path, call->path[i]);
-    }
-    return OUTCOME_FINE;
 }
 
 void convert_explain(const struct call *call, const char *format)
@@ -381,7 +231,7 @@ int run_convert(struct call *call)
     call->set.to = format; /* also if the suffix named it */
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, call->set.output, format);
+        outcome = output_check(call, call->set.output, format);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, reading_flags(call, format));
     if (outcome != OUTCOME_FINE)

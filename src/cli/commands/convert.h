@@ -22,11 +22,6 @@ bool convert_writes(const char *format);
 /* Whether traces of a format are folders. */
 bool convert_is_folder(const char *format);
 
-/* Refuses an output that would replace an input, or that is inside one. The path may be NULL (no
- * output), and the format may be NULL (not known yet). Returns OUTCOME_FINE, or OUTCOME_MISUSE
- * after reporting it. */
-int convert_check_output(const struct call *call, const char *path, const char *format);
-
 /* With --explain: prints what the format cannot hold. */
 void convert_explain(const struct call *call, const char *format);
 

@@ -3,6 +3,7 @@
 
 #include "cli/commands/convert.h"
 #include "cli/input/input_list.h"
+#include "cli/input/output_check.h"
 #include "cli/commands/profiles.h"
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
@@ -72,7 +73,7 @@ int run_flame(struct call *call)
         return talk_misuse(call->command->name, "--threads and --merge exclude each other");
     if (!find_format(name, &format))
         return talk_misuse(call->command->name, "no profile can be written as \"%s\"", name);
-    int outcome = convert_check_output(call, call->set.output, name);
+    int outcome = output_check(call, call->set.output, name);
     if (outcome == OUTCOME_FINE)
         outcome = profiles_open(&profiling, call, flags_of(call, &format));
     if (outcome != OUTCOME_FINE)

@@ -146,22 +146,6 @@ static void print_head(const struct subject *subject)
     (void)putchar('\n');
 }
 
-bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
-                       ttr_text *session)
-{
-    static const char name[] = "live.session";
-    ttr_source about;
-    ttr_attribute attribute;
-    for (; ttr_source_get(subject->inputs.t, *source, &about); ++*source, *i = 0)
-        while (ttr_source_attribute(subject->inputs.t, *source, (*i)++, &attribute))
-            if (attribute.name.n == sizeof name - 1 &&
-                memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
-                *session = attribute.value.text;
-                return true;
-            }
-    return false;
-}
-
 static void print_sessions(const struct subject *subject)
 {
     ttr_text session;
@@ -268,16 +252,6 @@ static void print_value(const ttr_value *value)
     } else {
         (void)printf("%" PRIu64, value->v.u);
     }
-}
-
-/* Whether an attribute is added by the reader ("trace.name"), not part of the environment. */
-bool info_is_own(ttr_text name)
-{
-    static const char *const own[] = {"trace.", "stream.", "clock.", "live."};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (name.n > strlen(own[i]) && memcmp(name.p, own[i], strlen(own[i])) == 0)
-            return true;
-    return false;
 }
 
 static void print_environment(const struct subject *subject, const struct trace *trace, int indent)

@@ -3,6 +3,7 @@
 #define TRACETTA_CLI_COMMANDS_INFO_H
 
 #include "cli/input/input_list.h"
+#include "cli/commands/report.h"
 #include "cli/input/trace_iter.h"
 
 struct subject {

@@ -10,6 +10,7 @@
 #include "cli/ui/messages.h"
 #include "cli/input/format_query.h"
 #include "cli/input/trace_iter.h"
+#include "cli/input/output_check.h"
 
 #define SOURCES_MAX 65536u
 
@@ -156,7 +157,7 @@ int run_merge(struct call *call)
                            "no output: use -o OUTPUT (\"-\" is standard output), or --dry-run");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, call->set.output, call->set.to);
+        outcome = output_check(call, call->set.output, call->set.to);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_open(&inputs, call, 0);
     if (outcome != OUTCOME_FINE)

@@ -16,6 +16,7 @@
 #include "cli/ui/progress.h"
 #include "cli/commands/report.h"
 #include "cli/input/pipe_input.h"
+#include "cli/input/output_check.h"
 #include "cli/ui/messages.h"
 
 #define SIDECAR ".damage.json"
@@ -287,13 +288,13 @@ static bool begin_trace(struct recovery *recovery, const ttr_recover_step *step)
     const bool is_several = step->input != call->path[0]; /* traces of a directory */
     int outcome = OUTCOME_FINE;
     if (is_several) /* links in an output may lead back to any of the inputs */
-        outcome = convert_check_output(call, step->output, NULL);
+        outcome = output_check(call, step->output, NULL);
     if (outcome == OUTCOME_FINE && is_several)
-        outcome = convert_check_output(&recovery->own, step->output, NULL);
+        outcome = output_check(&recovery->own, step->output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = plan_sidecar(&recovery->own, &recovery->sidecar);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(&recovery->own, recovery->sidecar.path, NULL);
+        outcome = output_check(&recovery->own, recovery->sidecar.path, NULL);
     recovery->outcome = outcome;
     return outcome == OUTCOME_FINE;
 }
@@ -459,7 +460,7 @@ int run_recover(struct call *call)
         return talk_misuse("recover", "no output: use -o OUTPUT");
     int outcome = copy_report_check(call);
     if (outcome == OUTCOME_FINE)
-        outcome = convert_check_output(call, call->set.output, NULL);
+        outcome = output_check(call, call->set.output, NULL);
     if (outcome == OUTCOME_FINE)
         outcome = inputs_read_options(call, &reading);
     const char **options = NULL;

@@ -4,22 +4,12 @@
 
 #include <tracetta/tracetta.h>
 
+#include "cli/input/findings.h"
 #include "cli/ui/json.h"
 
 struct call;
 struct inputs;
 struct trace;
-
-/* Sums over reports. */
-struct findings {
-    uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
-    size_t inputs, files, notes;
-    uint64_t odd;     /* records that break a rule */
-    bool is_anchored; /* every input has a clock with a date */
-};
-
-void findings_begin(struct findings *sum);
-void findings_add(struct findings *sum, const ttr_report *report);
 
 /* Returns the sums over all inputs of a reader. */
 struct findings report_sum(ttr_reader *reader);

@@ -6,7 +6,7 @@
 
 #include <tracetta/tracetta.h>
 
-#include "cli/commands/report.h"
+#include "cli/input/findings.h"
 
 /* A trace: a range of the reports of a reader. */
 struct trace {

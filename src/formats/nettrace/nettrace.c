@@ -1,6 +1,7 @@
-/* nettrace as a format: its name, its tables, and its bid.
+/* The nettrace entry of the table of formats: name, options, detection.
  *
- * The bid: the text "Nettrace" or, before V4, the head of FastSerialization. */
+ * Detection: the magic "Nettrace" or, before V4, the head of FastSerialization with the name of the
+ * first object. */
 #include "formats/nettrace/nettrace_writer.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -12,7 +13,7 @@ static bool is_serialization(const uint8_t *p, size_t n)
            memcmp(p + 4, NETTRACE_SERIALIZATION, NETTRACE_SERIALIZATION_BYTES) == 0;
 }
 
-/* Other programs store other things by the same library: the first object tells. */
+/* FastSerialization is used for other files too, so the name of the first object decides. */
 static bool is_netperf(const uint8_t *p, size_t n)
 {
     static const char *const names[] = {"Trace", "Microsoft.DotNet.Runtime.EventPipeFile"};
@@ -25,7 +26,7 @@ static bool is_netperf(const uint8_t *p, size_t n)
     return false;
 }
 
-static unsigned nettrace_bid(const struct peek *peek)
+static unsigned nettrace_detect(const struct peek *peek)
 {
     const uint8_t *p = peek->bytes;
     if (peek->n >= NETTRACE_MAGIC_BYTES && memcmp(p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
@@ -35,35 +36,33 @@ static unsigned nettrace_bid(const struct peek *peek)
     return is_netperf(p + HEAD_BYTES, peek->n - HEAD_BYTES) ? 255 : 0;
 }
 
-static const char *nettrace_refuse(const struct peek *peek)
+static const char *nettrace_explain_refusal(const struct peek *peek)
 {
     if (is_serialization(peek->bytes, peek->n))
-        return "stored by FastSerialization, but not an EventPipe trace (an .etlx or a .gcdump, "
-               "maybe): read the .nettrace it was made from";
+        return "a FastSerialization file, but not an EventPipe trace (perhaps an .etlx or "
+               ".gcdump): use the .nettrace that it was made from";
     return NULL;
 }
 
 static const ttr_option_info options[] = {
     {"order", "time|block",
-     "give events in order of time (default), or those of each block as soon as it is there: for "
-     "live traces",
-     false},
-    {"version", "4|5|6", "version to write, instead of that of a nettrace trace, or 6", true},
+     "emit events in order of time (default), or each block at once, for live traces", false},
+    {"version", "4|5|6", "write this version; default: that of a nettrace source, else 6", true},
 };
 
 static const struct format_reader reader = {
     .order = TTR_ORDER_TIME,
-    .bid = nettrace_bid,
-    .refuse = nettrace_refuse,
+    .bid = nettrace_detect,
+    .refuse = nettrace_explain_refusal,
     .state_size = sizeof(struct nettrace_reader),
-    .open = nettrace_open,
-    .next = nettrace_next,
-    .close = nettrace_close,
-    .range = nettrace_range,
+    .open = nettrace_reader_open,
+    .next = nettrace_reader_next,
+    .close = nettrace_reader_close,
+    .range = nettrace_set_range,
 };
 
 static const struct format_description description = {
-    .describe = nettrace_describe,
+    .describe = nettrace_describe_type,
 };
 
 static const struct format_writer writer = {
@@ -71,10 +70,10 @@ static const struct format_writer writer = {
     .losses_n = NETTRACE_LOSSES,
     .wants_order = true,
     .state_size = sizeof(struct nettrace_writer),
-    .create = nettrace_create,
-    .write = nettrace_write,
-    .finish = nettrace_finish,
-    .drop = nettrace_drop,
+    .create = nettrace_writer_create,
+    .write = nettrace_writer_write,
+    .finish = nettrace_writer_finish,
+    .drop = nettrace_writer_free,
 };
 
 const struct format format_nettrace = {

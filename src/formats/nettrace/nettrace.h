@@ -1,34 +1,48 @@
-/* The parts of the nettrace reader: what they share, and what each of them offers.
+/* The nettrace reader: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_read.c      opening, the Trace object, what comes next, V1 and V2
- *   nettrace_objects.c   V3 to V5: the frame of objects, and the next one behind damage
- *   nettrace_search.c    V1, V2 and V6: the next event or block behind damage
- *   nettrace_trace.c     the object Trace: clock, pointers, process
- *   nettrace_header.c    one step from event to event
- *   nettrace_scan.c      a block becomes runs of events in order; losses, metadata on the way
- *   nettrace_order.c     runs are merged by time into batches
- *   nettrace_threads.c   capture threads with their counters, threads, gaps
- *   nettrace_stacks.c    stacks by their numbers
- *   nettrace_metadata.c  what metadata say of a type of events, V1 to V5
+ * Reading goes through four steps. Each call of nettrace_reader_next() repeats them until the batch
+ * has events.
+ *
+ *   input bytes
+ *      | nettrace_read.c: choose what to read next
+ *      v
+ *   object (V3 to V5) or block (V6): nettrace_objects.c, nettrace_blocks.c
+ *      | metadata, stacks, threads, labels: stored in tables
+ *      | events: nettrace_scan.c checks each header once and cuts the block into runs
+ *      v
+ *   runs: events of one capture thread with ascending times
+ *      | nettrace_order.c: k-way merge by (ticks, position), with a binary heap
+ *      v
+ *   batch of ttr_event
+ *
+ *   nettrace_read.c      opening; the loop above; events of V1 and V2
+ *   nettrace_objects.c   V3 to V5: object frames, and resynchronisation after damage
+ *   nettrace_search.c    V1, V2, V6: resynchronisation after damage
+ *   nettrace_trace.c     the Trace object: clock, pointer size, process
+ *   nettrace_header.c    decoding of event headers
+ *   nettrace_scan.c      a block becomes runs; sequence counters; metadata events of V3 to V5
+ *   nettrace_order.c     runs become batches in order of time
+ *   nettrace_threads.c   capture threads with their sequence counters; lost events
+ *   nettrace_stacks.c    stacks by number
+ *   nettrace_metadata.c  metadata of V1 to V5
  *   nettrace_blocks.c    V6: blocks, threads
  *   nettrace_metadata6.c V6: metadata
- *   nettrace_labels.c    V6: lists of labels
- *   nettrace_types.c     types of events: schemas, what is told of them
- *   nettrace_readings.c  types of fields compiled, when they are needed
- *   nettrace_fields.c    fields, decoded when asked for
- *   nettrace_spans.c     begin and end of collections and of compilation
- *   nettrace_symbols.c   code and modules that the runtime tells of, where wanted
- *   nettrace_universal.c the same of whole machines, and their processes
- *   nettrace_pieces.c    the bytes as they stand in the file, where a copy is wanted
+ *   nettrace_labels.c    V6: label lists
+ *   nettrace_types.c     event types: metadata plus schema
+ *   nettrace_readings.c  layouts of payloads, compiled at first use
+ *   nettrace_fields.c    field iterator
+ *   nettrace_spans.c     spans of the runtime: collections, compilation, thread pool
+ *   nettrace_symbols.c   functions and modules that runtime events declare
+ *   nettrace_universal.c the same for traces of a complete machine, and process names
+ *   nettrace_pieces.c    the window of the input; raw pieces for copies
  *
- * Scanning a block checks its headers and finds where times go back; what lies between is a run, of
- * which the place and the header state at its begin are kept.  Runs of one capture thread that
- * follow each other in time are a chain.  When nothing older can come (a sorted event, a sequence
- * point, the end) the chains are merged.  What was found of headers is kept of some thousand events
- * (struct nettrace_seen); headers of more than wait are decoded again right where they are given.
- * So memory grows with the threads and the blocks of a region, not with its events; the bytes stay
- * in the window until their last event is given. Everything that events refer to (metadata, stacks,
- * threads, labels) changes only while the batch is empty and what may refer to the old is given. */
+ * Memory grows with the number of threads and with the bytes between two sequence points, not with
+ * the events: a run keeps its position and its next header. The decoded headers of up to
+ * NETTRACE_CACHED_MAX waiting events are cached; later ones are decoded a second time when they are
+ * emitted. The input window keeps the bytes of all events that wait.
+ *
+ * Invariant: tables that events refer to (metadata, stacks, threads, labels) are cleared only while
+ * the batch is empty and no event waits. */
 #ifndef TRACETTA_NETTRACE_H
 #define TRACETTA_NETTRACE_H
 
@@ -41,20 +55,22 @@
 #include "layout/layout.h"
 
 #define NETTRACE_NONE UINT32_MAX
-#define NETTRACE_LIES                                                                            \
-    4u /* readings of a type whose metadata may lie: bit 0 = booleans of one byte, bit 1 = bytes \
-          of four */
-#define NETTRACE_DENSE 65536u    /* metadata numbers below are looked up in a plain array */
-#define NETTRACE_RUNS_MAX 65536u /* runs that wait; more are given out of order */
-#define NETTRACE_SEEN_MAX \
-    16384u /* events that wait whose headers need not be decoded again; a power of two */
-#define NETTRACE_REGION_MAX ((uint64_t)256 << 20) /* bytes that wait; the same */
-#define NETTRACE_GAPS_MAX 65536u                  /* gaps that wait; more are counted in the last */
+/* Interpretations of a payload if its metadata may be wrong: bit 0: booleans have one byte,
+ * bit 1: bytes have four. */
+#define NETTRACE_LAYOUTS_MAX 4u
+#define NETTRACE_DENSE_MAX 65536u  /* metadata numbers below this are looked up in a plain array */
+#define NETTRACE_RUNS_MAX 65536u   /* waiting runs; beyond that events are emitted out of order */
+#define NETTRACE_CACHED_MAX 16384u /* cached decoded headers of waiting events; a power of two */
+/* bytes from the oldest waiting event to the current block; beyond that events are emitted out of
+ * order */
+#define NETTRACE_REGION_MAX ((uint64_t)256 << 20)
+/* waiting gaps; beyond that their counts are added to the last one */
+#define NETTRACE_GAPS_MAX 65536u
 #define NETTRACE_THREAD_CACHE 256u
 
 struct nettrace_reader;
 
-/* What events of a type say of code, or of processes. */
+/* Declaration of code or processes that an event type carries. */
 enum symbols_kind {
     SYMBOLS_NONE,
     SYMBOLS_METHOD,
@@ -66,107 +82,121 @@ enum symbols_kind {
     SYMBOLS_SYMBOL
 };
 
-/* How payloads of a type are read; filled while fields are walked over. */
-struct nettrace_readings {
-    const struct type *root;                    /* NULL: no fields are known */
-    const struct layout *layout[NETTRACE_LIES]; /* of those `tried`; NULL = cannot be compiled */
-    uint64_t offset;                            /* of the metadata */
-    uint64_t shown;           /* where it is plain: bits of the fields that are shown otherwise */
-    uint8_t tried, could_lie; /* could_lie: bits as in the numbers of readings */
-    bool is_plain; /* there is no more to an event without labels than reading 0, where that fits;
-                      likewise */
+/* Payload layouts of an event type. Each is compiled when an event is first decoded by it. */
+struct nettrace_layouts {
+    /* type of the payload; NULL if the fields are unknown */
+    const struct type *root;
+    /* valid if its bit in `tried` is set; NULL if it cannot be compiled */
+    const struct layout *layout[NETTRACE_LAYOUTS_MAX];
+    uint64_t offset; /* file offset of the metadata, for notes */
+    /* bit i: root member i is converted before it is returned; valid if `is_plain` */
+    uint64_t converted;
+    /* tried: bit per compiled layout; could_lie: bits of interpretations that are possible */
+    uint8_t tried, could_lie;
+    /* all events without labels consist of the root members alone, if layout 0 fits; valid after
+     * the first compilation */
+    bool is_plain;
 };
 
-/* A type of events, as metadata describe it. */
+/* An event type: the metadata with one number, and the schema made of them. */
 struct nettrace_type {
     struct nettrace_reader *reader;
-    struct nettrace_readings *readings;
-    uint64_t given;                 /* events of it so far */
-    uint32_t index, provider_index; /* among all types, and of its provider among all */
-    bool has_places;                /* what stands behind its fields is theirs */
+    struct nettrace_layouts *layouts;
+    uint64_t events_emitted;        /* events of this type emitted so far */
+    uint32_t index, provider_index; /* position among all types; number of its provider */
+    /* V6: some fields refer to bytes after the last field, so these are not undecoded bytes */
+    bool has_locations;
     ttr_id schema, name, provider;
-    ttr_id task; /* of start and stop events, see model/activity.h */
+    /* name without Start or Stop, which pairs begin and end events (model/activity.h) */
+    ttr_id task;
     uint64_t keyword;
     uint32_t id, version;
     uint8_t level, opcode, kind;
-    uint8_t span;    /* how its begins and ends are told apart; see nettrace_spans.c */
-    uint8_t symbols; /* what its events say of code; see nettrace_symbols.c */
-    uint32_t number; /* of the metadata */
+    /* rule that pairs its begin and end events; enum span_kind in nettrace_spans.c */
+    uint8_t span;
+    uint8_t symbols_kind; /* enum symbols_kind: code or processes that its events declare */
+    uint32_t number;      /* number of the metadata in the file */
     ttr_text message, description;
-    const uint8_t *said; /* the metadata as stored; of V6 what follows their number */
-    uint32_t said_n;
-    ttr_event like; /* what all its events have alike */
+    /* metadata bytes as stored, in V6 without their number; owned by reader->arena */
+    const uint8_t *stored;
+    uint32_t stored_n;
+    ttr_event template; /* event with all members that are equal in each event of this type */
 };
 
-/* Types by the number of their metadata, and all there ever were by what they say. */
+/* Tables of event types. Types are never freed before the reader is closed. */
 struct nettrace_types {
-    struct nettrace_type **dense; /* below NETTRACE_DENSE */
+    struct nettrace_type *
+        *dense; /* type by metadata number; numbers below NETTRACE_DENSE_MAX only */
     size_t dense_n;
     struct nettrace_type **all;
     size_t all_n, all_capacity;
-    struct pairmap sparse;        /* the others: number to index in `all` */
-    struct pairmap known;         /* hash of what is said, to index in `all` */
-    struct pairmap providers;     /* (provider, 0) to its index */
-    struct nettrace_type **shown; /* the first of all, by provider */
-    size_t shown_n, shown_capacity;
-    uint32_t awaited; /* number of the last type that was not known when an event of it was met; 0 =
-                         none */
+    struct pairmap sparse;         /* number to index in `all`, for other numbers */
+    struct pairmap known;          /* (hash of stored bytes, number) to index in `all` */
+    struct pairmap providers;      /* (provider, 0) to provider number */
+    struct nettrace_type **sorted; /* `all` sorted by provider, for descriptions */
+    size_t sorted_n, sorted_capacity;
+    /* metadata number of the last event with metadata that were not yet read; 0 if none */
+    uint32_t awaited;
 };
 
-/* Who captures events; a thread of the process. */
-struct nettrace_capture {
+/* A thread that captured events. Its sequence counter shows whether events are missing. */
+struct nettrace_capture_thread {
     uint64_t id;
-    uint64_t ticks;      /* of the last event seen, not given */
-    uint32_t sequence;   /* of that */
-    uint32_t tail;       /* the run that ends last, NETTRACE_NONE = given already */
-    uint32_t tail_stamp; /* of that run, so that a reused one is told apart */
+    uint64_t ticks;    /* ticks of the last event scanned, which may still wait */
+    uint32_t sequence; /* sequence number of that event */
+    /* index of the waiting run with the latest end; NETTRACE_NONE if none waits */
+    uint32_t tail;
+    uint32_t tail_stamp; /* stamp of that run; another stamp means that the slot was reused */
     ttr_id track;
-    bool is_known; /* `sequence` is */
+    bool is_known; /* `sequence` is valid */
 };
 
 struct nettrace_threads {
-    struct pairmap by_index; /* V6: (index, 0) to thread */
-    struct nettrace_capture *capture;
+    struct pairmap by_index; /* V6: (thread index, 0) to thread id */
+    struct nettrace_capture_thread *capture;
     size_t capture_n, capture_capacity;
-    struct pairmap by_id; /* (id, 0) to index; V6: of the thread */
+    /* (thread id of the OS, 0) to index in `capture`; V6: (id of the model, 0) */
+    struct pairmap by_id;
     struct {
         uint64_t tid;
         ttr_id thread;
     } cache[NETTRACE_THREAD_CACHE];
 };
 
-/* Events that are missing. */
+/* Missing events of a capture thread. Times are ticks. */
 struct nettrace_gap {
     uint64_t from, to, count, offset;
     ttr_id track;
 };
 
-/* What the header of an event says beside that of the one before it; nothing of the thread.  Places
- * count from the begin of the event, 0 = none. */
-struct nettrace_seen {
+/* Cached header of a waiting event: members that differ from the event before it. Positions are
+ * bytes from the start of the event, 0 if absent. A header that names a thread is decoded again
+ * instead. */
+struct nettrace_cached_header {
     uint64_t ticks;
     uint32_t metadata, stack, payload_size;
     uint8_t payload_at, activity_at, related_at;
     uint8_t flags;
 };
 
-/* Events in order, at least one of which was not given yet. */
+/* Consecutive events of a block with ascending times. At least one of them waits. */
 struct nettrace_run {
-    struct nettrace_header at;      /* the event to give next */
-    struct nettrace_span span;      /* from the block's begin to the run's end */
-    uint64_t last;                  /* ticks of its last event */
-    uint64_t hold;                  /* offset from which on its bytes must stay */
-    uint64_t capture_id, thread_id; /* of the ids below */
+    struct nettrace_header at;         /* decoded header of the next event to emit */
+    struct nettrace_header_range span; /* bytes from the start of the block to the end of the run */
+    uint64_t last;                     /* ticks of the last event */
+    uint64_t keep_from; /* file offset; the input window must keep bytes from here on */
+    /* thread numbers for which `track` and `thread` were looked up */
+    uint64_t capture_id, thread_id;
     ttr_id track, thread;
-    uint32_t next, stamp; /* next: of the chain, or of free runs */
-    uint32_t seen,
-        seen_end; /* numbers in order->seen: what comes behind `at`, as far as it was kept */
+    uint32_t next, stamp; /* next: index of the next run of the chain, or of the next free run */
+    uint32_t cached, cached_end; /* range of order->cached: cached headers of the events after `at`;
+                                    equal if none */
 };
 
-/* An entry of the heap: the first event of a chain. */
-struct nettrace_head {
+/* Heap entry: the first waiting event of a chain of runs. */
+struct nettrace_heap_entry {
     uint64_t ticks;
-    const uint8_t *place; /* ties go by it */
+    const uint8_t *place; /* position in the window; breaks ties of equal ticks */
     uint32_t run;
 };
 
@@ -174,78 +204,82 @@ struct nettrace_order {
     struct nettrace_run *runs;
     size_t runs_capacity;
     uint32_t runs_n, runs_used, free, stamp;
-    struct nettrace_head *heap;
+    struct nettrace_heap_entry *heap;
     size_t heap_capacity;
     uint32_t heap_n;
-    struct nettrace_seen *seen; /* a ring of NETTRACE_SEEN_MAX, NULL before the first is needed */
-    uint32_t seen_n,
-        seen_least; /* the number of the next; the first that a run that waits still has */
-    struct nettrace_gap *gaps; /* by `from` once giving has begun */
-    size_t gaps_n, gaps_capacity, gaps_given;
-    uint64_t limit; /* while giving: the last ticks that may be given */
-    uint64_t given; /* ticks of the last event given */
-    uint64_t hold;  /* the first offset that runs still need; UINT64_MAX where none waits; not kept
-                       up while giving */
-    bool is_giving, has_given;
+    /* ring of NETTRACE_CACHED_MAX cached headers; NULL until first needed */
+    struct nettrace_cached_header *cached;
+    uint32_t cached_n, cached_first_needed; /* count of headers ever stored; lowest number that a
+                                               waiting run still needs */
+    struct nettrace_gap *gaps;              /* sorted by `from` while emitting */
+    size_t gaps_n, gaps_capacity, gaps_emitted;
+    uint64_t limit;   /* while emitting: ticks of the last event that may be emitted */
+    uint64_t emitted; /* ticks of the last event emitted */
+    /* lowest file offset that waiting runs need; UINT64_MAX if none waits; not updated while
+     * emitting */
+    uint64_t keep_from;
+    bool is_emitting, has_emitted;
 };
 
-/* Addresses.  How many stands here, so that it is known before their bytes are there. */
-struct nettrace_stack {
+/* Extent of the addresses of a stack. The size is here, so that it is known before the bytes are
+ * loaded into the cache. */
+struct nettrace_stack_extent {
     uint64_t at;
     uint32_t bytes;
 };
 
-/* Stacks since the last sequence point.  Runtimes number them upwards: ranges hold those, each
- * behind the one before.  Numbers that go back are in `others`, so that finding one costs no more
- * in files that no runtime wrote. */
+/* Stacks since the last sequence point. Runtimes number them in ascending order: `ranges` holds
+ * those, sorted by number. Stacks with lower numbers than the one before, which no known runtime
+ * writes, are in `others`, so that each lookup stays logarithmic. */
 struct nettrace_stacks {
-    uint8_t *bytes; /* each begins at a multiple of 8 */
+    uint8_t *bytes; /* addresses of all stacks; each stack starts at a multiple of 8 */
     size_t bytes_n, bytes_capacity;
-    struct nettrace_stack *at; /* where in `bytes` each stack stands */
+    struct nettrace_stack_extent *at; /* extent of each stack in `bytes` */
     size_t at_n, at_capacity;
     struct nettrace_stack_range *ranges;
     size_t ranges_n, ranges_capacity;
-    struct pairmap others;         /* number to index in `at` */
-    uint32_t usual_first, usual_n; /* numbers that are at[number - usual_first] and can be copied as
-                                      they stand; none where it is not so for all */
+    struct pairmap others; /* number to index in `at` */
+    /* fast path: stacks at[number - fast_first] with addresses that can be copied as native 64-bit
+     * integers; fast_n is 0 if that is not possible for all */
+    uint32_t fast_first, fast_n;
 };
 
-/* Numbers first .. first + n - 1, none of them beyond 32 bits, are at[begin ..]. */
+/* Numbers first to first + n - 1 (within 32 bits) have the extents at[begin] and following. */
 struct nettrace_stack_range {
     uint32_t first, n;
     size_t begin;
 };
 
 struct nettrace_label_list {
-    size_t at, n; /* bytes */
+    size_t at, n; /* extent in `bytes` */
 };
 
-/* Lists of labels since the last sequence point. */
+/* Label lists since the last sequence point. */
 struct nettrace_labels {
     uint8_t *bytes;
     size_t bytes_n, bytes_capacity;
     struct nettrace_label_list *list;
     size_t list_n, list_capacity;
-    struct pairmap by_number; /* to index in `list` */
+    struct pairmap by_number; /* number of a list to index in `list` */
 };
 
-/* A process that has a mapping. */
+/* A process that uses a mapping of a file. */
 struct nettrace_mapping {
-    uint32_t process, module; /* module: 0 = none */
-    uint32_t next;            /* of the same mapping, NETTRACE_NONE = none */
+    uint32_t process, module; /* module of the mapped file; 0 if none */
+    uint32_t next;            /* next process with the same mapping; NETTRACE_NONE if none */
 };
 
 struct nettrace_universal {
     struct nettrace_mapping *mapping;
     size_t n, capacity;
-    struct pairmap by_id; /* (id of the mapping, 0) to the first */
+    struct pairmap by_id; /* (mapping id, 0) to the first entry in `mapping` */
 };
 
-/* Bytes that stand together in the input: an object, a block, a head.  Pieces are given as
- * definitions (TTR_READ_DEFINITIONS): all of them, in order, are every undamaged byte, those of
- * events too.  `tag` is the kind; `body` is where its content begins; `sequence` is how many of its
- * events come behind it; `link` is an offset: all events that stand before it were given.  A piece
- * marked TTR_EVENT_PARTIAL ends where it could no longer be decoded. */
+/* Kinds of pieces. A piece is a contiguous part of the input: an object, a block or the file head.
+ * Pieces are emitted as definition events (TTR_READ_DEFINITIONS). In order they cover every
+ * undamaged byte. Members of the event: `tag` is the kind, `body` is the offset of the content in
+ * the piece, `sequence` counts its events, which follow later. `link` is a file offset: all events
+ * before it were emitted. TTR_EVENT_PARTIAL: the piece ends where decoding stopped. */
 enum nettrace_piece_kind {
     NETTRACE_PIECE_HEAD = 1,
     NETTRACE_PIECE_TRACE,
@@ -259,7 +293,7 @@ enum nettrace_piece_kind {
     NETTRACE_PIECE_OTHER,
     NETTRACE_PIECE_FLAT, /* V1, V2: events */
     NETTRACE_PIECE_END,  /* the end mark */
-    NETTRACE_PIECE_REST  /* what stands behind it */
+    NETTRACE_PIECE_REST  /* bytes after the end mark */
 };
 
 struct nettrace_piece {
@@ -274,7 +308,7 @@ struct nettrace_piece {
 struct nettrace_reader {
     struct input *in;
     ttr *t;
-    ttr_error *error; /* of the call to next that is under way */
+    ttr_error *error; /* of the call of nettrace_reader_next() that is running */
     unsigned version;
     uint32_t pointer_bytes;
     uint64_t pid;
@@ -282,41 +316,48 @@ struct nettrace_reader {
     uint64_t sync_ticks;
     int64_t sync_ns;
     uint64_t
-        plain_ticks;   /* behind sync_ticks this many are nanoseconds whose sum with sync_ns fits */
-    uint64_t at;       /* offset of the next object */
-    bool gives_blocks; /* events of a block do not wait for older ones of others */
-    bool has_trace;    /* Trace was met */
-    bool is_over;      /* nothing comes behind what waits */
-    bool resets_point; /* what waits is given: forget stacks and labels */
-    bool resets_threads, resets_metadata; /* and these too */
-    bool is_lost;                         /* the next object must be searched */
-    bool is_out_of_memory;                /* while fields were walked over */
-    ttr_status failed;                    /* why nettrace_order_give did */
+        /* while ticks - sync_ticks is below this, sync_ns plus it is the time in ns; 0 if the clock
+         * has another frequency */
+        unscaled_ticks;
+    uint64_t at; /* file offset of the next object or block */
+    /* option order=block: events are emitted after each block, without merging */
+    bool emits_blocks;
+    bool has_trace;                       /* the Trace object was read */
+    bool is_over;                         /* no further object will be read */
+    bool resets_stacks;                   /* clear stacks and labels as soon as no event waits */
+    bool resets_threads, resets_metadata; /* clear these too */
+    /* damage was found: search for the next object or block */
+    bool needs_resync;
+    /* an allocation failed in the field iterator, which has no error to set; reported by the next
+     * read */
+    bool is_out_of_memory;
+    ttr_status failed; /* status of a failed nettrace_order_emit() */
     struct nettrace_types types;
     struct nettrace_threads threads;
     struct nettrace_order order;
     struct nettrace_stacks stacks;
     struct nettrace_labels labels;
     struct nettrace_universal universal;
-    int64_t from, to; /* ns; where has_range, blocks with no event in it are passed over */
+    int64_t from, to; /* time range in ns; valid if `has_range`; blocks outside of it are skipped */
     bool has_range;
-    bool has_jit;               /* some type begins the compilation of methods */
-    bool has_universal;         /* some type is of Universal.System */
-    struct arena arena;         /* types */
-    struct arena scratch;       /* texts of the batch */
-    struct buffer symbol;       /* a name in the making */
-    bool gives_pieces, has_end; /* has_end: the end mark was met, and stands before `at` */
-    uint64_t keep; /* offset from which on bytes must stay for a piece; UINT64_MAX = none */
+    bool has_jit;               /* some event type begins a compilation (MethodJittingStarted) */
+    bool has_universal;         /* some event type is from Universal.System */
+    struct arena arena;         /* event types; freed at close */
+    struct arena scratch;       /* texts of the current batch */
+    struct buffer symbol;       /* scratch space for one symbol name */
+    bool emits_pieces, has_end; /* has_end: the end mark was read; it ends at `at` */
+    /* file offset; the window keeps bytes from here on for a piece; UINT64_MAX if none */
+    uint64_t keep_from;
     struct nettrace_piece pieces[NETTRACE_PIECES_MAX];
     uint32_t pieces_n;
     uint32_t
-        known_events; /* events of the block at hand that were understood but for their metadata */
-    bool has_bad_metadata; /* the block at hand defines a type of events of which not even the id is
-                              known */
+        /* events of the current block that were decoded, with or without known metadata */
+        known_events;
+    bool has_bad_metadata; /* some metadata of the current block end before the event's id */
     ttr_id piece_schema;
 };
 
-/* Bytes of the window from an offset on. */
+/* Bytes of the input window, valid until the next nettrace_load_bytes(). */
 struct nettrace_bytes {
     const uint8_t *p;
     size_t n;
@@ -325,245 +366,266 @@ struct nettrace_bytes {
 
 /* --- nettrace_read.c --- */
 
-ttr_status nettrace_open(struct input *in, ttr_error *error);
-/* With TTR_READ_SYMBOLS the context also gets the symbols that the events of the batch declare. */
-ttr_status nettrace_next(struct input *in, ttr_error *error);
-void nettrace_close(struct input *in);
+ttr_status nettrace_reader_open(struct input *in, ttr_error *error);
+/* Fills the batch. With TTR_READ_SYMBOLS the context also gets the symbols that these events
+ * declare. */
+ttr_status nettrace_reader_next(struct input *in, ttr_error *error);
+void nettrace_reader_close(struct input *in);
 
-/* Events outside of a range need not be given.  With TTR_READ_SYMBOLS all are read: code may be
- * told of anywhere. */
-void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns);
+/* Allows the reader to skip blocks without events in [from_ns, to_ns). Has no effect with
+ * TTR_READ_SYMBOLS: symbols may be declared at any time. */
+void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns);
 
 /* --- nettrace_trace.c --- */
 
-/* Reads the object Trace; `c` is after its frame.  c->failed is set if the object is cut. */
-TTR_MUST ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c);
+/* Parses the Trace object; `c` is after its frame. Sets c->failed if the object is truncated. */
+TTR_MUST ttr_status nettrace_parse_trace(struct nettrace_reader *reader, struct cursor *c);
 
 /* --- nettrace_pieces.c --- */
 
-/* Shows the bytes from `offset` on (not before what is held), `need` of them if the input has so
- * many. */
-TTR_MUST ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
-                                  struct nettrace_bytes *bytes);
+/* Loads `need` bytes from `offset` on, fewer only at the end of the input. `offset` must not be
+ * below the bytes that the window keeps. May move the window; pointers of waiting runs are
+ * adjusted. */
+TTR_MUST ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset,
+                                        uint64_t need, struct nettrace_bytes *bytes);
 
-/* Ends the trace with the end mark of so many bytes at reader->at.  Notes bytes that follow it. */
-TTR_MUST ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size);
+/* Ends the trace at an end mark of `size` bytes at reader->at. Notes any bytes that follow it. */
+TTR_MUST ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size);
 
-/* Begins to keep what stands from here on for pieces; false when memory is out. */
-TTR_MUST bool nettrace_pieces_begin(struct nettrace_reader *reader);
+/* Starts to collect pieces if the caller wants definitions. Returns false if memory is exhausted.
+ */
+TTR_MUST bool nettrace_pieces_init(struct nettrace_reader *reader);
 
-/* Adds a piece that is in the window, where pieces are wanted. */
-void nettrace_piece_add(struct nettrace_reader *reader, const struct nettrace_piece *piece);
+/* Queues a piece, which must be in the window; does nothing if pieces are not wanted. */
+void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_piece *piece);
 
-/* Gives the pieces that were added; the batch is empty before. */
-void nettrace_pieces_give(struct nettrace_reader *reader);
+/* Appends the queued pieces to the batch, which must be empty. */
+void nettrace_emit_pieces(struct nettrace_reader *reader);
 
-/* Adds some of what stands behind the end mark; none where nothing is left. */
-TTR_MUST ttr_status nettrace_pieces_rest(struct nettrace_reader *reader);
+/* Queues the next bytes after the end mark. Returns TTR_END if none are left. */
+TTR_MUST ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader);
 
 /* --- nettrace_objects.c --- */
 
-/* Attends to the object at reader->at: V3 to V5. */
-TTR_MUST ttr_status nettrace_object(struct nettrace_reader *reader);
+/* Reads the object at reader->at (V3 to V5), or searches for the next one after damage. */
+TTR_MUST ttr_status nettrace_read_object(struct nettrace_reader *reader);
 
 /* --- nettrace_search.c --- */
 
-/* Looks for what comes next behind damage, and moves there: V1, V2 and V6.  The end mark of V1 and
- * V2 is found here too. */
-TTR_MUST ttr_status nettrace_search(struct nettrace_reader *reader);
+/* Searches for the next event (V1, V2) or block (V6) after damage and sets reader->at to it. Also
+ * recognises the end mark of V1 and V2. */
+TTR_MUST ttr_status nettrace_resync(struct nettrace_reader *reader);
 
-/* How far a block of V6 goes that has this word before it. */
-struct nettrace_extent6 {
+/* Extent of a V6 block, as found by nettrace_measure_block6(). */
+struct nettrace_block_extent {
     uint64_t size;
-    uint64_t next;   /* offset of the block that comes next instead, 0 = where its size says */
-    bool is_cut;     /* the input ends inside it */
-    bool is_lost;    /* its size is not believed */
-    bool is_strange; /* of a kind that nobody knows, but what it holds are events */
+    /* file offset of the following block if `size` is wrong; 0 if `size` is right or none was found
+     */
+    uint64_t next;
+    bool is_cut;     /* the input ends inside the block */
+    bool is_lost;    /* the size is wrong */
+    bool is_strange; /* unknown kind, but the content is a block of events */
 };
 
-TTR_MUST ttr_status nettrace_extent6(struct nettrace_reader *reader, uint64_t at, uint32_t head,
-                                     struct nettrace_extent6 *extent);
+TTR_MUST ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at,
+                                            uint32_t head, struct nettrace_block_extent *extent);
 
 /* --- nettrace_scan.c --- */
 
 struct nettrace_block {
-    const uint8_t *begin, *end; /* its events */
-    uint64_t offset;            /* of begin */
+    const uint8_t *begin, *end; /* first event, end of the last one */
+    uint64_t offset;            /* file offset of `begin` */
     uint8_t codec;
     bool is_metadata;    /* all events are metadata */
-    bool is_cut;         /* it may end inside an event; that is told elsewhere */
-    const uint8_t *stop; /* out: behind the last event decoded */
+    bool is_cut;         /* the last event may be truncated; the caller reports that */
+    const uint8_t *stop; /* output: end of the last event decoded */
 };
 
-/* Takes a block of events (V3: metadata among them). */
-TTR_MUST ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block);
+/* Scans a block of events, in V3 with metadata among them, and queues its runs for emission. */
+TTR_MUST ttr_status nettrace_scan_block(struct nettrace_reader *reader,
+                                        struct nettrace_block *block);
 
 /* --- nettrace_order.c --- */
 
 void nettrace_order_init(struct nettrace_order *order);
 void nettrace_order_free(struct nettrace_reader *reader);
 
-/* A new run whose first event is `header`; NULL when memory is out. */
+/* Returns a new run with `header` as its first event, or NULL if memory is exhausted. Pass it to
+ * nettrace_run_enqueue(). */
 TTR_MUST struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
                                                const struct nettrace_header *header);
 
-/* Puts a run that is whole where it belongs; false when memory is out. */
-TTR_MUST bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run,
-                               uint64_t first_ticks);
+/* Queues a complete run: at the end of its thread's chain if times allow, else as a new chain.
+ * Returns false if memory is exhausted. */
+TTR_MUST bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
+                                   uint64_t first_ticks);
 
-/* Lets everything up to `limit` be given. */
-void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit);
+/* Starts to emit all waiting events with ticks up to `limit`. */
+void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit);
 
-/* Gives into the batch until it is full or nothing that may be given is left; false when that
- * failed, as reader->failed says. */
-TTR_MUST bool nettrace_order_give(struct nettrace_reader *reader);
+/* Appends events to the batch until it is full or all permitted ones are emitted. Returns false on
+ * failure; the status is in reader->failed. */
+TTR_MUST bool nettrace_order_emit(struct nettrace_reader *reader);
 
-/* The time of ticks; TTR_EVENT_CLAMPED is added to `flags` where it does not fit. */
-int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
+/* Converts ticks to ns since 1970. Adds TTR_EVENT_CLAMPED to `flags` if the result does not fit. */
+int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags);
 
-/* The window moved: what pointed into `before` points into `after`. */
-void nettrace_order_move(struct nettrace_order *order, const struct window *before,
-                         const struct window *after);
+/* Adjusts all pointers of waiting runs after the window moved from `before` to `after`. */
+void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct window *before,
+                                    const struct window *after);
 
 /* --- nettrace_threads.c --- */
 
-/* Gives the index of a capture thread, added when new; SIZE_MAX when memory is out. */
-size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id);
+/* Returns the index of a capture thread in threads.capture, which is added if new; SIZE_MAX if
+ * memory is exhausted. */
+size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id);
 
-/* Counts an event of a capture thread, or where it stands at a sequence point (`is_point`); false
- * when memory is out. */
-TTR_MUST bool nettrace_count(struct nettrace_reader *reader, size_t capture,
-                             const struct nettrace_header *header, bool is_point);
+/* Compares the sequence number in `header` with the thread's counter and queues a gap if events are
+ * missing. `is_point`: the number is from a sequence point, not from an event. Returns false if
+ * memory is exhausted. */
+TTR_MUST bool nettrace_update_sequence(struct nettrace_reader *reader, size_t capture,
+                                       const struct nettrace_header *header, bool is_point);
 
-/* The thread of a tid, or of an index (V6); 0 when memory is out. */
-ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid);
+/* Returns the thread with a tid, or in V6 with an index; 0 if memory is exhausted. */
+ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid);
 
-/* V6: says which thread an index means, that it means none any more, that none does; false when
- * memory is out. */
-TTR_MUST bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
+/* V6: define the thread of an index, remove one, remove all. The first returns false if memory is
+ * exhausted. */
+TTR_MUST bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread);
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index);
 void nettrace_threads_reset(struct nettrace_reader *reader);
 
 /* --- nettrace_stacks.c --- */
 
-/* Adds `n` stacks from `first` on that stand at the cursor; what is not whole is left.  False when
- * memory is out. */
-TTR_MUST bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n,
-                                  struct cursor *c);
+/* Stores `n` stacks with numbers from `first` on, parsed at the cursor. Sets c->failed if fewer are
+ * complete. Returns false if memory is exhausted. */
+TTR_MUST bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint32_t n,
+                                    struct cursor *c);
 void nettrace_stacks_reset(struct nettrace_stacks *stacks);
 void nettrace_stacks_free(struct nettrace_reader *reader);
 
-/* The addresses of an event's stack as stored; `*n` of them.  NULL: it has none. */
-const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                               uint32_t *n);
+/* Returns the addresses of an event's stack as stored, and their count in `*n`; NULL if it has
+ * none. Valid until the next sequence point. */
+const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
+                                      uint32_t *n);
 
-/* ttr_event_frames; `own` is the event's type. */
-uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses,
+/* Implements ttr_event_frames(): copies up to `room` addresses, returns the count of all. `own` is
+ * the event's type. */
+uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
                               uint32_t room);
 
-/* ttr_event_stack; `own` is the event's type. */
-const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t *n);
+/* Implements ttr_event_stack(): returns the stored addresses without a copy, or NULL if they are
+ * not native 64-bit integers. `own` is the event's type. */
+const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n);
 
-/* An address of 4 or 8 bytes. */
-static inline uint64_t nettrace_address(const uint8_t *p, uint32_t bytes)
+/* Reads an address of 4 or 8 bytes. */
+static inline uint64_t nettrace_load_address(const uint8_t *p, uint32_t bytes)
 {
     return bytes == 8 ? load_u64le(p) : load_u32le(p);
 }
 
 /* --- nettrace_metadata.c --- */
 
-/* Takes metadata of V1 to V5 (the payload at the cursor, `number` that of V1 and V2). */
-TTR_MUST ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c,
-                                      uint64_t number);
+/* Parses metadata of V1 to V5 from the payload at the cursor. `number`: file offset of the event,
+ * which numbers metadata in V1 and V2. */
+TTR_MUST ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,
+                                            uint64_t number);
 
-/* Whether metadata of V1 to V5 tell at least which provider's event they are of, and its id. */
+/* True if metadata of V1 to V5 contain at least a provider and an event id. */
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c);
 
-struct nettrace_said;
+struct nettrace_definition;
 
-/* Gives an event that says nothing of itself what is known of it; false when memory is out. */
-TTR_MUST bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said);
+/* Completes metadata without a name or fields from the runtime's manifest
+ * (encodings/dotnet/clr_events.h). Returns false if memory is exhausted. */
+TTR_MUST bool nettrace_fill_known_event(struct nettrace_reader *reader,
+                                        struct nettrace_definition *stored);
 
 /* --- nettrace_blocks.c --- */
 
-/* Attends to the block at reader->at: V6. */
-TTR_MUST ttr_status nettrace_block6(struct nettrace_reader *reader);
+/* Reads the V6 block at reader->at, or searches for the next one after damage. */
+TTR_MUST ttr_status nettrace_read_block6(struct nettrace_reader *reader);
 
 /* --- nettrace_metadata6.c --- */
 
-TTR_MUST ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c);
+TTR_MUST ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct cursor *c);
 
 /* --- nettrace_labels.c --- */
 
-TTR_MUST ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c);
+TTR_MUST ttr_status nettrace_labels_parse(struct nettrace_reader *reader, struct cursor *c);
 void nettrace_labels_reset(struct nettrace_reader *reader);
 void nettrace_labels_free(struct nettrace_reader *reader);
 
-/* Moves behind a list; false where it is not whole. */
-bool nettrace_labels_pass(struct cursor *c);
+/* Skips one label list. Returns false if it is truncated or has an unknown label. */
+bool nettrace_skip_label_list(struct cursor *c);
 
-/* The bytes of a list; false where there is none of that number. */
-bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p,
-                        uint32_t *n);
+/* Finds the bytes of a label list. Returns false if no list has this number. */
+bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t number,
+                              const uint8_t **p, uint32_t *n);
 
-/* Lets the labels of an event (in event->part) take the place of what its metadata say. */
+/* Overrides members of an event by its labels; the list number is in event->part. */
 void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *event);
 
-/* Gives the next label that is a field, moving behind it; false at the end. */
-bool nettrace_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
+/* Returns the next label that is a field, and moves `*p` and `*n` past it. Returns false after the
+ * last one. */
+bool nettrace_next_label_field(const uint8_t **p, uint32_t *n, ttr_field *field);
 
 /* --- nettrace_types.c --- */
 
-/* What metadata say. */
-struct nettrace_said {
+/* Contents of one metadata record, in the form that all versions share. */
+struct nettrace_definition {
     ttr_id provider, name;
     uint32_t number, id, version;
     uint64_t keyword;
     uint32_t level;
     uint8_t opcode;
-    bool has_opcode;               /* it is said, 0 too */
-    bool has_places;               /* fields that lie elsewhere in the payload */
-    bool is_known;                 /* name and fields are not said, but known of the runtime */
-    struct type *root;             /* the payload; NULL = unknown */
-    ttr_text message, description; /* of V6; borrowed from the row */
-    uint8_t could_lie;             /* ways in which it may lie, see nettrace_readings.c */
-    const uint8_t *bytes;          /* all of it; of V6 all but the number */
+    bool has_opcode;    /* an opcode is stored, even if it is 0 */
+    bool has_locations; /* V6: fields with the types rel_loc or data_loc */
+    /* name and fields are not stored but known from the runtime's manifest */
+    bool is_known;
+    struct type *root;             /* type of the payload; NULL if unknown */
+    ttr_text message, description; /* V6 only; they point into the record */
+    uint8_t could_lie;             /* interpretations that are possible, see nettrace_readings.c */
+    const uint8_t *bytes;          /* stored bytes of the record, in V6 without the number */
     size_t bytes_n;
 };
 
 void nettrace_types_init(struct nettrace_reader *reader);
 void nettrace_types_free(struct nettrace_reader *reader);
 TTR_MUST ttr_status nettrace_type_add(struct nettrace_reader *reader,
-                                      const struct nettrace_said *said, uint64_t offset);
+                                      const struct nettrace_definition *stored, uint64_t offset);
 
-/* Whether the same was said before under this number; then it means the same type again.  False
- * also when memory is out. */
-bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said);
+/* Returns true if the same bytes were declared before under this number; the number then refers to
+ * that type again. Returns false otherwise, and if memory is exhausted. */
+bool nettrace_type_reuse(struct nettrace_reader *reader, const struct nettrace_definition *stored);
 
-/* Forgets which numbers mean which types. */
-void nettrace_types_forget(struct nettrace_reader *reader);
+/* Removes all metadata numbers; the types stay. */
+void nettrace_types_clear_numbers(struct nettrace_reader *reader);
 
-/* A level of .NET's as the model's. */
-uint8_t nettrace_level(uint32_t level);
+/* Converts a level of .NET (1 = critical to 5 = verbose) to one of the model. */
+uint8_t nettrace_level_from_clr(uint32_t level);
 
-struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number);
+struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types,
+                                                uint32_t number);
 
-static inline struct nettrace_type *nettrace_type_of(const struct nettrace_types *types,
-                                                     uint32_t number)
+static inline struct nettrace_type *nettrace_find_type(const struct nettrace_types *types,
+                                                       uint32_t number)
 {
     return NETTRACE_LIKELY(number < types->dense_n) ? types->dense[number]
-                                                    : nettrace_type_sparse(types, number);
+                                                    : nettrace_find_sparse_type(types, number);
 }
 
 /* --- nettrace_types.c: description --- */
 
-bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
+bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about,
+                            uint64_t *events);
 
 /* --- nettrace_readings.c --- */
 
-/* The reading of its type that fits an event, compiled when it is not yet; NULL where nothing is
- * known. */
-const struct layout *nettrace_reading_of(const struct nettrace_type *type, const ttr_event *event);
+/* Returns the layout of the event's type that fits the size of its payload, compiled at first use;
+ * NULL if the fields are unknown. */
+const struct layout *nettrace_layout_of_event(const struct nettrace_type *type,
+                                              const ttr_event *event);
 
 /* --- nettrace_fields.c --- */
 
@@ -571,36 +633,39 @@ extern const struct field_ops nettrace_field_ops;
 
 /* --- nettrace_spans.c --- */
 
-/* Gives a type the opcode that its events stand for, where the runtime does not say it; its names
- * are known. */
-void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type);
+/* Sets span rule and opcode of a type if the runtime does not mark its begin and end events with
+ * opcodes. type->name and type->provider must be set. */
+void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type);
 
-/* Makes an event with an opcode what it means. */
-void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
+/* Sets kind and link of an event with an opcode, so that begin and end events pair. */
+void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type);
 
 /* --- nettrace_symbols.c --- */
 
-/* What events of a provider say of code; 0 = nothing. */
-uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id);
+/* Returns the enum symbols_kind of an event of the runtime's providers; 0 if it declares no code.
+ */
+uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id);
 
-/* Adds the symbols that an event declares to the context.  Returns false when memory is out. */
-TTR_MUST bool nettrace_symbols_take(struct nettrace_reader *reader, const ttr_event *event);
+/* Adds the symbols that an event declares to the context. Returns false if memory is exhausted. */
+TTR_MUST bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event);
 
 /* --- nettrace_universal.c --- */
 
-/* Whether a provider is one of whole machines, whose texts are stored otherwise than declared. */
+/* True for providers "Universal.*", which store texts differently from their metadata. */
 bool nettrace_is_universal(ttr_text provider);
 
-/* Whether events of that name are samples. */
+/* True if events with this name are CPU samples. */
 bool nettrace_is_universal_sample(ttr_text provider, ttr_text name);
 
-/* What events say of processes and code; 0 = nothing. */
-uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id);
+/* Returns the enum symbols_kind of an event of Universal.System; 0 if it declares nothing of use.
+ */
+uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id);
 
-/* Takes what an event of such a kind says; false when memory is out. */
-TTR_MUST bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event,
-                                      uint8_t kind);
+/* Adds the process name, mapping or symbol that an event declares. Returns false if memory is
+ * exhausted. */
+TTR_MUST bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
+                                             uint8_t kind);
 void nettrace_universal_free(struct nettrace_reader *reader);
 
 /* --- nettrace_diagnostics.c --- */

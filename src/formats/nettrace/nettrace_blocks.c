@@ -1,95 +1,98 @@
-/* V6: blocks, each with its size and kind before it; threads and labels by number.
+/* Reader of V6 blocks, of the thread table and of sequence points.
  *
- *   block      [0..23] size, this word not counted | [24..31] kind
- *   trace      date, ticks, ticks a second, i32 bytes of a pointer, i32 pairs, pairs of strings
- *   point      u64 ticks   u32 flags: 1 = forget threads, 2 = forget metadata   u32 n   n times:
- * varint thread, varint sequence stacks     u32 first   u32 n   n times: u32 bytes, addresses
- *   threads    u16 bytes, varint index, then while there are bytes: u8 kind; 1 name  2 varint pid
- * 3 varint tid  4 key and value gone       varint index, varint sequence metadata   see
- * nettrace_metadata6.c;   labels   see nettrace_labels.c strings    varint bytes, UTF-8
+ *   block      [0..23] size without this word | [24..31] kind | content
+ *   trace      date, ticks, ticks per second, i32 pointer bytes, i32 n, n pairs of strings
+ *   point      u64 ticks   u32 flags: 1 = clear threads, 2 = clear metadata
+ *              u32 n   n times: varint thread, varint sequence
+ *   stacks     u32 first number   u32 n   n times: u32 bytes, addresses
+ *   threads    rows: u16 size, varint index, then until the row ends: u8 kind, content
+ *              kinds: 1 name   2 varint pid   3 varint tid   4 key, value
+ *   gone       rows: varint index, varint sequence
+ *   metadata   see nettrace_metadata6.c      labels   see nettrace_labels.c
+ *   string     varint bytes, UTF-8
  *
- * A block of a kind that nobody knows is passed over.  Threads go only when what may name them was
- * given. */
+ * Blocks of unknown kinds are skipped. A thread is removed only after all waiting events, which may
+ * refer to it, were emitted. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
 enum { POINT_FORGETS_THREADS = 1, POINT_FORGETS_METADATA = 2 };
 enum { THREAD_NAME = 1, THREAD_PID = 2, THREAD_TID = 3, THREAD_PAIR = 4 };
 
-static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_point6(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
     uint32_t flags = cursor_u32le(c), n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
-        uint64_t thread = nettrace_take_varint(c);
-        header.sequence = (uint32_t)nettrace_take_varint(c);
+        uint64_t thread = nettrace_read_varint(c);
+        header.sequence = (uint32_t)nettrace_read_varint(c);
         if (c->failed)
             break;
-        size_t capture = nettrace_capture(reader, thread);
-        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+        size_t capture = nettrace_capture_index(reader, thread);
+        if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
     }
-    nettrace_order_release(reader, UINT64_MAX);
-    reader->resets_point = true;
+    nettrace_order_flush_until(reader, UINT64_MAX);
+    reader->resets_stacks = true;
     reader->resets_threads |= (flags & POINT_FORGETS_THREADS) != 0;
     reader->resets_metadata |= (flags & POINT_FORGETS_METADATA) != 0;
     return TTR_OK;
 }
 
-/* One thread: what is said of it in the row; where no process is, it is that of the trace. */
-static bool take_thread(struct nettrace_reader *reader, struct cursor *row)
+/* Defines the thread of one row. A row without a pid has the pid of the trace. */
+static bool parse_thread_row(struct nettrace_reader *reader, struct cursor *row)
 {
-    uint64_t index = nettrace_take_varint(row), pid = reader->pid, tid = 0;
+    uint64_t index = nettrace_read_varint(row), pid = reader->pid, tid = 0;
     ttr_text name = {NULL, 0};
     ttr *t = reader->t;
     while (cursor_left(row) > 0) {
         uint8_t kind = cursor_u8(row);
         if (kind == THREAD_NAME)
-            name = nettrace_take_string(row);
+            name = nettrace_read_string(row);
         else if (kind == THREAD_PID)
-            pid = nettrace_take_varint(row);
+            pid = nettrace_read_varint(row);
         else if (kind == THREAD_TID)
-            tid = nettrace_take_varint(row);
+            tid = nettrace_read_varint(row);
         else if (kind == THREAD_PAIR)
-            (void)nettrace_take_string(row), (void)nettrace_take_string(row);
+            (void)nettrace_read_string(row), (void)nettrace_read_string(row);
         else
-            break; /* its size is not known */
+            break; /* unknown kind, so its size is unknown too */
     }
     ttr_id thread = context_thread(t, reader->in->id, pid, tid);
     ttr_id text = thread && name.n && !row->failed ? intern_add(&t->strings, name.p, name.n) : 0;
     if (text && text != UINT32_MAX)
         context_name_thread(t, thread, text);
-    return thread && text != UINT32_MAX && nettrace_thread_put(reader, index, thread);
+    return thread && text != UINT32_MAX && nettrace_thread_define(reader, index, thread);
 }
 
-static ttr_status take_threads(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_threads(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0 && !c->failed) {
         struct cursor row = cursor_part(c, cursor_u16le(c));
-        if (!c->failed && !take_thread(reader, &row))
+        if (!c->failed && !parse_thread_row(reader, &row))
             return fail_memory(reader->error);
         c->failed |= row.failed;
     }
     return TTR_OK;
 }
 
-static ttr_status take_gone(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_gone_threads(struct nettrace_reader *reader, struct cursor *c)
 {
     while (cursor_left(c) > 0) {
-        uint64_t index = nettrace_take_varint(c);
-        struct nettrace_header header = {.ticks = reader->order.given,
-                                         .sequence = (uint32_t)nettrace_take_varint(c)};
+        uint64_t index = nettrace_read_varint(c);
+        struct nettrace_header header = {.ticks = reader->order.emitted,
+                                         .sequence = (uint32_t)nettrace_read_varint(c)};
         if (c->failed)
             break;
-        size_t capture = nettrace_capture(reader, index);
-        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+        size_t capture = nettrace_capture_index(reader, index);
+        if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
         nettrace_thread_remove(reader, index);
     }
     return TTR_OK;
 }
 
-static ttr_status take_events(struct nettrace_reader *reader, struct cursor *c, bool is_cut)
+static ttr_status parse_event_block6(struct nettrace_reader *reader, struct cursor *c, bool is_cut)
 {
     reader->known_events = 0;
     struct cursor head = *c;
@@ -102,59 +105,59 @@ static ttr_status take_events(struct nettrace_reader *reader, struct cursor *c, 
         .begin = c->p, .end = c->end, .offset = c->offset, .is_cut = is_cut};
     block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6;
     reader->in->packets++;
-    ttr_status status = nettrace_scan(reader, &block);
+    ttr_status status = nettrace_scan_block(reader, &block);
     if (status == TTR_OK)
         (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
     return status;
 }
 
-static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_stacks6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
-    return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
+    return nettrace_stacks_parse(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-static ttr_status take_first_trace(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_first_trace(struct nettrace_reader *reader, struct cursor *c)
 {
     if (reader->has_trace) {
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.second-trace",
-                   "a second block of kind Trace; not used");
+                   "a second Trace block: it is not used");
         return TTR_OK;
     }
     reader->has_trace = true;
-    return nettrace_take_trace(reader, c);
+    return nettrace_parse_trace(reader, c);
 }
 
-static ttr_status take_block(struct nettrace_reader *reader, unsigned kind, struct cursor *c,
-                             bool is_cut)
+static ttr_status parse_block_content6(struct nettrace_reader *reader, unsigned kind,
+                                       struct cursor *c, bool is_cut)
 {
     switch (kind) {
     case NETTRACE_BLOCK_TRACE:
-        return take_first_trace(reader, c);
+        return parse_first_trace(reader, c);
     case NETTRACE_BLOCK_EVENTS:
-        return take_events(reader, c, is_cut);
+        return parse_event_block6(reader, c, is_cut);
     case NETTRACE_BLOCK_METADATA:
-        return nettrace_metadata6(reader, c);
+        return nettrace_parse_metadata6(reader, c);
     case NETTRACE_BLOCK_POINT:
-        return take_point(reader, c);
+        return parse_point6(reader, c);
     case NETTRACE_BLOCK_STACKS:
-        return take_stacks(reader, c);
+        return parse_stacks6(reader, c);
     case NETTRACE_BLOCK_THREADS:
-        return take_threads(reader, c);
+        return parse_threads(reader, c);
     case NETTRACE_BLOCK_GONE:
-        return take_gone(reader, c);
+        return parse_gone_threads(reader, c);
     case NETTRACE_BLOCK_LABELS:
-        return nettrace_labels_add(reader, c);
+        return nettrace_labels_parse(reader, c);
     default:
         input_note(reader->in, TTR_NOTE_REMARK, c->offset, "nettrace.unknown-block",
-                   "a block of kind %u, which is passed over", kind);
+                   "a block of unknown kind %u: skipped", kind);
         return TTR_OK;
     }
 }
 
-/* The piece of the block that begins at `at`; `c` stands behind what could be decoded. */
-static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
-                      const struct cursor *c, bool is_cut)
+/* Queues the block at `at` as a piece; `c` is after the last byte that could be decoded. */
+static void queue_block_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at,
+                              const struct cursor *c, bool is_cut)
 {
     static const uint8_t kinds[] = {
         [NETTRACE_BLOCK_TRACE] = NETTRACE_PIECE_TRACE,
@@ -171,37 +174,35 @@ static void add_piece(struct nettrace_reader *reader, unsigned kind, uint64_t at
     piece.is_part = is_cut || c->failed || (kind == NETTRACE_BLOCK_EVENTS && cursor_left(c) > 0);
     piece.size = (uint32_t)((piece.is_part ? c->offset : reader->at) - at);
     piece.events = kind == NETTRACE_BLOCK_EVENTS ? reader->known_events : 0;
-    nettrace_piece_add(reader, &piece);
+    nettrace_queue_piece(reader, &piece);
 }
 
-static ttr_status meet_cut(struct nettrace_reader *reader, uint64_t offset, uint64_t left,
-                           uint32_t size)
+static ttr_status report_cut_block(struct nettrace_reader *reader, uint64_t offset, uint64_t left,
+                                   uint32_t size)
 {
     reader->is_over = true;
-    return input_damage(
-        reader->in, offset, left, "nettrace.cut", reader->error,
-        "the trace ends inside a block that should have %u bytes; all events before are given",
-        size);
+    return input_damage(reader->in, offset, left, "nettrace.cut", reader->error,
+                        "the trace ends inside a block of %u bytes; all complete events are kept",
+                        size);
 }
 
-static ttr_status meet_nothing(struct nettrace_reader *reader)
+static ttr_status report_missing_end6(struct nettrace_reader *reader)
 {
     reader->is_over = true;
     input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-               "the trace ends without its end mark: whoever wrote it was stopped; everything up "
-               "to here is given");
+               "the trace ends without an end mark: its recorder was stopped; all events are kept");
     return TTR_OK;
 }
 
-/* A block whose size is not believed: what is whole of it up to the next one. */
-static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind,
-                               const struct nettrace_extent6 *extent)
+/* Reads a block with a wrong size: complete rows up to the next block. */
+static ttr_status read_damaged_block6(struct nettrace_reader *reader, unsigned kind,
+                                      const struct nettrace_block_extent *extent)
 {
     struct nettrace_bytes bytes;
     uint64_t at = reader->at;
     if (!extent->next)
-        return nettrace_search(reader);
-    ttr_status status = nettrace_show(reader, at, extent->next - at, &bytes);
+        return nettrace_resync(reader);
+    ttr_status status = nettrace_load_bytes(reader, at, extent->next - at, &bytes);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(bytes.p, (size_t)(extent->next - at), at);
@@ -210,75 +211,77 @@ static ttr_status take_damaged(struct nettrace_reader *reader, unsigned kind,
                                   kind == NETTRACE_BLOCK_LABELS);
     reader->at = extent->next;
     if (is_used && cursor_skip(&c, 4)) {
-        status = take_block(reader, kind, &c, true);
+        status = parse_block_content6(reader, kind, &c, true);
         if (status != TTR_OK)
             return status;
-        add_piece(reader, kind, at, &c, true);
+        queue_block_piece(reader, kind, at, &c, true);
     }
     uint64_t from = is_used && c.offset < extent->next ? c.offset : at,
              to = is_used && c.offset == extent->next ? at + 4 : extent->next;
-    return input_damage(
-        reader->in, from, to - from, "nettrace.bad-block", reader->error,
-        "a block of kind %u whose size does not lead to the next one; what is whole of it is used",
-        kind);
+    return input_damage(reader->in, from, to - from, "nettrace.bad-block", reader->error,
+                        "a block of kind %u with a size that does not lead to the next block; its "
+                        "complete parts are used",
+                        kind);
 }
 
-/* A block that is as long as it says, or that the input cuts off; `is_strange`: its kind is
- * damaged. */
-static ttr_status take_sized(struct nettrace_reader *reader, unsigned kind, uint32_t size,
-                             bool is_strange)
+/* Reads a block with a right size, or one that the input truncates. `is_strange`: its kind is
+ * damaged, the content are events. */
+static ttr_status read_sized_block6(struct nettrace_reader *reader, unsigned kind, uint32_t size,
+                                    bool is_strange)
 {
     struct nettrace_bytes bytes;
     uint64_t at = reader->at;
-    ttr_status status = nettrace_show(reader, at + 4, size, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, at + 4, size, &bytes);
     if (status != TTR_OK)
         return status;
     bool is_cut = bytes.n < size;
     struct cursor c = cursor_over(bytes.p, is_cut ? bytes.n : size, at + 4);
     reader->at = at + 4 + (is_cut ? bytes.n : size);
-    status = take_block(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
+    status = parse_block_content6(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, &c, is_cut);
     if (status != TTR_OK)
         return status;
-    add_piece(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c, is_cut || is_strange);
+    queue_block_piece(reader, is_strange ? NETTRACE_BLOCK_EVENTS : kind, at, &c,
+                      is_cut || is_strange);
     if (is_cut)
-        return meet_cut(reader, cursor_left(&c) ? c.offset : at,
-                        cursor_left(&c) ? cursor_left(&c) : 0, size);
+        return report_cut_block(reader, cursor_left(&c) ? c.offset : at,
+                                cursor_left(&c) ? cursor_left(&c) : 0, size);
     if (is_strange)
         return input_damage(reader->in, at + 3, 1, "nettrace.bad-kind", reader->error,
-                            "a block of kind %u that holds events; they are given", kind);
-    return c.failed
-               ? input_damage(
-                     reader->in, at, (uint64_t)size + 4, "nettrace.bad-block", reader->error,
-                     "a block of kind %u that says more than it holds; what is whole of it is used",
-                     kind)
-               : TTR_OK;
+                            "a block of unknown kind %u that holds events; they are kept", kind);
+    return c.failed ? input_damage(reader->in, at, (uint64_t)size + 4, "nettrace.bad-block",
+                                   reader->error,
+                                   "a block of kind %u that declares more than it contains; its "
+                                   "complete parts are used",
+                                   kind)
+                    : TTR_OK;
 }
 
-ttr_status nettrace_block6(struct nettrace_reader *reader)
+ttr_status nettrace_read_block6(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    struct nettrace_extent6 extent = {.is_lost = false};
-    if (reader->is_lost)
-        return nettrace_search(reader);
-    ttr_status status = nettrace_show(reader, reader->at, 4, &bytes);
+    struct nettrace_block_extent extent = {.is_lost = false};
+    if (reader->needs_resync)
+        return nettrace_resync(reader);
+    ttr_status status = nettrace_load_bytes(reader, reader->at, 4, &bytes);
     if (status != TTR_OK)
         return status;
     if (bytes.n == 0)
-        return meet_nothing(reader);
+        return report_missing_end6(reader);
     if (bytes.n < 4)
-        return meet_cut(reader, reader->at, bytes.n, 4);
+        return report_cut_block(reader, reader->at, bytes.n, 4);
     uint32_t head = load_u32le(bytes.p), size = head & 0xffffff, kind = head >> 24;
     if (kind == NETTRACE_BLOCK_GONE && reader->order.heap_n > 0) {
-        nettrace_order_release(reader, UINT64_MAX); /* then again */
+        /* emit waiting events first, then read this block again */
+        nettrace_order_flush_until(reader, UINT64_MAX);
         return TTR_OK;
     }
-    if (!reader->gives_blocks) { /* a live trace is not waited for */
-        status = nettrace_extent6(reader, reader->at, head, &extent);
+    if (!reader->emits_blocks) { /* a live trace is not waited for */
+        status = nettrace_measure_block6(reader, reader->at, head, &extent);
         if (status != TTR_OK)
             return status;
     }
     if (extent.is_lost)
-        return take_damaged(reader, kind, &extent);
-    return kind == NETTRACE_BLOCK_END ? nettrace_take_end(reader, 4)
-                                      : take_sized(reader, kind, size, extent.is_strange);
+        return read_damaged_block6(reader, kind, &extent);
+    return kind == NETTRACE_BLOCK_END ? nettrace_finish_trace(reader, 4)
+                                      : read_sized_block6(reader, kind, size, extent.is_strange);
 }

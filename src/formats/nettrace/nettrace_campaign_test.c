@@ -1,11 +1,10 @@
-/* How traces of NetTrace are damaged by the campaigns.
- *
- * A trace records its own end, so vectors cannot be concatenated: each version is a campaign. */
+/* Damage campaigns for nettrace. A trace has an end mark, so vectors cannot be concatenated: each
+ * version is a campaign of its own. */
 #include "campaigns/campaign.h"
 
-/* Planted bytes: the start of an object, or of a block of version 6.  The changed size is the
- * event's own; from version 4 on it has no fixed offset, and the first byte of the event's header
- * is changed. */
+/* Planted bytes look like the start of an object, or of a V6 block. The changed size is that of an
+ * event; from V4 on it has no fixed offset, so the first byte of the event's header is changed
+ * instead. */
 #define OBJECT_OLD                                                                                 \
     {                                                                                              \
         .size_at = 0, .size_bytes = 4, .bits = 32, .magic = {4, 4, 1, 2, 0, 0, 0, 2}, .magic_n = 8 \

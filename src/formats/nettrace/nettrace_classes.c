@@ -1,7 +1,8 @@
-/* Classes of events: what is told of them alike is told once, as metadata of one number.
+/* Event classes of the writer: events with equal provider, name, shape, level, opcode and keywords
+ * share one metadata record.
  *
- * Ids of events count from 1 for each provider, those of providers that another nettrace trace has
- * too from FIRST_SPARE on: its own stay what they are. */
+ * Event ids count from 1 for each provider, or from FIRST_SPARE on if another nettrace trace has
+ * events of that provider: those keep their own ids. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -11,16 +12,16 @@
 #define FIRST_SPARE 30000u
 #define NO_CLASS UINT32_MAX
 
-/* Beside the number of a class by shape: what is told of each of its events. */
-#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* without fields */
-#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are no UTF-8 */
-#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names have NULs */
+/* Flags next to the class number: losses to count for each event of the class. */
+#define CLASS_IS_BARE (UINT32_C(1) << 31)   /* metadata without fields */
+#define CLASS_IS_BROKEN (UINT32_C(1) << 30) /* names are not valid UTF-8 */
+#define CLASS_HAS_ZEROS (UINT32_C(1) << 29) /* names contain NUL characters */
 #define CLASS_NUMBER (CLASS_HAS_ZEROS - 1)
 
 static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
 
-/* A level of the model as .NET counts. */
-static uint8_t level_out(uint8_t level)
+/* Converts a level of the model to one of .NET. */
+static uint8_t clr_level(uint8_t level)
 {
     static const uint8_t levels[] = {
         [TTR_LEVEL_NONE] = 0,    [TTR_LEVEL_TRACE] = 6, [TTR_LEVEL_DEBUG] = 5, [TTR_LEVEL_INFO] = 4,
@@ -28,7 +29,7 @@ static uint8_t level_out(uint8_t level)
     return level < sizeof levels ? levels[level] : 0;
 }
 
-uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *event)
+uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event)
 {
     if (w->version == 4)
         return 0;
@@ -37,37 +38,40 @@ uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *ev
     return event->kind == TTR_KIND_END || event->kind == TTR_KIND_ASYNC_END ? 2 : event->opcode;
 }
 
-/* Puts metadata with a number to those that go out before the next block. */
-static void put_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row, size_t n)
+/* Appends a metadata record to those that are written before the next block. */
+static void append_metadata_row(struct nettrace_writer *w, uint32_t number, const uint8_t *row,
+                                size_t n)
 {
     struct buffer *to = &w->region.metadata;
     if (nettrace_is_v6(w)) {
         size_t at = to->n;
-        nettrace_put_u16(to, 0);
-        nettrace_put_varint(to, number);
+        nettrace_append_u16(to, 0);
+        nettrace_append_varint(to, number);
         buffer_add(to, row, n);
         if (!to->failed)
             store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
         return;
     }
-    nettrace_put_u32(to, (uint32_t)n + 4); /* taken apart when the block is made */
-    nettrace_put_u32(to, number);
+    nettrace_append_u32(to, (uint32_t)n + 4); /* size, removed again when the block is written */
+    nettrace_append_u32(to, number);
     buffer_add(to, row, n);
 }
 
-/* The number of metadata, told when new; 0 when memory is out.  What is too large is told without
- * fields: *is_bare. */
-static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *told, bool *is_bare)
+/* Returns the metadata number of a class, which is added if new; 0 if memory is exhausted. Sets
+ * `is_bare` if the record would be too large and was written without fields. */
+static uint32_t find_or_add_class(struct ttr_writer *out, const struct nettrace_class_info *info,
+                                  bool *is_bare)
 {
     static const uint8_t no_fields[4];
     struct nettrace_writer *w = out->own;
-    struct nettrace_told bare = *told;
+    struct nettrace_class_info bare = *info;
     bare.shape = cursor_over(no_fields, sizeof no_fields, 0);
     buffer_clear(&w->scratch);
-    *is_bare = w->classes_n >= CLASSES_MAX || !nettrace_put_metadata(&w->scratch, w->version, told);
+    *is_bare =
+        w->classes_n >= CLASSES_MAX || !nettrace_append_metadata(&w->scratch, w->version, info);
     if (*is_bare) {
         buffer_clear(&w->scratch);
-        (void)nettrace_put_metadata(&w->scratch, w->version, &bare);
+        (void)nettrace_append_metadata(&w->scratch, w->version, &bare);
     }
     if (w->scratch.failed)
         return 0;
@@ -76,14 +80,14 @@ static uint32_t class_of(struct ttr_writer *out, const struct nettrace_told *tol
     if (known)
         return *known;
     uint32_t number = ++w->classes_n;
-    put_row(w, number, w->scratch.bytes, w->scratch.n);
+    append_metadata_row(w, number, w->scratch.bytes, w->scratch.n);
     return keymap_put(&w->rows, hash, number) ? number : 0;
 }
 
 /* --- By shape --- */
 
-/* The next id of an event of a provider. */
-static uint32_t next_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
+/* Returns the next free event id of a provider. */
+static uint32_t next_event_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
 {
     struct nettrace_writer *w = out->own;
     const uint32_t *last = pairmap_get(&w->ids, provider, 0);
@@ -92,15 +96,15 @@ static uint32_t next_id(struct ttr_writer *out, ttr_id provider, bool is_spare)
     return id;
 }
 
-static bool is_of_nettrace(const struct ttr_writer *out, const ttr_event *event)
+static bool has_nettrace_source(const struct ttr_writer *out, const ttr_event *event)
 {
     ttr_source source;
     return ttr_source_get(out->t, event->source, &source) && source.format &&
            strcmp(source.format, "nettrace") == 0;
 }
 
-/* What tells classes of one shape apart stands before it. */
-static void finish_key(struct ttr_writer *out, const ttr_event *event)
+/* Appends to w->shape the properties that distinguish classes with equal shapes. */
+static void append_class_key(struct ttr_writer *out, const ttr_event *event)
 {
     enum { KEY = 24 };
     struct nettrace_writer *w = out->own;
@@ -110,39 +114,41 @@ static void finish_key(struct ttr_writer *out, const ttr_event *event)
     store_u32le(at, event->provider);
     store_u32le(at + 4, event->name);
     store_u64le(at + 8, event->keyword);
-    store_u32le(at + 16, (uint32_t)level_out(event->level) |
-                             (uint32_t)nettrace_opcode_out(w, event) << 8 |
+    store_u32le(at + 16, (uint32_t)clr_level(event->level) |
+                             (uint32_t)nettrace_output_opcode(w, event) << 8 |
                              (uint32_t)event->kind << 16);
-    store_u32le(at + 20, is_of_nettrace(out, event));
+    store_u32le(at + 20, has_nettrace_source(out, event));
     buffer_filled(&w->shape, KEY);
 }
 
-static void tell(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
-                 struct nettrace_told *told)
+static void describe_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
+                           struct nettrace_class_info *info)
 {
     struct nettrace_writer *w = out->own;
     const char *kind = ttr_kind_text(event->kind);
-    *told = (struct nettrace_told){.keyword = event->keyword,
-                                   .level = level_out(event->level),
-                                   .opcode = nettrace_opcode_out(w, event)};
-    told->provider =
+    *info = (struct nettrace_class_info){.keyword = event->keyword,
+                                         .level = clr_level(event->level),
+                                         .opcode = nettrace_output_opcode(w, event)};
+    info->provider =
         event->provider ? ttr_text_get(out->t, event->provider) : (ttr_text){"tracetta", 8};
-    told->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
-    told->id = next_id(out, event->provider, is_of_nettrace(out, event));
-    told->shape = cursor_over(w->shape.bytes, shape_n, 0);
+    info->name = event->name ? ttr_text_get(out->t, event->name) : (ttr_text){kind, strlen(kind)};
+    info->id = next_event_id(out, event->provider, has_nettrace_source(out, event));
+    info->shape = cursor_over(w->shape.bytes, shape_n, 0);
 }
 
-/* A class that is new under its key. */
-static uint32_t add_class(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
-                          uint64_t hash)
+/* Adds the class of an event and stores its number under the hash of its key. Returns 0 if memory
+ * is exhausted. */
+static uint32_t add_class_of_shape(struct ttr_writer *out, const ttr_event *event, size_t shape_n,
+                                   uint64_t hash)
 {
     struct nettrace_writer *w = out->own;
-    struct nettrace_told told;
+    struct nettrace_class_info info;
     bool is_bare;
-    tell(out, event, shape_n, &told);
-    uint32_t number = class_of(out, &told, &is_bare);
-    struct nettrace_text_flaws flaws =
-        nettrace_is_v6(w) ? (struct nettrace_text_flaws){false, false} : nettrace_told_flaws(&told);
+    describe_class(out, event, shape_n, &info);
+    uint32_t number = find_or_add_class(out, &info, &is_bare);
+    struct nettrace_text_flaws flaws = nettrace_is_v6(w)
+                                           ? (struct nettrace_text_flaws){false, false}
+                                           : nettrace_class_text_flaws(&info);
     uint32_t with = number | (is_bare ? CLASS_IS_BARE : 0) |
                     (flaws.is_broken ? CLASS_IS_BROKEN : 0) |
                     (flaws.has_zeros ? CLASS_HAS_ZEROS : 0);
@@ -153,12 +159,12 @@ uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->own;
     size_t shape_n = w->shape.n;
-    finish_key(out, event);
+    append_class_key(out, event);
     if (w->shape.failed)
         return 0;
     uint64_t hash = hash_bytes(w->shape.bytes, w->shape.n);
     const uint32_t *known = keymap_get(&w->classes, hash);
-    uint32_t number = known ? *known : add_class(out, event, shape_n, hash);
+    uint32_t number = known ? *known : add_class_of_shape(out, event, shape_n, hash);
     if (number & CLASS_IS_BROKEN)
         output_lost(out, NETTRACE_LOST_TEXT, event->offset);
     if (number & CLASS_HAS_ZEROS)
@@ -180,12 +186,12 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
     bool is_sampler =
         provider.n == sizeof sampler - 1 && memcmp(provider.p, sampler, provider.n) == 0;
     struct nettrace_writer *w = out->own;
-    struct nettrace_told told = {.provider = {sampler, sizeof sampler - 1},
-                                 .name = {"", 0},
-                                 .keyword = event->keyword,
-                                 .level = level_out(event->level),
-                                 .opcode = nettrace_opcode_out(w, event),
-                                 .shape = cursor_over(no_fields, sizeof no_fields, 0)};
+    struct nettrace_class_info info = {.provider = {sampler, sizeof sampler - 1},
+                                       .name = {"", 0},
+                                       .keyword = event->keyword,
+                                       .level = clr_level(event->level),
+                                       .opcode = nettrace_output_opcode(w, event),
+                                       .shape = cursor_over(no_fields, sizeof no_fields, 0)};
     uint32_t type = MANAGED;
     ttr_fields fields;
     ttr_field field;
@@ -205,74 +211,75 @@ uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event
         output_lost(out, NETTRACE_LOST_SAMPLE, event->offset);
     bool is_bare;
     buffer_clear(&w->payload);
-    nettrace_put_u32(&w->payload, type);
-    return class_of(out, &told, &is_bare);
+    nettrace_append_u32(&w->payload, type);
+    return find_or_add_class(out, &info, &is_bare);
 }
 
 /* --- By metadata of another trace --- */
 
-static uint32_t translate(struct ttr_writer *out, const ttr_event *event,
-                          const struct nettrace_type *type, unsigned reading)
+static uint32_t translate_class(struct ttr_writer *out, const ttr_event *event,
+                                const struct nettrace_type *type, unsigned reading)
 {
     struct nettrace_writer *w = out->own;
-    struct nettrace_told told;
+    struct nettrace_class_info info;
     bool is_bare;
     struct buffer texts;
     buffer_init(&texts, &out->t->counted);
     buffer_clear(&w->shape);
     uint32_t number = NO_CLASS;
-    bool is_understood = nettrace_translate(type, &told, &w->shape, &texts, reading);
+    bool is_understood = nettrace_translate(type, &info, &w->shape, &texts, reading);
     w->is_out_of_memory |= texts.failed || w->shape.failed;
-    /* Where names tell the opcode the metadata need not. */
-    told.opcode = event->opcode == type->opcode ? told.opcode : event->opcode;
-    if (is_understood && nettrace_shape_fits(&told.shape, w->version) &&
-        (told.opcode == 0 || w->version > 4)) {
-        told.keyword = event->keyword;
-        told.level = event->level == type->level ? told.level : level_out(event->level);
-        number = class_of(out, &told, &is_bare);
+    /* Metadata need no opcode if the reader derives it from the name. */
+    info.opcode = event->opcode == type->opcode ? info.opcode : event->opcode;
+    if (is_understood && nettrace_shape_fits(&info.shape, w->version) &&
+        (info.opcode == 0 || w->version > 4)) {
+        info.keyword = event->keyword;
+        info.level = event->level == type->level ? info.level : clr_level(event->level);
+        number = find_or_add_class(out, &info, &is_bare);
         number = is_bare ? NO_CLASS : number;
     }
     buffer_free(&texts);
     return number;
 }
 
-/* In which way the metadata of an event lie; 0 where they do not. */
-static unsigned lie_of(const struct nettrace_type *type, const ttr_event *event)
+/* Returns the index of the payload layout that fits an event; 0 if its metadata are right. */
+static unsigned layout_index_of(const struct nettrace_type *type, const ttr_event *event)
 {
-    const struct nettrace_readings *readings = type->readings;
-    const struct layout *layout = readings->could_lie ? nettrace_reading_of(type, event) : NULL;
-    unsigned lie = NETTRACE_LIES - 1;
-    while (lie > 0 && (!layout || readings->layout[lie] != layout))
+    const struct nettrace_layouts *layouts = type->layouts;
+    const struct layout *layout = layouts->could_lie ? nettrace_layout_of_event(type, event) : NULL;
+    unsigned lie = NETTRACE_LAYOUTS_MAX - 1;
+    while (lie > 0 && (!layout || layouts->layout[lie] != layout))
         lie--;
     return lie;
 }
 
-static bool reserve_known(struct ttr_writer *out, ttr_id schema)
+static bool reserve_source_classes(struct ttr_writer *out, ttr_id schema)
 {
     struct nettrace_writer *w = out->own;
-    size_t n = w->known_n ? w->known_n : 64;
-    if (schema < w->known_n)
+    size_t n = w->source_classes_n ? w->source_classes_n : 64;
+    if (schema < w->source_classes_n)
         return true;
     while (n <= schema)
         n *= 2;
-    struct nettrace_known *known =
-        alloc_resize(&out->t->counted, w->known, w->known_n, n, sizeof *known);
+    struct nettrace_source_class *known =
+        alloc_resize(&out->t->counted, w->source_classes, w->source_classes_n, n, sizeof *known);
     if (!known)
         return false;
-    memset(known + w->known_n, 0, (n - w->known_n) * sizeof *known);
-    w->known = known;
-    w->known_n = n;
+    memset(known + w->source_classes_n, 0, (n - w->source_classes_n) * sizeof *known);
+    w->source_classes = known;
+    w->source_classes_n = n;
     return true;
 }
 
-/* Whether an event has labels that are fields, which only V6 can say beside its payload. */
+/* True if an event has labels that are fields. Only V6 can store these without changing the
+ * payload. */
 static bool has_label_fields(const struct nettrace_type *type, const ttr_event *event)
 {
     const uint8_t *p;
     uint32_t n;
     ttr_field field;
-    return event->part && nettrace_labels_of(type->reader, event->part, &p, &n) &&
-           nettrace_label_field(&p, &n, &field);
+    return event->part && nettrace_find_label_list(type->reader, event->part, &p, &n) &&
+           nettrace_next_label_field(&p, &n, &field);
 }
 
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event)
@@ -282,22 +289,22 @@ uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event
     if (schema->format != out->format || schema->ops != &nettrace_field_ops)
         return 0;
     const struct nettrace_type *type = schema->own;
-    if (type->reader->pointer_bytes != w->about.pointer_bytes ||
+    if (type->reader->pointer_bytes != w->trace_info.pointer_bytes ||
         (!nettrace_is_v6(w) && has_label_fields(type, event)))
         return 0;
-    if (!reserve_known(out, event->schema)) {
+    if (!reserve_source_classes(out, event->schema)) {
         w->is_out_of_memory = true;
         return 0;
     }
-    struct nettrace_known *known = &w->known[event->schema];
-    unsigned reading = nettrace_is_v6(w) ? lie_of(type, event) : 0;
+    struct nettrace_source_class *known = &w->source_classes[event->schema];
+    unsigned reading = nettrace_is_v6(w) ? layout_index_of(type, event) : 0;
     bool is_same = known->class && known->reading == reading && known->keyword == event->keyword &&
                    known->level == event->level && known->opcode == event->opcode;
     if (!is_same)
-        *known = (struct nettrace_known){.class = translate(out, event, type, reading),
-                                         .keyword = event->keyword,
-                                         .level = event->level,
-                                         .opcode = event->opcode,
-                                         .reading = (uint8_t)reading};
+        *known = (struct nettrace_source_class){.class = translate_class(out, event, type, reading),
+                                                .keyword = event->keyword,
+                                                .level = event->level,
+                                                .opcode = event->opcode,
+                                                .reading = (uint8_t)reading};
     return known->class == NO_CLASS ? 0 : known->class;
 }

@@ -1,12 +1,12 @@
-/* Copies: pieces held until their events were given, then written. */
+/* Copy of a nettrace trace: pieces are held until their events were emitted, then written. */
 #include "formats/nettrace/nettrace_copy.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-void nettrace_copy_begin(struct nettrace_copy *copy, const struct alloc *alloc,
-                         const struct nettrace_reader *reader, uint16_t source)
+void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
+                        const struct nettrace_reader *reader, uint16_t source)
 {
     *copy = (struct nettrace_copy){.version = reader->version, .source = source};
     buffer_init(&copy->bytes, alloc);
@@ -20,19 +20,19 @@ void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc)
     pairmap_free(&copy->dropped);
     pairmap_free(&copy->moved);
     alloc_free(alloc, copy->held, copy->held_capacity, sizeof *copy->held);
-    alloc_free(alloc, copy->kept, copy->kept_capacity, sizeof *copy->kept);
+    alloc_free(alloc, copy->marks, copy->marks_capacity, sizeof *copy->marks);
 }
 
-/* --- What arrived --- */
+/* --- Marks of events that arrived --- */
 
-/* How many events of a piece arrived. */
-static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
+/* Returns the number of a piece's events that arrived. */
+static uint32_t count_marks(const struct nettrace_copy *copy, const struct nettrace_piece *piece)
 {
-    uint64_t first = piece->offset - copy->kept_from,
-             last = first + piece->size; /* bits; not `last` itself */
+    uint64_t first = piece->offset - copy->marks_from,
+             last = first + piece->size; /* first bit, and the bit after the last one */
     uint32_t n = 0;
-    for (uint64_t word = first / 64; word < copy->kept_words && word * 64 < last; word++) {
-        uint64_t bits = copy->kept[word];
+    for (uint64_t word = first / 64; word < copy->mark_words && word * 64 < last; word++) {
+        uint64_t bits = copy->marks[word];
         bits &= word == first / 64 ? UINT64_MAX << first % 64 : UINT64_MAX;
         bits &= last - word * 64 < 64 ? (UINT64_C(1) << (last - word * 64)) - 1 : UINT64_MAX;
         n += (uint32_t)__builtin_popcountll(bits);
@@ -40,36 +40,37 @@ static uint32_t count_kept(const struct nettrace_copy *copy, const struct nettra
     return n;
 }
 
-/* Makes room for the bits of a piece behind those held. */
-static bool reserve_kept(struct nettrace_copy *copy, const struct alloc *alloc,
-                         const struct nettrace_piece *piece)
+/* Makes room for the marks of a piece. Marks of pieces that were written are dropped. */
+static bool reserve_marks(struct nettrace_copy *copy, const struct alloc *alloc,
+                          const struct nettrace_piece *piece)
 {
-    bool is_first = copy->held_begin == copy->held_n;
-    uint64_t oldest = is_first ? piece->offset : copy->held[copy->held_begin].piece.offset;
-    size_t gone = (size_t)((oldest - copy->kept_from) / 64);
+    bool is_first = copy->held_first == copy->held_n;
+    uint64_t oldest = is_first ? piece->offset : copy->held[copy->held_first].piece.offset;
+    size_t gone = (size_t)((oldest - copy->marks_from) / 64);
     if (is_first) {
-        copy->kept_words = 0;
-        copy->kept_from = piece->offset & ~UINT64_C(63);
-    } else if (gone > copy->kept_words / 2) {
-        copy->kept_words -= gone;
-        copy->kept_from += (uint64_t)gone * 64;
-        memmove(copy->kept, copy->kept + gone, copy->kept_words * sizeof *copy->kept);
+        copy->mark_words = 0;
+        copy->marks_from = piece->offset & ~UINT64_C(63);
+    } else if (gone > copy->mark_words / 2) {
+        copy->mark_words -= gone;
+        copy->marks_from += (uint64_t)gone * 64;
+        memmove(copy->marks, copy->marks + gone, copy->mark_words * sizeof *copy->marks);
     }
-    size_t need = (size_t)((piece->offset + piece->size - copy->kept_from) / 64) + 1;
-    if (!alloc_reserve(alloc, (void **)&copy->kept, &copy->kept_capacity, need, sizeof *copy->kept))
+    size_t need = (size_t)((piece->offset + piece->size - copy->marks_from) / 64) + 1;
+    if (!alloc_reserve(alloc, (void **)&copy->marks, &copy->marks_capacity, need,
+                       sizeof *copy->marks))
         return false;
-    if (need > copy->kept_words) {
-        memset(copy->kept + copy->kept_words, 0, (need - copy->kept_words) * sizeof *copy->kept);
-        copy->kept_words = need;
+    if (need > copy->mark_words) {
+        memset(copy->marks + copy->mark_words, 0, (need - copy->mark_words) * sizeof *copy->marks);
+        copy->mark_words = need;
     }
     return true;
 }
 
 /* --- Writing --- */
 
-/* A piece as it is, but for the padding of an object that stands at another place. */
-static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out,
-                        const struct nettrace_piece *piece, const uint8_t *bytes)
+/* Writes a piece unchanged, except for the padding of an object that moved. */
+static void write_unchanged_piece(const struct nettrace_copy *copy, struct ttr_writer *out,
+                                  const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     enum { NAME_AT = 15, SIZE = 4 };
     bool is_object = copy->version >= 3 && copy->version < NETTRACE_V6 &&
@@ -82,25 +83,26 @@ static void write_whole(const struct nettrace_copy *copy, struct ttr_writer *out
         return;
     }
     buffer_add(&out->buffer, bytes, head);
-    nettrace_put_padding(out);
+    nettrace_append_padding(out);
     buffer_add(&out->buffer, bytes + piece->body, piece->size - piece->body);
 }
 
-/* V1, V2: the table behind the end says where that is. */
-static void write_tail(const struct nettrace_copy *copy, struct ttr_writer *out,
-                       const struct nettrace_piece *piece, const uint8_t *bytes)
+/* V1, V2: writes the label table after the end, with the new position of the end. */
+static void write_label_table(const struct nettrace_copy *copy, struct ttr_writer *out,
+                              const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     uint32_t i = 0;
     for (; piece->size - i >= 4; i += 4) {
         uint32_t x = load_u32le(bytes + i);
         bool is_end = x == copy->end_before || x == copy->end_before + 1;
-        nettrace_put_u32(&out->buffer,
-                         is_end ? (uint32_t)(copy->end_now + (x - copy->end_before)) : x);
+        nettrace_append_u32(&out->buffer,
+                            is_end ? (uint32_t)(copy->end_now + (x - copy->end_before)) : x);
     }
     buffer_add(&out->buffer, bytes + i, piece->size - i);
 }
 
-/* Every trace has a Trace; where damage took it, one that says what was supposed. */
+/* Every trace needs a Trace object. If damage destroyed it, writes one with the values that the
+ * reader assumed. */
 static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *out,
                                 const struct nettrace_piece *piece)
 {
@@ -109,18 +111,19 @@ static void write_missing_trace(struct nettrace_copy *copy, struct ttr_writer *o
     copy->has_trace = true;
     if (piece->kind == NETTRACE_PIECE_TRACE)
         return;
-    nettrace_put_trace(out, copy->version,
-                       &(struct nettrace_about){.frequency = 1000000000, .pointer_bytes = 8});
+    nettrace_append_trace(
+        out, copy->version,
+        &(struct nettrace_trace_info){.frequency = 1000000000, .pointer_bytes = 8});
 }
 
-/* Whether a block of events must be made anew: not all of it is there, some are left out, or those
- * before are counted otherwise. */
-static bool is_changed(const struct nettrace_copy *copy, const struct ttr_writer *out,
-                       const struct nettrace_piece *piece)
+/* True if a block of events must be rebuilt: it is damaged, events are left out, or earlier ones of
+ * its threads were left out, so that sequence numbers change. */
+static bool needs_rebuild(const struct nettrace_copy *copy, const struct ttr_writer *out,
+                          const struct nettrace_piece *piece)
 {
     bool is_moved = piece->kind == NETTRACE_PIECE_FLAT && ttr_writer_bytes(out) != piece->offset;
     return piece->is_part || is_moved || copy->dropped.used > 0 ||
-           count_kept(copy, piece) < piece->events;
+           count_marks(copy, piece) < piece->events;
 }
 
 static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out,
@@ -136,65 +139,66 @@ static ttr_status write_piece(struct nettrace_copy *copy, struct ttr_writer *out
         copy->end_before = piece->offset;
         copy->end_now = ttr_writer_bytes(out);
     }
-    if (has_events && is_changed(copy, out, piece))
+    if (has_events && needs_rebuild(copy, out, piece))
         is_fine = piece->kind == NETTRACE_PIECE_EVENTS
                       ? nettrace_rebuild_events(copy, out, piece, bytes)
                       : nettrace_rebuild_flat(copy, out, piece, bytes);
     else if (piece->is_part)
-        nettrace_repair(copy, out, piece, bytes);
+        nettrace_repair_piece(copy, out, piece, bytes);
     else if (has_counts && copy->dropped.used > 0)
         nettrace_rebuild_point(copy, out, piece, bytes);
     else if (piece->kind == NETTRACE_PIECE_REST && copy->version < 3)
-        write_tail(copy, out, piece, bytes);
+        write_label_table(copy, out, piece, bytes);
     else
-        write_whole(copy, out, piece, bytes);
+        write_unchanged_piece(copy, out, piece, bytes);
     return is_fine ? output_drain(out, error) : fail_memory(error);
 }
 
 /* --- Holding --- */
 
-static ttr_status write_held(struct nettrace_copy *copy, struct ttr_writer *out, uint64_t given,
-                             ttr_error *error)
+static ttr_status write_finished_pieces(struct nettrace_copy *copy, struct ttr_writer *out,
+                                        uint64_t emitted_to, ttr_error *error)
 {
-    while (copy->held_begin < copy->held_n) {
-        const struct nettrace_held *held = &copy->held[copy->held_begin];
-        if (held->piece.offset + held->piece.size > given)
+    while (copy->held_first < copy->held_n) {
+        const struct nettrace_held *held = &copy->held[copy->held_first];
+        if (held->piece.offset + held->piece.size > emitted_to)
             break;
         ttr_status status =
             write_piece(copy, out, &held->piece, copy->bytes.bytes + held->at, error);
         if (status != TTR_OK)
             return status;
-        copy->bytes_begin = held->at + held->piece.size;
-        copy->held_begin++;
+        copy->bytes_first = held->at + held->piece.size;
+        copy->held_first++;
     }
-    if (copy->held_begin == copy->held_n) {
-        copy->held_begin = copy->held_n = 0;
-        copy->bytes_begin = 0;
+    if (copy->held_first == copy->held_n) {
+        copy->held_first = copy->held_n = 0;
+        copy->bytes_first = 0;
         buffer_clear(&copy->bytes);
     }
     return TTR_OK;
 }
 
-/* Moves what is held to the begin of its room, when half of that is free. */
-static void move_held(struct nettrace_copy *copy)
+/* Moves held bytes to the start of the buffer if at least half of it is unused. */
+static void compact_held_bytes(struct nettrace_copy *copy)
 {
-    if (copy->bytes_begin <= copy->bytes.n / 2)
+    if (copy->bytes_first <= copy->bytes.n / 2)
         return;
-    memmove(copy->bytes.bytes, copy->bytes.bytes + copy->bytes_begin,
-            copy->bytes.n - copy->bytes_begin);
-    copy->bytes.n -= copy->bytes_begin;
-    copy->held_n -= copy->held_begin;
-    memmove(copy->held, copy->held + copy->held_begin, copy->held_n * sizeof *copy->held);
+    memmove(copy->bytes.bytes, copy->bytes.bytes + copy->bytes_first,
+            copy->bytes.n - copy->bytes_first);
+    copy->bytes.n -= copy->bytes_first;
+    copy->held_n -= copy->held_first;
+    memmove(copy->held, copy->held + copy->held_first, copy->held_n * sizeof *copy->held);
     for (size_t i = 0; i < copy->held_n; i++)
-        copy->held[i].at -= copy->bytes_begin;
-    copy->held_begin = copy->bytes_begin = 0;
+        copy->held[i].at -= copy->bytes_first;
+    copy->held_first = copy->bytes_first = 0;
 }
 
-static ttr_status hold(struct nettrace_copy *copy, const struct alloc *alloc,
-                       const struct nettrace_piece *piece, const uint8_t *bytes, ttr_error *error)
+static ttr_status hold_piece(struct nettrace_copy *copy, const struct alloc *alloc,
+                             const struct nettrace_piece *piece, const uint8_t *bytes,
+                             ttr_error *error)
 {
-    move_held(copy);
-    if (!reserve_kept(copy, alloc, piece) ||
+    compact_held_bytes(copy);
+    if (!reserve_marks(copy, alloc, piece) ||
         !alloc_reserve(alloc, (void **)&copy->held, &copy->held_capacity, copy->held_n + 1,
                        sizeof *copy->held))
         return fail_memory(error);
@@ -203,8 +207,8 @@ static ttr_status hold(struct nettrace_copy *copy, const struct alloc *alloc,
     return copy->bytes.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                               const ttr_event *event, ttr_error *error)
+ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                                   const ttr_event *event, ttr_error *error)
 {
     struct nettrace_piece piece = {.offset = event->offset,
                                    .size = event->payload_size,
@@ -212,28 +216,28 @@ ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *ou
                                    .events = event->sequence,
                                    .kind = (uint8_t)event->tag,
                                    .is_part = (event->flags & TTR_EVENT_PARTIAL) != 0};
-    ttr_status status = write_held(copy, out, event->link, error);
+    ttr_status status = write_finished_pieces(copy, out, event->link, error);
     if (status != TTR_OK)
         return status;
-    if (copy->held_begin < copy->held_n || piece.offset + piece.size > event->link)
-        return hold(copy, &out->t->counted, &piece, event->payload, error);
-    copy->kept_words = 0;
+    if (copy->held_first < copy->held_n || piece.offset + piece.size > event->link)
+        return hold_piece(copy, &out->t->counted, &piece, event->payload, error);
+    copy->mark_words = 0;
     return write_piece(copy, out, &piece, event->payload, error);
 }
 
 ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                 ttr_error *error)
 {
-    ttr_status status = write_held(copy, out, UINT64_MAX, error);
+    ttr_status status = write_finished_pieces(copy, out, UINT64_MAX, error);
     if (status != TTR_OK || copy->has_end)
         return status;
     write_missing_trace(copy, out, &(struct nettrace_piece){.kind = NETTRACE_PIECE_END});
     uint64_t end = ttr_writer_bytes(out);
-    nettrace_put_end(out, copy->version);
-    if (copy->version < 3) { /* a table of one label, and where it stands */
-        nettrace_put_u32(&out->buffer, 1);
-        nettrace_put_u32(&out->buffer, (uint32_t)end);
-        nettrace_put_u32(&out->buffer, (uint32_t)end + 1);
+    nettrace_append_end_mark(out, copy->version);
+    if (copy->version < 3) { /* a table with one label, and the position of the table */
+        nettrace_append_u32(&out->buffer, 1);
+        nettrace_append_u32(&out->buffer, (uint32_t)end);
+        nettrace_append_u32(&out->buffer, (uint32_t)end + 1);
     }
     return out->buffer.failed ? fail_memory(error) : TTR_OK;
 }

@@ -1,11 +1,23 @@
-/* Copying nettrace to nettrace: pieces whose events all arrive are written as they are; blocks that
- * lost some are made anew of what is left.
+/* Copying of nettrace to nettrace: pieces are written unchanged if all their events arrive, blocks
+ * of events of which some are left out are rebuilt.
  *
- * Pieces come before their events (nettrace_pieces.c), events in order of time, each known by its
- * offset: it sets a bit.  A piece is kept until all its events were given, then written: in the
- * order of the file, so that stacks, metadata and threads stand where events find them. Where
- * events are left out, those behind them are counted anew: a hole that is left is one that was
- * there. Memory: the bytes between two sequence points. */
+ * Order of calls: nettrace_copy_init() at the file head; then in the order of the reader,
+ * nettrace_copy_add_piece() for each definition event and nettrace_copy_mark_event() for each
+ * event; nettrace_copy_finish().
+ *
+ *   reader    piece A | piece B | events of A and B, by time | piece C (link: after A and B)
+ *   copy      hold A    hold B    set marks                    write A, write B, hold C
+ *   marks     one bit per byte of the source; set if an event that arrived starts there
+ *
+ * The reader emits a piece before its events, and events in order of time, not of the file. So a
+ * piece is held until the `link` of a later piece shows that all its events were emitted. Pieces
+ * are written in file order: stacks, metadata and threads stay before the events that refer to
+ * them.
+ *
+ * Sequence numbers: if events are left out, the numbers of later events of the same capture thread
+ * are reduced by their count. A gap in the copy is therefore one of the source.
+ *
+ * Memory: the bytes between two sequence points, plus an eighth of that for the marks. */
 #ifndef TRACETTA_NETTRACE_COPY_H
 #define TRACETTA_NETTRACE_COPY_H
 
@@ -15,77 +27,78 @@
 /* A piece that waits for its events. */
 struct nettrace_held {
     struct nettrace_piece piece;
-    size_t at; /* in `bytes` */
+    size_t at; /* position in `bytes` */
 };
 
 struct nettrace_copy {
     unsigned version;
     uint16_t source;
-    struct buffer bytes; /* of the pieces held, and before `bytes_begin` of those gone */
-    size_t bytes_begin;
-    struct nettrace_held *held; /* from held_begin on */
-    size_t held_begin, held_n, held_capacity;
-    uint64_t *kept; /* a bit a byte of the source: an event that arrived begins there */
-    size_t kept_words, kept_capacity;
-    uint64_t kept_from;           /* where the first bit stands */
-    struct pairmap dropped;       /* (capture thread, 0) to how many of its events were left out */
-    struct pairmap moved;         /* V1, V2: (offset of metadata, 0) to where they stand now */
-    uint64_t end_before, end_now; /* V1, V2: of the end mark */
+    struct buffer bytes; /* bytes of held pieces; those before `bytes_first` are already written */
+    size_t bytes_first;
+    struct nettrace_held *held; /* valid from held_first on */
+    size_t held_first, held_n, held_capacity;
+    uint64_t *marks; /* one bit per byte of the source: an event that arrived starts there */
+    size_t mark_words, marks_capacity;
+    uint64_t marks_from;          /* source offset of the first bit */
+    struct pairmap dropped;       /* (capture thread, 0) to the number of its events left out */
+    struct pairmap moved;         /* V1, V2: (offset of metadata, 0) to their new offset */
+    uint64_t end_before, end_now; /* V1, V2: source and output offset of the end mark */
     bool has_trace, has_end;
 };
 
 /* --- nettrace_copy.c --- */
 
-/* Begins with the head of a trace, which tells the reader. */
-void nettrace_copy_begin(struct nettrace_copy *copy, const struct alloc *alloc,
-                         const struct nettrace_reader *reader, uint16_t source);
+/* Starts a copy at the file head of `source`. */
+void nettrace_copy_init(struct nettrace_copy *copy, const struct alloc *alloc,
+                        const struct nettrace_reader *reader, uint16_t source);
 void nettrace_copy_free(struct nettrace_copy *copy, const struct alloc *alloc);
 
-/* Takes a piece. */
-TTR_MUST ttr_status nettrace_copy_piece(struct nettrace_copy *copy, struct ttr_writer *out,
-                                        const ttr_event *event, ttr_error *error);
+/* Holds or writes a piece, given as a definition event. Writes earlier pieces if all their events
+ * were emitted. */
+TTR_MUST ttr_status nettrace_copy_add_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                                            const ttr_event *event, ttr_error *error);
 
-/* An event of the trace arrives. */
-static inline void nettrace_copy_event(struct nettrace_copy *copy, const ttr_event *event)
+/* Marks an event as arrived. */
+static inline void nettrace_copy_mark_event(struct nettrace_copy *copy, const ttr_event *event)
 {
-    uint64_t bit = event->offset - copy->kept_from;
-    if (bit / 64 < copy->kept_words)
-        copy->kept[bit / 64] |= UINT64_C(1) << bit % 64;
+    uint64_t bit = event->offset - copy->marks_from;
+    if (bit / 64 < copy->mark_words)
+        copy->marks[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Writes what is left. */
+/* Writes all held pieces, and an end mark if the source has none. */
 TTR_MUST ttr_status nettrace_copy_finish(struct nettrace_copy *copy, struct ttr_writer *out,
                                          ttr_error *error);
 
-static inline bool nettrace_copy_keeps(const struct nettrace_copy *copy, uint64_t offset)
+static inline bool nettrace_copy_has_event(const struct nettrace_copy *copy, uint64_t offset)
 {
-    uint64_t bit = offset - copy->kept_from;
-    return bit / 64 < copy->kept_words && copy->kept[bit / 64] >> bit % 64 & 1;
+    uint64_t bit = offset - copy->marks_from;
+    return bit / 64 < copy->mark_words && copy->marks[bit / 64] >> bit % 64 & 1;
 }
 
 /* --- nettrace_rebuild.c --- */
 
-/* Writes a block of events with those that arrived; false when memory is out. */
+/* Writes a block with the events that arrived. Returns false if memory is exhausted. */
 TTR_MUST bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                                       const struct nettrace_piece *piece, const uint8_t *bytes);
 
-/* V1, V2: the same, of events without a block. */
+/* V1, V2: the same for events without blocks. Metadata numbers are updated to the new offsets. */
 TTR_MUST bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
                                     const struct nettrace_piece *piece, const uint8_t *bytes);
 
-/* V4, V5: writes those metadata of a block that tell at least what they are of; `c` stands at the
- * block's head. */
+/* V4, V5: writes the metadata of a block that have at least a provider and an id; `c` is at the
+ * block's header. */
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out,
                                struct cursor *c);
 
-/* Writes a sequence point, or threads that are gone, with what is counted now. */
+/* Writes a sequence point or a block of ended threads with reduced sequence numbers. */
 void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
                             const struct nettrace_piece *piece, const uint8_t *bytes);
 
 /* --- nettrace_repair.c --- */
 
-/* Writes what is whole of a piece that is not, other than events. */
-void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out,
-                     const struct nettrace_piece *piece, const uint8_t *bytes);
+/* Writes the complete rows of a damaged piece that is not a block of events. */
+void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_piece *piece, const uint8_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Copies of nettrace to nettrace: every byte where nothing is left out, exactly the other events
- * where something is. */
+/* Copies of nettrace to nettrace: identical bytes if no event is left out, else exactly the
+ * selected events. */
 #include <stdio.h>
 
 #include "support/corpus.h"
@@ -9,16 +9,16 @@
 #include "support/vectors.h"
 #include "support/writing.h"
 
-/* Which events a copy takes: all where `each` is 0, else the first of each `each`; and none behind
- * the first `limit`. */
-struct taking {
+/* Selection of events: all if `each` is 0, else the first of each `each`; none after the first
+ * `limit`. */
+struct selection {
     unsigned each;
     uint64_t limit;
 };
 
-static bool takes(const struct taking *taking, uint64_t i)
+static bool is_selected(const struct selection *selection, uint64_t i)
 {
-    return i < taking->limit && (taking->each == 0 || i % taking->each == 0);
+    return i < selection->limit && (selection->each == 0 || i % selection->each == 0);
 }
 
 static ttr_reader *open_bytes(ttr *t, const void *bytes, size_t n, uint32_t flags)
@@ -31,22 +31,24 @@ static ttr_reader *open_bytes(ttr *t, const void *bytes, size_t n, uint32_t flag
     return reader;
 }
 
-/* The events of a batch that are taken, in `pick`. */
-static void choose(ttr_batch *batch, const struct taking *taking, uint64_t *seen, uint32_t *pick)
+/* Stores the indices of the selected events of a batch in `pick`. */
+static void select_events(ttr_batch *batch, const struct selection *selection, uint64_t *seen,
+                          uint32_t *pick)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < batch->n; i++) {
         const ttr_event *event = &batch->event[i];
         bool is_event = event->kind != TTR_KIND_DEFINITION && event->kind != TTR_KIND_GAP;
-        if (!is_event || takes(taking, (*seen)++))
+        if (!is_event || is_selected(selection, (*seen)++))
             pick[n++] = i;
     }
     batch->pick = pick;
     batch->n = n;
 }
 
-/* Copies what is taken; where there is a limit, reading stops as soon as it is reached. */
-static void copy(const void *bytes, size_t n, const struct taking *taking, struct buffer *to)
+/* Copies the selected events. Reading stops as soon as the limit is reached. */
+static void copy_selected(const void *bytes, size_t n, const struct selection *selection,
+                          struct buffer *to)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -57,8 +59,8 @@ static void copy(const void *bytes, size_t n, const struct taking *taking, struc
     ttr_reader *reader = open_bytes(t, bytes, n, TTR_READ_DEFINITIONS);
     ttr_writer *writer = ttr_create_push(t, writing_to_buffer, to, "nettrace", NULL, &error);
     assert_non_null(writer);
-    while (seen < taking->limit && ttr_read(reader, &batch, &error) == TTR_OK) {
-        choose(&batch, taking, &seen, pick);
+    while (seen < selection->limit && ttr_read(reader, &batch, &error) == TTR_OK) {
+        select_events(&batch, selection, &seen, pick);
         assert_int_equal(ttr_write(writer, &batch, &error), TTR_OK);
     }
     assert_int_equal(ttr_finish(writer, &error), TTR_OK);
@@ -66,12 +68,12 @@ static void copy(const void *bytes, size_t n, const struct taking *taking, struc
     ttr_free(t);
 }
 
-/* A line, up to `next`, without the event's number in sequence; gaps are no events. */
+/* Appends a dump line, up to `next`, without the sequence number; skips gaps. */
 static void add_line(struct buffer *to, const char *line, const char *next,
-                     const struct taking *taking, uint64_t *i)
+                     const struct selection *selection, uint64_t *i)
 {
     const char *fields = memchr(line, '{', (size_t)(next - line)), *cut = line;
-    if (memcmp(line, "gap ", 4) == 0 || !fields || !takes(taking, (*i)++))
+    if (memcmp(line, "gap ", 4) == 0 || !fields || !is_selected(selection, (*i)++))
         return;
     while (cut < fields && memcmp(cut, " seq=", 5) != 0)
         cut++;
@@ -80,9 +82,9 @@ static void add_line(struct buffer *to, const char *line, const char *next,
     buffer_add(to, behind, (size_t)(next - behind));
 }
 
-/* The lines of events but gaps, without their numbers in sequence; of those that are taken. */
-static void lines_of(const void *bytes, size_t n, const struct taking *taking, struct buffer *to,
-                     uint64_t *damage)
+/* Returns the dump lines of the selected events, without gaps and sequence numbers. */
+static void dump_selected(const void *bytes, size_t n, const struct selection *selection,
+                          struct buffer *to, uint64_t *damage)
 {
     ttr *t = ttr_new(NULL);
     struct dump dump;
@@ -98,7 +100,7 @@ static void lines_of(const void *bytes, size_t n, const struct taking *taking, s
     const char *line = (const char *)dump.text.bytes, *end = line ? line + dump.text.n : line;
     for (const char *next; line < end; line = next) {
         next = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
-        add_line(to, line, next, taking, &i);
+        add_line(to, line, next, selection, &i);
     }
     buffer_add_byte(to, 0);
     dump_free(&dump);
@@ -106,20 +108,21 @@ static void lines_of(const void *bytes, size_t n, const struct taking *taking, s
     ttr_free(t);
 }
 
-static const struct taking all = {.each = 0, .limit = UINT64_MAX};
+static const struct selection all = {.each = 0, .limit = UINT64_MAX};
 
-/* A copy of what is taken holds that, and no damage. */
-static void check_taking(const char *name, const struct hexa *trace, const struct taking *taking)
+/* Checks that a copy has the selected events and no damage. */
+static void check_selected_copy(const char *name, const struct hexa *trace,
+                                const struct selection *selection)
 {
     struct buffer copied, expected, found;
     uint64_t damage;
-    copy(trace->bytes, trace->n, taking, &copied);
-    lines_of(trace->bytes, trace->n, taking, &expected, &damage);
-    lines_of(copied.bytes, copied.n, &all, &found, &damage);
+    copy_selected(trace->bytes, trace->n, selection, &copied);
+    dump_selected(trace->bytes, trace->n, selection, &expected, &damage);
+    dump_selected(copied.bytes, copied.n, &all, &found, &damage);
     if (damage)
-        fail_msg("%s, one of %u: the copy is damaged", name, taking->each);
+        fail_msg("%s, one of %u: the copy is damaged", name, selection->each);
     if (strcmp((char *)expected.bytes, (char *)found.bytes) != 0)
-        fail_msg("%s, one of %u:\n%.2000s--- became\n%.2000s", name, taking->each,
+        fail_msg("%s, one of %u:\n%.2000s--- became\n%.2000s", name, selection->each,
                  (char *)expected.bytes, (char *)found.bytes);
     buffer_free(&copied);
     buffer_free(&expected);
@@ -130,16 +133,16 @@ static uint64_t damage_of(const struct hexa *trace)
 {
     struct buffer lines;
     uint64_t damage;
-    lines_of(trace->bytes, trace->n, &all, &lines, &damage);
+    dump_selected(trace->bytes, trace->n, &all, &lines, &damage);
     buffer_free(&lines);
     return damage;
 }
 
-/* A trace that has no end mark gets one. */
+/* A trace without an end mark gets one, so its copy may be longer. */
 static void check_identical(const char *name, const struct hexa *trace)
 {
     struct buffer copied;
-    copy(trace->bytes, trace->n, &all, &copied);
+    copy_selected(trace->bytes, trace->n, &all, &copied);
     bool is_same = copied.n >= trace->n && copied.n <= trace->n + 4 &&
                    memcmp(copied.bytes, trace->bytes, trace->n) == 0;
     bool has_end = copied.n == trace->n;
@@ -150,70 +153,70 @@ static void check_identical(const char *name, const struct hexa *trace)
     buffer_free(&copied);
 }
 
-static void check_whole(const char *name, const struct hexa *trace, const char *format)
+static void check_unfiltered_copy(const char *name, const struct hexa *trace, const char *format)
 {
     (void)format;
     if (damage_of(trace) == 0)
         check_identical(name, trace);
 }
 
-static void check_parts(const char *name, const struct hexa *trace, const char *format)
+static void check_filtered_copies(const char *name, const struct hexa *trace, const char *format)
 {
     (void)format;
     for (unsigned each = 2; each < 5; each++)
-        check_taking(name, trace, &(struct taking){.each = each, .limit = UINT64_MAX});
-    check_taking(name, trace, &(struct taking){.each = 1000, .limit = UINT64_MAX});
+        check_selected_copy(name, trace, &(struct selection){.each = each, .limit = UINT64_MAX});
+    check_selected_copy(name, trace, &(struct selection){.each = 1000, .limit = UINT64_MAX});
 }
 
-static void check_stops(const char *name, const struct hexa *trace, const char *format)
+static void check_limited_copies(const char *name, const struct hexa *trace, const char *format)
 {
     (void)format;
     for (uint64_t limit = 1; limit < 6; limit++)
-        check_taking(name, trace, &(struct taking){.limit = limit});
+        check_selected_copy(name, trace, &(struct selection){.limit = limit});
 }
 
-static void check_recovers(const char *name, const struct hexa *trace, const char *format)
+static void check_damaged_copy(const char *name, const struct hexa *trace, const char *format)
 {
     (void)format;
-    check_taking(name, trace, &all);
+    check_selected_copy(name, trace, &all);
 }
 
-static void a_copy_has_every_byte(void **state)
+static void unfiltered_copy_is_identical(void **state)
 {
     (void)state;
-    vectors_each("src/formats/nettrace/vectors", "nettrace", check_whole);
-    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_whole);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_unfiltered_copy);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_unfiltered_copy);
 }
 
-static void a_copy_of_some_events_has_exactly_these(void **state)
+static void filtered_copy_has_selected_events(void **state)
 {
     (void)state;
-    vectors_each("src/formats/nettrace/vectors", "nettrace", check_parts);
-    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_parts);
-    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_parts);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_filtered_copies);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_filtered_copies);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_filtered_copies);
 }
 
-static void a_copy_that_ends_early_has_all_events_up_to_there(void **state)
+static void copy_with_limit_has_first_events(void **state)
 {
     (void)state;
-    vectors_each("src/formats/nettrace/vectors", "nettrace", check_stops);
-    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_stops);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_limited_copies);
+    vectors_each("src/formats/nettrace/vectors-whole", "nettrace", check_limited_copies);
 }
 
-static void a_copy_of_a_damaged_trace_has_its_whole_events_and_no_damage(void **state)
+static void copy_of_damaged_trace_has_no_damage(void **state)
 {
     (void)state;
-    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_recovers);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_damaged_copy);
 }
 
-/* The events that are left out are not missing: a thread counts on where it was. */
-static void what_is_left_out_is_no_loss(void **state)
+/* Filtered events must not be reported as lost: sequence numbers of later events are reduced. */
+static void filtered_copy_reports_no_loss(void **state)
 {
     struct hexa hexa;
     struct buffer copied;
     (void)state;
     vectors_load(&hexa, "src/formats/nettrace/vectors/plain.hexa");
-    copy(hexa.bytes, hexa.n, &(struct taking){.each = 2, .limit = UINT64_MAX}, &copied);
+    copy_selected(hexa.bytes, hexa.n, &(struct selection){.each = 2, .limit = UINT64_MAX}, &copied);
     ttr *t = ttr_new(NULL);
     ttr_reader *reader = open_bytes(t, copied.bytes, copied.n, TTR_READ_STRICT);
     ttr_report report = {.size = sizeof report};
@@ -230,8 +233,8 @@ static void what_is_left_out_is_no_loss(void **state)
     hexa_free(&hexa);
 }
 
-/* An event made by hand, put into a copy, has no place there, which is counted. */
-static void guests_of_a_copy_are_counted(void **state)
+/* A builder event written into a copy is counted as a loss. */
+static void event_of_other_source_in_copy_is_counted(void **state)
 {
     struct hexa hexa;
     struct buffer to;
@@ -263,9 +266,9 @@ static void guests_of_a_copy_are_counted(void **state)
     hexa_free(&hexa);
 }
 
-/* With each allocation failing, a copy of some events ends with TTR_E_NOMEM or goes well; nothing
- * leaks. */
-static bool copy_with(const struct hexa *hexa, size_t fail_at)
+/* Returns whether a copy of some events succeeds while allocation `fail_at` fails. Any other error
+ * than TTR_E_NOMEM fails the test. */
+static bool copy_with_failing_allocation(const struct hexa *hexa, size_t fail_at)
 {
     struct support_heap heap;
     struct buffer to;
@@ -273,7 +276,7 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
     ttr_error error = {0};
     uint32_t pick[1024];
     uint64_t seen = 0;
-    const struct taking half = {.each = 2, .limit = UINT64_MAX};
+    const struct selection half = {.each = 2, .limit = UINT64_MAX};
     support_heap_init(&heap, fail_at);
     buffer_init(&to, alloc_default());
     ttr_options options = {
@@ -287,7 +290,7 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
         reader ? ttr_create_push(t, writing_to_buffer, &to, "nettrace", NULL, &error) : NULL;
     ttr_status status = writer ? TTR_OK : TTR_E_NOMEM;
     while (status == TTR_OK && (status = ttr_read(reader, &batch, &error)) == TTR_OK) {
-        choose(&batch, &half, &seen, pick);
+        select_events(&batch, &half, &seen, pick);
         status = ttr_write(writer, &batch, &error);
     }
     ttr_status finished = writer ? ttr_finish(writer, &error) : status;
@@ -300,23 +303,24 @@ static bool copy_with(const struct hexa *hexa, size_t fail_at)
     return heap.requests >= fail_at;
 }
 
-static void check_memory(const char *name, const struct hexa *trace, const char *format)
+static void check_failing_allocations(const char *name, const struct hexa *trace,
+                                      const char *format)
 {
     (void)name, (void)format;
-    for (size_t at = 1; copy_with(trace, at); at++)
+    for (size_t at = 1; copy_with_failing_allocation(trace, at); at++)
         continue;
 }
 
-static void a_copy_without_memory_says_so_and_leaks_nothing(void **state)
+static void copy_without_memory_fails_without_leak(void **state)
 {
     (void)state;
-    vectors_each("src/formats/nettrace/vectors", "nettrace", check_memory);
-    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_memory);
+    vectors_each("src/formats/nettrace/vectors", "nettrace", check_failing_allocations);
+    vectors_each("src/formats/nettrace/vectors-bad", "nettrace", check_failing_allocations);
 }
 
 /* --- Recorded traces --- */
 
-static void check_recorded(const char *name, const char *path)
+static void check_recorded_copy(const char *name, const char *path)
 {
     struct buffer copied, bytes;
     char command[800];
@@ -332,16 +336,16 @@ static void check_recorded(const char *name, const char *path)
         print_message("# skipped: %s cannot be unpacked\n", path);
         return;
     }
-    copy(bytes.bytes, bytes.n, &all, &copied);
+    copy_selected(bytes.bytes, bytes.n, &all, &copied);
     if (copied.n != bytes.n || memcmp(copied.bytes, bytes.bytes, bytes.n) != 0)
         fail_msg("%s: the copy is another", name);
     buffer_free(&copied);
-    check_taking(name, &(struct hexa){.bytes = bytes.bytes, .n = bytes.n},
-                 &(struct taking){.each = 3, .limit = UINT64_MAX});
+    check_selected_copy(name, &(struct hexa){.bytes = bytes.bytes, .n = bytes.n},
+                        &(struct selection){.each = 3, .limit = UINT64_MAX});
     buffer_free(&bytes);
 }
 
-static void recorded_traces_are_copied(void **state)
+static void copy_of_recorded_trace_is_identical(void **state)
 {
     static const char *const names[] = {
         "eventpipe-dotnetcore2.1-linux-x64-tracelogging.netperf.xz",
@@ -358,20 +362,20 @@ static void recorded_traces_are_copied(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (corpus_find("nettrace", names[i], path, sizeof path))
-            check_recorded(names[i], path);
+            check_recorded_copy(names[i], path);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_has_every_byte),
-        cmocka_unit_test(a_copy_of_some_events_has_exactly_these),
-        cmocka_unit_test(a_copy_that_ends_early_has_all_events_up_to_there),
-        cmocka_unit_test(a_copy_of_a_damaged_trace_has_its_whole_events_and_no_damage),
-        cmocka_unit_test(what_is_left_out_is_no_loss),
-        cmocka_unit_test(guests_of_a_copy_are_counted),
-        cmocka_unit_test(a_copy_without_memory_says_so_and_leaks_nothing),
-        cmocka_unit_test(recorded_traces_are_copied),
+        cmocka_unit_test(unfiltered_copy_is_identical),
+        cmocka_unit_test(filtered_copy_has_selected_events),
+        cmocka_unit_test(copy_with_limit_has_first_events),
+        cmocka_unit_test(copy_of_damaged_trace_has_no_damage),
+        cmocka_unit_test(filtered_copy_reports_no_loss),
+        cmocka_unit_test(event_of_other_source_in_copy_is_counted),
+        cmocka_unit_test(copy_without_memory_fails_without_leak),
+        cmocka_unit_test(copy_of_recorded_trace_is_identical),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Recorded traces of five versions of the runtime: as many events as its own reader counts, in
- * order of time, nothing lost, nothing damaged, every field walked.  TTR_CORPUS names the folder of
- * recorded traces; without it the tests pass with a line that says so. */
+/* Recorded traces of five versions of the runtime: the number of events that TraceEvent counts, in
+ * order of time, without loss or damage, and every field can be decoded. TTR_CORPUS is the folder
+ * of recorded traces; if it is not set the tests pass with a line that reports that. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,13 +9,13 @@
 #include "support/corpus.h"
 #include "support/support.h"
 
-/* Counted by TraceEvent; of samples and stacks by their fields here. */
+/* Events were counted by TraceEvent, samples and stacks by this library's fields. */
 struct recorded {
     const char *name;
     uint64_t events;
     const char *version;
     uint64_t lost;
-    bool has_notes; /* remarks */
+    bool has_notes; /* the trace has remarks */
 };
 
 static const struct recorded recorded[] = {
@@ -38,8 +38,8 @@ static const struct recorded recorded[] = {
     {"v6/v6_ptr4.nettrace", 1, "6", 0, false},
 };
 
-/* Walks all fields and the stack of an event. */
-static void walk(const ttr *t, const ttr_event *event, uint64_t *frames)
+/* Decodes all fields and the stack of an event. */
+static void decode_all_fields(const ttr *t, const ttr_event *event, uint64_t *frames)
 {
     ttr_fields fields;
     ttr_field field;
@@ -71,7 +71,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
             const ttr_event *event = ttr_batch_at(&batch, i);
             assert_true(event->time >= last);
             last = event->time;
-            walk(t, event, &frames);
+            decode_all_fields(t, event, &frames);
         }
     }
     ttr_report report = {.size = sizeof report};
@@ -86,7 +86,7 @@ static void check_recorded(const struct recorded *expected, const char *path)
     ttr_free(t);
 }
 
-static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time(void **state)
+static void recorded_traces_match_counts_of_traceevent_in_order(void **state)
 {
     char path[600];
     (void)state;
@@ -98,7 +98,7 @@ static void recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_traces_hold_what_the_runtimes_own_reader_counts_in_order_of_time),
+        cmocka_unit_test(recorded_traces_match_counts_of_traceevent_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
-/* One part of a trace is damaged: every event of all others is given as it was, and what is missing
- * is told by its offset.
+/* Damage to one part of a trace: every event of all other parts is unchanged, and what is missing
+ * is reported with its offset.
  *
- * Small traces of each version, six blocks of five events each, are damaged at each of their bytes
- * (so in contents, sizes, tags, names); recorded traces have 512 bytes zeroed in each of their
- * blocks.  TTR_CORPUS names the folder of recorded traces. */
+ * Small traces of each version, six blocks of five events each, are damaged at each byte: contents,
+ * sizes, tags and names. In recorded traces 512 bytes of each block are zeroed. TTR_CORPUS is the
+ * folder of recorded traces. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,10 +27,10 @@ struct script {
     unsigned version;
 };
 
-static void add(struct script *script, const char *format, ...)
+static void append_line(struct script *script, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void add(struct script *script, const char *format, ...)
+static void append_line(struct script *script, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -40,20 +40,22 @@ static void add(struct script *script, const char *format, ...)
     script->n += (size_t)n;
 }
 
-static void begin_block(struct script *script, const char *object, unsigned kind, const char *label)
+static void append_block_begin(struct script *script, const char *object, unsigned kind,
+                               const char *label)
 {
     static const unsigned versions[] = {0, 0, 0, 1, 2, 2};
     if (script->version >= 6)
-        add(script, "u32le @%s_end-@%s+%u\n@%s\n", label, label, kind << 24, label);
+        append_line(script, "u32le @%s_end-@%s+%u\n@%s\n", label, label, kind << 24, label);
     else
-        add(script, "%s 01 u32le %u u32le %u str32le \"%s\" 06\nu32le @%s_end-@%s pad 4\n@%s\n",
-            script->version >= 4 ? "05 05" : "04 04", versions[script->version],
-            versions[script->version], object, label, label, label);
+        append_line(script,
+                    "%s 01 u32le %u u32le %u str32le \"%s\" 06\nu32le @%s_end-@%s pad 4\n@%s\n",
+                    script->version >= 4 ? "05 05" : "04 04", versions[script->version],
+                    versions[script->version], object, label, label, label);
 }
 
-static void end_block(struct script *script, const char *label)
+static void append_block_end(struct script *script, const char *label)
 {
-    add(script, "@%s_end\n%s", label, script->version >= 6 ? "" : "06\n");
+    append_line(script, "@%s_end\n%s", label, script->version >= 6 ? "" : "06\n");
 }
 
 #define DATE                                                                                     \
@@ -61,126 +63,135 @@ static void end_block(struct script *script, const char *label)
     "1000000000\n"
 #define NO_GUIDS "zeros 32"
 
-static void add_head(struct script *script)
+static void append_file_head(struct script *script)
 {
     unsigned version = script->version;
     if (version >= 6) {
-        add(script, "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n");
-        begin_block(script, "Trace", NETTRACE_BLOCK_TRACE, "trace");
-        add(script, DATE "u32le 8 u32le 0\n");
-        end_block(script, "trace");
+        append_line(script, "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n");
+        append_block_begin(script, "Trace", NETTRACE_BLOCK_TRACE, "trace");
+        append_line(script, DATE "u32le 8 u32le 0\n");
+        append_block_end(script, "trace");
         return;
     }
-    add(script, "%s str32le \"!FastSerialization.1\"\n", version >= 4 ? "str \"Nettrace\"" : "");
+    append_line(script, "%s str32le \"!FastSerialization.1\"\n",
+                version >= 4 ? "str \"Nettrace\"" : "");
     if (version < 3)
-        add(script,
+        append_line(
+            script,
             "04 04 01 u32le %u u32le 0 str32le \"Microsoft.DotNet.Runtime.EventPipeFile\" 06 u32le "
             "0 " DATE,
             version);
     else
-        add(script,
-            "%s 01 u32le %u u32le 0 str32le \"Trace\" 06 " DATE
-            "u32le 8 u32le 4321 u32le 4 u32le 1000000 06\n",
-            version >= 4 ? "05 05" : "04 04", version >= 4 ? 4 : 3);
+        append_line(script,
+                    "%s 01 u32le %u u32le 0 str32le \"Trace\" 06 " DATE
+                    "u32le 8 u32le 4321 u32le 4 u32le 1000000 06\n",
+                    version >= 4 ? "05 05" : "04 04", version >= 4 ? 4 : 3);
 }
 
-/* The event Demo/7 "Tick", with one field of 32 bits. */
-static void add_metadata(struct script *script)
+/* Appends metadata of event Demo/7 "Tick" with one 32-bit field. */
+static void append_metadata(struct script *script)
 {
     unsigned version = script->version;
     if (version >= 6) {
-        begin_block(script, "", NETTRACE_BLOCK_METADATA, "meta");
-        add(script, "u16le 0 u16le @row_end-@row @row varint 1 varint 4 str \"Demo\" varint 7 "
+        append_block_begin(script, "", NETTRACE_BLOCK_METADATA, "meta");
+        append_line(script,
+                    "u16le 0 u16le @row_end-@row @row varint 1 varint 4 str \"Demo\" varint 7 "
                     "varint 4 str \"Tick\"\n"
                     "u16le 1 u16le 3 varint 1 str \"v\" u8 9 u16le 0 @row_end\n");
-        end_block(script, "meta");
-        begin_block(script, "", NETTRACE_BLOCK_THREADS, "threads");
-        add(script, "u16le 6 varint 1 u8 2 varint 4321 u8 3 varint 99\n");
-        end_block(script, "threads");
+        append_block_end(script, "meta");
+        append_block_begin(script, "", NETTRACE_BLOCK_THREADS, "threads");
+        append_line(script, "u16le 6 varint 1 u8 2 varint 4321 u8 3 varint 99\n");
+        append_block_end(script, "threads");
         return;
     }
     if (version < 4) {
         const char *provider = version == 1 ? "23 0D 3C E1 BC CC 4E 12 93 1B D9 CC 2E EE 27 E4"
                                             : "utf16le \"Demo\" u16le 0";
         if (version == 3)
-            begin_block(script, "EventBlock", 0, "meta");
-        add(script, "@metaevent u32le @metaevent_end-@metaevent_size @metaevent_size u32le 0 u32le "
+            append_block_begin(script, "EventBlock", 0, "meta");
+        append_line(script,
+                    "@metaevent u32le @metaevent_end-@metaevent_size @metaevent_size u32le 0 u32le "
                     "5 u64le 1500 " NO_GUIDS " u32le @said_end-@said\n@said\n");
-        add(script,
-            version == 3 ? "u32le 1 %s u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 4\n"
-                         : "%s u32le 7 u32le 1 u32le 42 u32le 7 utf16le \"Tick\" u16le 0 u64le 3 "
-                           "u32le 1 u32le 2\n",
-            provider);
-        add(script, "u32le 1 u32le 9 utf16le \"v\" u16le 0 @said_end u32le 0 @metaevent_end\n");
+        append_line(script,
+                    version == 3
+                        ? "u32le 1 %s u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le 0 u32le 4\n"
+                        : "%s u32le 7 u32le 1 u32le 42 u32le 7 utf16le \"Tick\" u16le 0 u64le 3 "
+                          "u32le 1 u32le 2\n",
+                    provider);
+        append_line(script,
+                    "u32le 1 u32le 9 utf16le \"v\" u16le 0 @said_end u32le 0 @metaevent_end\n");
         if (version == 3)
-            add(script, "pad 4\n"), end_block(script, "meta");
+            append_line(script, "pad 4\n"), append_block_end(script, "meta");
         return;
     }
-    begin_block(script, "MetadataBlock", 0, "meta");
-    add(script,
+    append_block_begin(script, "MetadataBlock", 0, "meta");
+    append_line(
+        script,
         "u16le 20 u16le 1 u64le 0 u64le 0\nCF varint 0 varint 4294967295 varint 0 varint "
         "4294967295 varint 0 varint 0 varint 0\n"
         "varint %u u32le 1 utf16le \"Demo\" u16le 0 u32le 7 utf16le \"Tick\" u16le 0 u64le 0 u32le "
         "0 u32le 4\n"
         "u32le 1 u32le 9 utf16le \"v\" u16le 0\n%s",
         version == 5 ? 62 : 56, version == 5 ? "u32le 1 u8 1 u8 10\n" : "");
-    end_block(script, "meta");
+    append_block_end(script, "meta");
 }
 
-static void add_stacks(struct script *script, const char *label)
+static void append_stacks(struct script *script, const char *label)
 {
-    begin_block(script, "StackBlock", NETTRACE_BLOCK_STACKS, label);
-    add(script, "u32le 1 u32le 2 u32le 8 u64le 0x1000 u32le 16 u64le 0x2000 u64le 0x3000\n");
-    end_block(script, label);
+    append_block_begin(script, "StackBlock", NETTRACE_BLOCK_STACKS, label);
+    append_line(script,
+                "u32le 1 u32le 2 u32le 8 u64le 0x1000 u32le 16 u64le 0x2000 u64le 0x3000\n");
+    append_block_end(script, label);
 }
 
-static void add_point(struct script *script, unsigned sequence, const char *label)
+static void append_point(struct script *script, unsigned sequence, const char *label)
 {
-    begin_block(script, "SPBlock", NETTRACE_BLOCK_POINT, label);
+    append_block_begin(script, "SPBlock", NETTRACE_BLOCK_POINT, label);
     if (script->version >= 6)
-        add(script, "u64le 9000 u32le 0 u32le 1 varint 1 varint %u\n", sequence);
+        append_line(script, "u64le 9000 u32le 0 u32le 1 varint 1 varint %u\n", sequence);
     else
-        add(script, "u64le 9000 u32le 1 u64le 99 u32le %u\n", sequence);
-    end_block(script, label);
+        append_line(script, "u64le 9000 u32le 1 u64le 99 u32le %u\n", sequence);
+    append_block_end(script, label);
 }
 
-static void add_event(struct script *script, unsigned number)
+static void append_event(struct script *script, unsigned number)
 {
     unsigned thread = script->version >= 6 ? 1 : 99, i = number % EVENTS;
     if (script->version < 4)
-        add(script,
-            "u32le 68 u32le %s u32le 99 u64le %u " NO_GUIDS
-            " u32le 4 u32le %u u32le 8 u64le 0x1000\n",
-            script->version == 3 ? "1" : "@metaevent", 2000 + 10 * number, 100 + number);
+        append_line(script,
+                    "u32le 68 u32le %s u32le 99 u64le %u " NO_GUIDS
+                    " u32le 4 u32le %u u32le 8 u64le 0x1000\n",
+                    script->version == 3 ? "1" : "@metaevent", 2000 + 10 * number, 100 + number);
     else if (i == 0)
-        add(script,
+        append_line(
+            script,
             "8F varint 1 varint %u varint %u varint 2 varint %u varint 1 varint %u varint 4 u32le "
             "%u\n",
             number, thread, thread, 2000 + 10 * number, 100 + number);
-    else if (i == 3) /* other flags */
-        add(script, "0A varint 0 varint %u varint 2 varint 2 varint 10 u32le %u\n", thread,
-            100 + number);
+    else if (i == 3) /* an event with other flags */
+        append_line(script, "0A varint 0 varint %u varint 2 varint 2 varint 10 u32le %u\n", thread,
+                    100 + number);
     else
-        add(script, "00 varint 10 u32le %u\n", 100 + number);
+        append_line(script, "00 varint 10 u32le %u\n", 100 + number);
 }
 
-static void add_events(struct script *script, unsigned block)
+static void append_event_block(struct script *script, unsigned block)
 {
     char label[16];
     (void)snprintf(label, sizeof label, "events%u", block);
     unsigned first = block * EVENTS;
     if (script->version >= 3)
-        begin_block(script, "EventBlock", NETTRACE_BLOCK_EVENTS, label);
+        append_block_begin(script, "EventBlock", NETTRACE_BLOCK_EVENTS, label);
     if (script->version >= 4)
-        add(script, "u16le 20 u16le 1 u64le %u u64le %u\n", 2000 + 10 * first,
-            2000 + 10 * (first + EVENTS - 1));
+        append_line(script, "u16le 20 u16le 1 u64le %u u64le %u\n", 2000 + 10 * first,
+                    2000 + 10 * (first + EVENTS - 1));
     for (unsigned i = 0; i < EVENTS; i++)
-        add_event(script, first + i);
+        append_event(script, first + i);
     if (script->version >= 3)
-        end_block(script, label);
+        append_block_end(script, label);
 }
 
-/* The bytes of a small trace. */
+/* Returns the bytes of a small trace. */
 static struct hexa make_trace(unsigned version)
 {
     static struct script script;
@@ -188,38 +199,38 @@ static struct hexa make_trace(unsigned version)
     char message[200], label[16];
     script.version = version;
     script.n = 0;
-    add_head(&script);
-    add_metadata(&script);
+    append_file_head(&script);
+    append_metadata(&script);
     for (unsigned block = 0; block < BLOCKS; block++) {
         if (version >= 4 && block % 2 == 0)
-            (void)snprintf(label, sizeof label, "stacks%u", block), add_stacks(&script, label);
-        add_events(&script, block);
+            (void)snprintf(label, sizeof label, "stacks%u", block), append_stacks(&script, label);
+        append_event_block(&script, block);
         if (version >= 4 && block % 2 == 1)
             (void)snprintf(label, sizeof label, "point%u", block),
-                add_point(&script, (block + 1) * EVENTS, label);
+                append_point(&script, (block + 1) * EVENTS, label);
     }
     if (version < 3)
-        add(&script, "@end 06 01 @table u32le 1 u32le @end u32le @table\n");
+        append_line(&script, "@end 06 01 @table u32le 1 u32le @end u32le @table\n");
     else
-        add(&script, version >= 6 ? "u32le 0\n" : "01\n");
+        append_line(&script, version >= 6 ? "u32le 0\n" : "01\n");
     if (!hexa_parse(script.text, script.n, &hexa, message, sizeof message))
         fail_msg("version %u: %s", version, message);
     return hexa;
 }
 
-/* --- What reading gives --- */
+/* --- Results of reading --- */
 
 struct seen {
-    uint64_t *at; /* pairs: offset of an event, hash of what it says; by offset */
+    uint64_t *at; /* pairs, sorted by offset: offset of an event, hash of its contents */
     size_t n, capacity;
-    uint64_t *told; /* pairs: begin and end of what was told as damaged or odd */
-    size_t told_n;
-    uint64_t lost;   /* as counters tell */
-    uint64_t *parts; /* begin, end, kind of pieces */
+    uint64_t *reported; /* pairs: start and end of a range reported as damaged or odd */
+    size_t reported_n;
+    uint64_t lost;   /* events lost by sequence numbers */
+    uint64_t *parts; /* triples of pieces: start, end, kind */
     size_t parts_n;
 };
 
-static uint64_t *grow(uint64_t *list, size_t words)
+static uint64_t *grow_list(uint64_t *list, size_t words)
 {
     uint64_t *grown = realloc(list, (words + 8) * sizeof *list * 2);
     if (!grown)
@@ -227,7 +238,7 @@ static uint64_t *grow(uint64_t *list, size_t words)
     return grown;
 }
 
-static uint64_t hash_of(const ttr *t, const ttr_event *event)
+static uint64_t hash_event(const ttr *t, const ttr_event *event)
 {
     uint64_t addresses[8] = {0}, hash = hash_pair(event->ticks, event->keyword);
     ttr_fields fields;
@@ -248,19 +259,19 @@ static uint64_t hash_of(const ttr *t, const ttr_event *event)
     return hash;
 }
 
-static void add_one(struct seen *seen, const ttr *t, const ttr_event *event)
+static void record_event(struct seen *seen, const ttr *t, const ttr_event *event)
 {
     if (event->kind == TTR_KIND_DEFINITION) {
         if (seen->parts_n % 64 == 0)
-            seen->parts = grow(seen->parts, 3 * (seen->parts_n + 64));
+            seen->parts = grow_list(seen->parts, 3 * (seen->parts_n + 64));
         uint64_t *part = &seen->parts[3 * seen->parts_n++];
         part[0] = event->offset, part[1] = event->offset + event->payload_size,
         part[2] = event->tag;
     } else if (event->kind != TTR_KIND_GAP) {
         if (seen->n == seen->capacity)
-            seen->at = grow(seen->at, 2 * (seen->capacity = seen->capacity * 2 + 64));
+            seen->at = grow_list(seen->at, 2 * (seen->capacity = seen->capacity * 2 + 64));
         seen->at[2 * seen->n] = event->offset;
-        seen->at[2 * seen->n++ + 1] = hash_of(t, event);
+        seen->at[2 * seen->n++ + 1] = hash_event(t, event);
     }
 }
 
@@ -270,28 +281,28 @@ static int by_offset(const void *one, const void *other)
     return a < b ? -1 : a > b;
 }
 
-static void add_told(struct seen *seen, uint64_t begin, uint64_t bytes)
+static void record_reported_range(struct seen *seen, uint64_t begin, uint64_t bytes)
 {
-    if (seen->told_n % 64 == 0)
-        seen->told = grow(seen->told, 2 * (seen->told_n + 64));
-    seen->told[2 * seen->told_n] = begin;
-    seen->told[2 * seen->told_n++ + 1] = begin + bytes;
+    if (seen->reported_n % 64 == 0)
+        seen->reported = grow_list(seen->reported, 2 * (seen->reported_n + 64));
+    seen->reported[2 * seen->reported_n] = begin;
+    seen->reported[2 * seen->reported_n++ + 1] = begin + bytes;
 }
 
-static void read_trace(struct seen *seen, const uint8_t *bytes, size_t n, uint32_t flags)
+static void read_damaged_trace(struct seen *seen, const uint8_t *bytes, size_t n, uint32_t flags)
 {
     ttr_error error = {0};
     ttr_batch batch;
     ttr *t = ttr_new(NULL);
     ttr_read_options options = {.size = sizeof options, .from = "nettrace", .flags = flags};
     ttr_reader *reader = ttr_open_memory(t, bytes, n, "trace", &options, &error);
-    seen->n = seen->told_n = seen->parts_n = 0;
+    seen->n = seen->reported_n = seen->parts_n = 0;
     if (!reader)
         fail_msg("%s", error.text);
     ttr_status status;
     while ((status = ttr_read(reader, &batch, &error)) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++)
-            add_one(seen, t, ttr_batch_at(&batch, i));
+            record_event(seen, t, ttr_batch_at(&batch, i));
     if (status != TTR_END)
         fail_msg("%s", error.text);
     if (seen->n)
@@ -300,33 +311,33 @@ static void read_trace(struct seen *seen, const uint8_t *bytes, size_t n, uint32
     assert_true(ttr_reader_report(reader, 0, &report));
     seen->lost = report.lost;
     for (size_t i = 0; i < report.regions_n; i++)
-        add_told(seen, report.regions[i].offset, report.regions[i].bytes);
+        record_reported_range(seen, report.regions[i].offset, report.regions[i].bytes);
     for (size_t i = 0; i < report.notes_n; i++)
         if (report.notes[i].severity != TTR_NOTE_REMARK)
-            add_told(seen, report.notes[i].first_offset, 0);
+            record_reported_range(seen, report.notes[i].first_offset, 0);
     ttr_close(reader);
     ttr_free(t);
 }
 
-static void forget(struct seen *seen)
+static void free_reading(struct seen *seen)
 {
     free(seen->at);
-    free(seen->told);
+    free(seen->reported);
     free(seen->parts);
 }
 
-static bool is_told(const struct seen *seen, uint64_t begin, uint64_t end)
+static bool is_reported(const struct seen *seen, uint64_t begin, uint64_t end)
 {
-    for (size_t i = 0; i < seen->told_n; i++)
-        if (seen->told[2 * i] <= end && seen->told[2 * i + 1] >= begin)
+    for (size_t i = 0; i < seen->reported_n; i++)
+        if (seen->reported[2 * i] <= end && seen->reported[2 * i + 1] >= begin)
             return true;
     return false;
 }
 
-/* What is wrong with the reading of a trace that was damaged in [begin, end) of a piece; NULL =
- * nothing. */
-static const char *judge(const struct seen *whole, const struct seen *seen, const uint64_t *part,
-                         bool may_change)
+/* Returns a message if reading a trace with damage in piece `part` broke an expectation; NULL if
+ * all hold. */
+static const char *find_violation(const struct seen *whole, const struct seen *seen,
+                                  const uint64_t *part, bool can_change_other_blocks)
 {
     size_t j = 0, missing = 0;
     for (size_t i = 0; i < whole->n; i++) {
@@ -337,10 +348,10 @@ static const char *judge(const struct seen *whole, const struct seen *seen, cons
              is_same = is_there && seen->at[2 * j + 1] == whole->at[2 * i + 1];
         bool is_inside = offset >= part[0] && offset < part[1];
         missing += !is_there;
-        if (!is_same && !is_inside && !may_change)
+        if (!is_same && !is_inside && !can_change_other_blocks)
             return is_there ? "an event elsewhere was changed" : "an event elsewhere is missing";
     }
-    for (size_t i = 0; i < seen->n && !may_change; i++) {
+    for (size_t i = 0; i < seen->n && !can_change_other_blocks; i++) {
         uint64_t offset = seen->at[2 * i];
         const uint64_t *found =
             bsearch(&offset, whole->at, whole->n, 2 * sizeof *whole->at, by_offset);
@@ -348,19 +359,20 @@ static const char *judge(const struct seen *whole, const struct seen *seen, cons
             return "there is an event elsewhere that was not";
     }
     return missing && !seen->lost &&
-                   !is_told(seen, may_change ? 0 : part[0], may_change ? UINT64_MAX : part[1])
-               ? "an event is missing, and nobody says so"
+                   !is_reported(seen, can_change_other_blocks ? 0 : part[0],
+                                can_change_other_blocks ? UINT64_MAX : part[1])
+               ? "an event is missing, and it is not reported"
                : NULL;
 }
 
-/* Stacks, metadata, threads and points that are damaged may change what events elsewhere say. */
-static bool may_change(uint64_t kind)
+/* Damaged stacks, metadata, threads and sequence points may change events of other blocks. */
+static bool can_change_other_blocks(uint64_t kind)
 {
     return kind != NETTRACE_PIECE_EVENTS && kind != NETTRACE_PIECE_FLAT;
 }
 
-/* The events of V1 and V2 stand in no blocks: each is a part. */
-static void part_of(const struct seen *whole, size_t at, uint64_t *part)
+/* V1 and V2 have no blocks: each event is a part. */
+static void find_part(const struct seen *whole, size_t at, uint64_t *part)
 {
     for (size_t i = 0; i < whole->parts_n; i++)
         if (at >= whole->parts[3 * i] && at < whole->parts[3 * i + 1])
@@ -385,7 +397,7 @@ static unsigned check_byte(unsigned version, const struct seen *whole, struct se
     static const uint8_t masks[] = {0x01, 0x80, 0xff};
     unsigned wrong = 0;
     uint64_t part[3] = {0, 0, NETTRACE_PIECE_REST};
-    part_of(whole, at, part);
+    find_part(whole, at, part);
     if (part[2] == NETTRACE_PIECE_HEAD || part[2] == NETTRACE_PIECE_TRACE ||
         part[2] == NETTRACE_PIECE_REST)
         return 0;
@@ -395,8 +407,8 @@ static unsigned check_byte(unsigned version, const struct seen *whole, struct se
     for (unsigned i = 0; i <= sizeof masks; i++) {
         memcpy(bytes, hexa->bytes, hexa->n);
         bytes[at] = i < sizeof masks ? bytes[at] ^ masks[i] : 0;
-        read_trace(seen, bytes, hexa->n, 0);
-        const char *what = judge(whole, seen, part, may_change(part[2]));
+        read_damaged_trace(seen, bytes, hexa->n, 0);
+        const char *what = find_violation(whole, seen, part, can_change_other_blocks(part[2]));
         if (what)
             print_message("# V%u: byte %zu of %zu is %02x, was %02x (piece of kind %u at %u): %s\n",
                           version, at, hexa->n, bytes[at], hexa->bytes[at], (unsigned)part[2],
@@ -411,19 +423,19 @@ static unsigned check_version(unsigned version)
 {
     struct seen whole = {0}, seen = {0};
     struct hexa hexa = make_trace(version);
-    read_trace(&whole, hexa.bytes, hexa.n, TTR_READ_DEFINITIONS | TTR_READ_STRICT);
+    read_damaged_trace(&whole, hexa.bytes, hexa.n, TTR_READ_DEFINITIONS | TTR_READ_STRICT);
     assert_int_equal(whole.n, BLOCKS * EVENTS);
-    assert_int_equal(whole.told_n, 0);
+    assert_int_equal(whole.reported_n, 0);
     unsigned wrong = 0;
     for (size_t at = 0; at < hexa.n; at++)
         wrong += check_byte(version, &whole, &seen, &hexa, at);
-    forget(&whole);
-    forget(&seen);
+    free_reading(&whole);
+    free_reading(&seen);
     hexa_free(&hexa);
     return wrong;
 }
 
-static void a_damaged_byte_costs_its_own_block_and_is_told(void **state)
+static void damaged_byte_loses_only_its_block_and_is_reported(void **state)
 {
     unsigned wrong = 0;
     (void)state;
@@ -434,9 +446,9 @@ static void a_damaged_byte_costs_its_own_block_and_is_told(void **state)
 
 /* --- Recorded traces --- */
 
-/* The bytes of a recorded trace, copied or written as another version; false where there is none.
- */
-static bool load(const char *name, const char *option, struct buffer *to)
+/* Loads a recorded trace, copied or converted to another version. Returns false if the file does
+ * not exist. */
+static bool load_recorded(const char *name, const char *option, struct buffer *to)
 {
     char path[600];
     const char *const options[] = {option, NULL};
@@ -465,17 +477,18 @@ static bool load(const char *name, const char *option, struct buffer *to)
     return reader != NULL;
 }
 
-enum harm { HARM_SIZE, HARM_TAG, HARM_MIDDLE, HARM_ALL, HARM_CUT_OUT, HARMS };
+enum damage { HARM_SIZE, HARM_TAG, HARM_MIDDLE, HARM_ALL, HARM_CUT_OUT, HARMS };
 
 static const char *const harms[HARMS] = {"size changed", "first byte zeroed", "512 bytes zeroed",
                                          "zeroed", "second half cut out"};
 
-/* Damages a part; gives the bytes that are left. */
-static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t *part, bool is_v6)
+/* Damages a part; returns the new size of the trace. */
+static size_t damage_part(enum damage damage, uint8_t *bytes, size_t n, const uint64_t *part,
+                          bool is_v6)
 {
-    enum { FRAME = 26 }; /* of an EventBlock; its size follows */
+    enum { FRAME = 26 }; /* bytes of an EventBlock's frame; its size follows */
     uint64_t middle = part[0] + (part[1] - part[0]) / 2;
-    switch (harm) {
+    switch (damage) {
     case HARM_SIZE:
         bytes[part[0] + (is_v6 ? 1 : FRAME + 1)] ^= 0x55;
         return n;
@@ -494,8 +507,9 @@ static size_t harm_part(enum harm harm, uint8_t *bytes, size_t n, const uint64_t
     }
 }
 
-/* What was cut out shifts what stands behind it: back to where it was. */
-static void shift_back(struct seen *seen, uint64_t from, uint64_t by)
+/* Adds the number of removed bytes to the offsets after them, so that both readings can be
+ * compared. */
+static void restore_offsets(struct seen *seen, uint64_t from, uint64_t by)
 {
     for (size_t i = 0; i < seen->n; i++)
         seen->at[2 * i] += seen->at[2 * i] >= from ? by : 0;
@@ -508,16 +522,16 @@ static unsigned check_part(const char *name, const struct buffer *trace, const s
     uint8_t *bytes = malloc(trace->n);
     if (!bytes)
         abort();
-    for (unsigned harm = 0; harm < HARMS; harm++) {
+    for (unsigned damage = 0; damage < HARMS; damage++) {
         memcpy(bytes, trace->bytes, trace->n);
-        size_t n = harm_part((enum harm)harm, bytes, trace->n, part,
-                             memcmp(trace->bytes + 8, "\0\0\0", 4) == 0);
-        read_trace(seen, bytes, n, 0);
+        size_t n = damage_part((enum damage)damage, bytes, trace->n, part,
+                               memcmp(trace->bytes + 8, "\0\0\0", 4) == 0);
+        read_damaged_trace(seen, bytes, n, 0);
         if (n < trace->n)
-            shift_back(seen, part[1] - (trace->n - n), trace->n - n);
-        const char *what = judge(whole, seen, part, false);
+            restore_offsets(seen, part[1] - (trace->n - n), trace->n - n);
+        const char *what = find_violation(whole, seen, part, false);
         if (what)
-            print_message("# %s: %s, %u to %u: %s\n", name, harms[harm], (unsigned)part[0],
+            print_message("# %s: %s, %u to %u: %s\n", name, harms[damage], (unsigned)part[0],
                           (unsigned)part[1], what);
         wrong += what != NULL;
     }
@@ -530,20 +544,20 @@ static unsigned check_recorded(const char *name, const char *option)
     struct seen whole = {0}, seen = {0};
     struct buffer trace;
     unsigned wrong = 0, parts = 0;
-    bool is_there = load(name, option, &trace);
+    bool is_there = load_recorded(name, option, &trace);
     if (is_there)
-        read_trace(&whole, trace.bytes, trace.n, TTR_READ_DEFINITIONS);
+        read_damaged_trace(&whole, trace.bytes, trace.n, TTR_READ_DEFINITIONS);
     for (size_t i = 0; i < whole.parts_n; i++)
         if (whole.parts[3 * i + 2] == NETTRACE_PIECE_EVENTS && parts++ < 12)
             wrong += check_part(name, &trace, &whole, &seen, &whole.parts[3 * i]);
     assert_true(!is_there || parts > 1);
-    forget(&whole);
-    forget(&seen);
+    free_reading(&whole);
+    free_reading(&seen);
     buffer_free(&trace);
     return wrong;
 }
 
-static void a_damaged_block_of_a_recorded_trace_costs_itself_and_is_told(void **state)
+static void damaged_recorded_block_loses_only_itself_and_is_reported(void **state)
 {
     static const char *const traces[][2] = {
         {"recorded/c3.nettrace.xz", NULL},
@@ -562,8 +576,8 @@ static void a_damaged_block_of_a_recorded_trace_costs_itself_and_is_told(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_damaged_byte_costs_its_own_block_and_is_told),
-        cmocka_unit_test(a_damaged_block_of_a_recorded_trace_costs_itself_and_is_told),
+        cmocka_unit_test(damaged_byte_loses_only_its_block_and_is_reported),
+        cmocka_unit_test(damaged_recorded_block_loses_only_itself_and_is_reported),
     };
     return cmocka_run_group_tests_name("nettrace_damage", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
-/* Events of any kind as events of nettrace: when, by whom, with which stack and activity; what they
- * say is put by nettrace_shape.c, or stays as it is where another nettrace trace said it.
+/* Encoder: an event of any format becomes a nettrace header and payload.
  *
- * Ticks are those of the only source where that is a nettrace trace, else nanoseconds. */
+ * Ticks are those of the source if that is the only one and a nettrace trace; else nanoseconds.
+ * Payloads of nettrace sources are copied if possible, others are encoded by nettrace_shape.c. */
 #include <string.h>
 
 #include "base/number.h"
@@ -43,15 +43,17 @@ void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc)
     buffer_free(&w->scratch);
     alloc_free(alloc, w->threads, w->threads_capacity, sizeof *w->threads);
     alloc_free(alloc, w->by_id, w->by_id_n, sizeof *w->by_id);
-    alloc_free(alloc, w->region.told, w->region.told_capacity, sizeof *w->region.told);
-    alloc_free(alloc, w->known, w->known_n, sizeof *w->known);
+    alloc_free(alloc, w->region.declared, w->region.declared_capacity, sizeof *w->region.declared);
+    alloc_free(alloc, w->source_classes, w->source_classes_n, sizeof *w->source_classes);
     alloc_free(alloc, w->frames, w->frames_capacity, sizeof *w->frames);
 }
 
 /* --- The trace --- */
 
-/* The reader of an event of a nettrace trace; NULL where it is none, or a copy. */
-static const struct nettrace_reader *reader_of(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the reader of an event of a nettrace trace; NULL for events of other formats, and for
+ * detached copies. */
+static const struct nettrace_reader *nettrace_reader_of(const struct ttr_writer *out,
+                                                        const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
     const struct nettrace_type *type = schema->own;
@@ -59,8 +61,9 @@ static const struct nettrace_reader *reader_of(const struct ttr_writer *out, con
                                                                                : NULL;
 }
 
-/* A number that the source says of the trace, under one of two names. */
-static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const char *other)
+/* Returns a numeric attribute of a source under one of two names; 0 if it has none. */
+static uint32_t find_number_attribute(const ttr *t, uint16_t source, const char *name,
+                                      const char *other)
 {
     ttr_attribute attribute;
     uint64_t number = 0;
@@ -77,74 +80,76 @@ static uint32_t attribute(const ttr *t, uint16_t source, const char *name, const
     return number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* Nanoseconds: since the zero of their date, or so much later that none is negative. */
-static void settle_clock(struct nettrace_writer *w, const ttr_event *event)
+/* Sets a clock of nanoseconds. Its zero is 1970 if the first event has a date, else it is early
+ * enough that no ticks are negative. */
+static void set_ns_clock(struct nettrace_writer *w, const ttr_event *event)
 {
     bool is_dated = time_is_unix(event->time) && event->time > 0 && event->time < YEAR_2250_NS;
-    w->about.frequency = (uint64_t)NS_PER_SECOND;
-    w->about.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
+    w->trace_info.frequency = (uint64_t)NS_PER_SECOND;
+    w->trace_info.sync_ms = is_dated ? event->time / NS_PER_MS : 0;
     w->base_ticks = event->time < 0 ? (uint64_t)0 - (uint64_t)event->time : 0;
-    w->about.sync_ticks = (uint64_t)(w->about.sync_ms * NS_PER_MS) + w->base_ticks;
+    w->trace_info.sync_ticks = (uint64_t)(w->trace_info.sync_ms * NS_PER_MS) + w->base_ticks;
 }
 
-static void settle_source(struct ttr_writer *out, const ttr_event *event,
-                          const struct nettrace_reader *reader)
+static void use_source_clock(struct ttr_writer *out, const ttr_event *event,
+                             const struct nettrace_reader *reader)
 {
     struct nettrace_writer *w = out->own;
     const struct input *in = reader->in;
-    w->about.processors = attribute(out->t, event->source, "processors", "HardwareThreadCount");
-    w->about.sampling_ns =
-        attribute(out->t, event->source, "sampling_interval_ns", "ExpectedCPUSamplingRate");
-    w->about.pointer_bytes = reader->pointer_bytes;
-    w->about.pid = reader->pid;
-    w->about.has_pid = reader->pid != 0;
+    w->trace_info.processors =
+        find_number_attribute(out->t, event->source, "processors", "HardwareThreadCount");
+    w->trace_info.sampling_ns = find_number_attribute(out->t, event->source, "sampling_interval_ns",
+                                                      "ExpectedCPUSamplingRate");
+    w->trace_info.pointer_bytes = reader->pointer_bytes;
+    w->trace_info.pid = reader->pid;
+    w->trace_info.has_pid = reader->pid != 0;
     if (in->time_offset || in->clocks_n == 0 || reader->sync_ns < 0 || reader->sync_ns % NS_PER_MS)
         return;
     w->has_source_clock = true;
     w->clock_source = event->source;
-    w->about.frequency = in->clocks[0].frequency;
-    w->about.sync_ms = reader->sync_ns / NS_PER_MS;
-    w->about.sync_ticks = reader->sync_ticks;
+    w->trace_info.frequency = in->clocks[0].frequency;
+    w->trace_info.sync_ms = reader->sync_ns / NS_PER_MS;
+    w->trace_info.sync_ticks = reader->sync_ticks;
 }
 
-/* The first event decides what the trace says of itself. */
-static void begin_trace(struct ttr_writer *out, const ttr_event *event)
+/* Writes head and Trace. The first event determines clock and process. */
+static void write_trace_start(struct ttr_writer *out, const ttr_event *event)
 {
-    enum { ONLY_ONE = 2 }; /* the first of a context's sources is who makes events by hand */
+    enum { ONLY_ONE = 2 }; /* source 0 of a context holds events that a program makes itself */
     struct nettrace_writer *w = out->own;
-    const struct nettrace_reader *reader = event ? reader_of(out, event) : NULL;
+    const struct nettrace_reader *reader = event ? nettrace_reader_of(out, event) : NULL;
     const ttr_event none = {.time = 0};
     ttr_thread thread;
     w->mode = NETTRACE_ENCODES;
     if (!w->version)
         w->version = reader && reader->version < NETTRACE_V6 ? 5 : NETTRACE_V6;
-    w->about.pointer_bytes = 8;
-    settle_clock(w, event ? event : &none);
+    w->trace_info.pointer_bytes = 8;
+    set_ns_clock(w, event ? event : &none);
     if (event && ttr_thread_get(out->t, event->thread, &thread) && thread.pid_known) {
-        w->about.pid = thread.pid;
-        w->about.has_pid = true;
+        w->trace_info.pid = thread.pid;
+        w->trace_info.has_pid = true;
     }
     if (reader && out->t->sources_n == ONLY_ONE)
-        settle_source(out, event, reader);
-    nettrace_put_head(out, w->version);
-    nettrace_put_trace(out,
-                       w->version < 5    ? w->version
-                       : w->version == 5 ? 4
-                                         : w->version,
-                       &w->about);
+        use_source_clock(out, event, reader);
+    nettrace_append_file_head(out, w->version);
+    nettrace_append_trace(out,
+                          w->version < 5    ? w->version
+                          : w->version == 5 ? 4
+                                            : w->version,
+                          &w->trace_info);
 }
 
-/* --- When --- */
+/* --- Time --- */
 
-/* A time in ticks of the source's clock. */
+/* Converts a time to ticks of the source's clock. */
 static uint64_t ticks_by_clock(const struct nettrace_writer *w, int64_t time)
 {
-    int128 since = (int128)time - (int128)w->about.sync_ms * NS_PER_MS;
-    return w->about.sync_ticks +
-           (uint64_t)(int64_t)(since * (int128)w->about.frequency / NS_PER_SECOND);
+    int128 since = (int128)time - (int128)w->trace_info.sync_ms * NS_PER_MS;
+    return w->trace_info.sync_ticks +
+           (uint64_t)(int64_t)(since * (int128)w->trace_info.frequency / NS_PER_SECOND);
 }
 
-static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
+static uint64_t event_ticks(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->own;
     bool has_ticks = event->source == w->clock_source && !(event->flags & TTR_EVENT_NO_TIME);
@@ -163,21 +168,21 @@ static uint64_t ticks_of(struct ttr_writer *out, const ttr_event *event)
     return ticks;
 }
 
-/* --- By whom --- */
+/* --- Threads --- */
 
-/* Who captured an event: of a nettrace trace its track, else its thread; SIZE_MAX when memory is
- * out. */
-static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
+/* Returns the output thread that captured an event: its track if it is from nettrace, else its
+ * thread; SIZE_MAX if memory is exhausted. */
+static size_t capture_thread_of(struct ttr_writer *out, const ttr_event *event, size_t thread)
 {
     struct nettrace_writer *w = out->own;
     ttr_track track;
     if (event->track && event->track == w->last_track &&
         (w->is_capture || w->last_capture == thread))
         return w->last_capture;
-    w->is_capture = reader_of(out, event) != NULL;
+    w->is_capture = nettrace_reader_of(out, event) != NULL;
     size_t capture = thread;
     if (w->is_capture && ttr_track_get(out->t, event->track, &track))
-        capture = nettrace_thread_numbered(w, w->threads[thread].pid, track.number);
+        capture = nettrace_thread_index_of_tid(w, w->threads[thread].pid, track.number);
     if (capture == SIZE_MAX ||
         (event->track && !pairmap_put(&w->of_track, event->track, 0, (uint32_t)capture)))
         return SIZE_MAX;
@@ -186,30 +191,31 @@ static size_t capture_of(struct ttr_writer *out, const ttr_event *event, size_t 
     return capture;
 }
 
-/* Before an event whose thread was renamed: what was told of threads ends here. */
-static ttr_status settle_names(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+/* Writes a sequence point before an event of a renamed thread. Also counts names that cannot
+ * be stored. */
+static ttr_status write_point_if_renamed(struct ttr_writer *out, const ttr_event *event,
+                                         ttr_error *error)
 {
     const struct nettrace_writer *w = out->own;
-    size_t thread = nettrace_thread_out(out, event->thread);
-    if (thread == SIZE_MAX ||
-        !nettrace_thread_count_names(out, event->thread, thread, event->offset))
+    size_t thread = nettrace_thread_index(out, event->thread);
+    if (thread == SIZE_MAX || !nettrace_count_lost_names(out, event->thread, thread, event->offset))
         return fail_memory(error);
     return nettrace_is_v6(w) && nettrace_thread_is_renamed(out, thread)
-               ? nettrace_region_point(out, error)
+               ? nettrace_region_write_point(out, error)
                : TTR_OK;
 }
 
-static bool put_threads(struct ttr_writer *out, const ttr_event *event,
-                        struct nettrace_header *header)
+static bool set_header_threads(struct ttr_writer *out, const ttr_event *event,
+                               struct nettrace_header *header)
 {
     struct nettrace_writer *w = out->own;
-    size_t thread = nettrace_thread_out(out, event->thread);
-    size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_of(out, event, thread);
+    size_t thread = nettrace_thread_index(out, event->thread);
+    size_t capture = thread == SIZE_MAX ? SIZE_MAX : capture_thread_of(out, event, thread);
     if (capture == SIZE_MAX)
         return false;
-    header->thread = nettrace_thread_name(out, thread);
-    header->capture = nettrace_thread_name(out, capture);
-    w->threads[capture].hole = 0;
+    header->thread = nettrace_declare_thread(out, thread);
+    header->capture = nettrace_declare_thread(out, capture);
+    w->threads[capture].missing = 0;
     header->sequence = ++w->threads[capture].sequence;
     header->cpu = event->flags & TTR_EVENT_HAS_CPU ? event->cpu : UINT32_MAX;
     return true;
@@ -217,26 +223,26 @@ static bool put_threads(struct ttr_writer *out, const ttr_event *event,
 
 /* --- Stacks and labels --- */
 
-/* The stack of an event of another nettrace trace, as stored there. */
-static uint32_t stack_of_source(struct nettrace_writer *w, const struct nettrace_reader *reader,
-                                const ttr_event *event)
+/* Returns the number of a nettrace event's stack, copied as stored. */
+static uint32_t intern_source_stack(struct nettrace_writer *w, const struct nettrace_reader *reader,
+                                    const ttr_event *event)
 {
     uint32_t n;
-    const uint8_t *stack = nettrace_frames(reader, event, &n);
-    uint32_t number = stack ? nettrace_number_of(&w->region.stacks, stack,
-                                                 (size_t)n * reader->pointer_bytes, true)
+    const uint8_t *stack = nettrace_stored_frames(reader, event, &n);
+    uint32_t number = stack ? nettrace_intern_bytes(&w->region.stacks, stack,
+                                                    (size_t)n * reader->pointer_bytes, true)
                             : 0;
     w->is_out_of_memory |= stack && !number;
     return number;
 }
 
-static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
+static uint32_t intern_event_stack(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->own;
-    const struct nettrace_reader *reader = reader_of(out, event);
+    const struct nettrace_reader *reader = nettrace_reader_of(out, event);
     bool is_lost = false;
-    if (reader && reader->pointer_bytes == w->about.pointer_bytes)
-        return event->stack ? stack_of_source(w, reader, event) : 0;
+    if (reader && reader->pointer_bytes == w->trace_info.pointer_bytes)
+        return event->stack ? intern_source_stack(w, reader, event) : 0;
     uint32_t n = event->stack || event->kind == TTR_KIND_SAMPLE
                      ? ttr_event_frames(out->t, event, w->frames, (uint32_t)w->frames_capacity)
                      : 0;
@@ -252,30 +258,31 @@ static uint32_t stack_of(struct ttr_writer *out, const ttr_event *event)
     }
     buffer_clear(&w->scratch);
     for (uint32_t i = 0; i < n; i++) {
-        is_lost |= w->about.pointer_bytes == 4 && w->frames[i] > UINT32_MAX;
-        if (w->about.pointer_bytes == 4)
-            nettrace_put_u32(&w->scratch, (uint32_t)w->frames[i]);
+        is_lost |= w->trace_info.pointer_bytes == 4 && w->frames[i] > UINT32_MAX;
+        if (w->trace_info.pointer_bytes == 4)
+            nettrace_append_u32(&w->scratch, (uint32_t)w->frames[i]);
         else
-            nettrace_put_u64(&w->scratch, w->frames[i]);
+            nettrace_append_u64(&w->scratch, w->frames[i]);
     }
     if (is_lost)
         output_lost(out, NETTRACE_LOST_POINTER, event->offset);
     uint32_t number = w->scratch.failed ? 0
-                                        : nettrace_number_of(&w->region.stacks, w->scratch.bytes,
-                                                             w->scratch.n, true);
+                                        : nettrace_intern_bytes(&w->region.stacks, w->scratch.bytes,
+                                                                w->scratch.n, true);
     w->is_out_of_memory |= !number;
     return number;
 }
 
-/* V6: the number of a list of labels; 0 = none. */
-static uint32_t labels_of(struct ttr_writer *out, const ttr_event *event, bool is_source_class)
+/* V6: returns the number of the event's label list; 0 if it has none. */
+static uint32_t intern_event_labels(struct ttr_writer *out, const ttr_event *event,
+                                    bool is_source_class)
 {
     struct nettrace_writer *w = out->own;
-    const struct nettrace_reader *reader = is_source_class ? reader_of(out, event) : NULL;
+    const struct nettrace_reader *reader = is_source_class ? nettrace_reader_of(out, event) : NULL;
     uint8_t list[34], *to = list;
     const uint8_t *p = list;
     uint32_t n;
-    if (!reader || !event->part || !nettrace_labels_of(reader, event->part, &p, &n)) {
+    if (!reader || !event->part || !nettrace_find_label_list(reader, event->part, &p, &n)) {
         if (event->activity) {
             *to++ = LABEL_ACTIVITY | (event->related ? 0 : LABEL_LAST);
             memcpy(to, event->activity, 16);
@@ -289,15 +296,15 @@ static uint32_t labels_of(struct ttr_writer *out, const ttr_event *event, bool i
         p = list;
         n = (uint32_t)(to - list);
     }
-    uint32_t number = n ? nettrace_number_of(&w->region.labels, p, n, false) : 0;
+    uint32_t number = n ? nettrace_intern_bytes(&w->region.labels, p, n, false) : 0;
     w->is_out_of_memory |= n && !number;
     return number;
 }
 
 /* --- Events --- */
 
-static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
-                         bool is_told)
+static void count_event_losses(struct ttr_writer *out, const ttr_event *event, uint32_t sequence,
+                               bool is_described)
 {
     const struct nettrace_writer *w = out->own;
     uint64_t offset = event->offset;
@@ -305,7 +312,7 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
     bool has_thread = ttr_thread_get(out->t, event->thread, &thread);
     if (!has_thread || !thread.tid_known || !thread.pid_known)
         output_lost(out, NETTRACE_LOST_THREAD, offset);
-    else if (!nettrace_is_v6(w) && thread.pid != w->about.pid)
+    else if (!nettrace_is_v6(w) && thread.pid != w->trace_info.pid)
         output_lost(out, NETTRACE_LOST_PID, offset);
     if (event->sequence && event->sequence != sequence)
         output_lost(out, NETTRACE_LOST_SEQUENCE, offset);
@@ -317,14 +324,14 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_PARTIAL, offset);
     if (context_schema(out->t, event->schema)->has_texts)
         output_lost(out, NETTRACE_LOST_TEXTS, offset);
-    if (is_told)
+    if (is_described)
         return;
     uint32_t number, version;
     if (ttr_event_number(out->t, event, &number, &version))
         output_lost(out, NETTRACE_LOST_NUMBER, offset);
-    uint8_t opcode = nettrace_opcode_out(w, event),
+    uint8_t opcode = nettrace_output_opcode(w, event),
             by_name = activity_opcode(ttr_text_get(out->t, event->name));
-    opcode = opcode ? opcode : by_name; /* as a reader takes it */
+    opcode = opcode ? opcode : by_name; /* the opcode that a reader will derive */
     if (event->opcode && opcode != event->opcode)
         output_lost(out, NETTRACE_LOST_OPCODE, offset);
     if (!event->opcode && opcode && opcode == by_name &&
@@ -336,9 +343,10 @@ static void count_losses(struct ttr_writer *out, const ttr_event *event, uint32_
         output_lost(out, NETTRACE_LOST_PROVIDER, offset);
 }
 
-/* What an event says: the number of its metadata, and the payload; 0 when memory is out. */
-static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_t **payload,
-                    uint32_t *payload_n, bool *is_source_class)
+/* Encodes the content of an event: returns its metadata number and sets the payload. Returns 0 if
+ * memory is exhausted. */
+static uint32_t encode_content(struct ttr_writer *out, const ttr_event *event,
+                               const uint8_t **payload, uint32_t *payload_n, bool *is_source_class)
 {
     struct nettrace_writer *w = out->own;
     uint32_t number = nettrace_class_of_source(out, event);
@@ -346,15 +354,15 @@ static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_
     if (number) {
         *payload = event->payload;
         *payload_n = event->payload_size;
-        count_losses(out, event, w->sequence, true);
+        count_event_losses(out, event, w->sequence, true);
         return number;
     }
     number = event->kind == TTR_KIND_SAMPLE ? nettrace_class_of_sample(out, event) : 0;
-    count_losses(out, event, w->sequence, number != 0);
+    count_event_losses(out, event, w->sequence, number != 0);
     if (!number) {
         buffer_clear(&w->shape);
         buffer_clear(&w->payload);
-        nettrace_shape_event(out, event);
+        nettrace_encode_fields(out, event);
         number = nettrace_class_of_shape(out, event);
     }
     *payload = w->payload.bytes;
@@ -362,8 +370,9 @@ static uint32_t say(struct ttr_writer *out, const ttr_event *event, const uint8_
     return w->payload.failed ? 0 : number;
 }
 
-/* Missing events: a hole in the count of a thread, which the next event or sequence point shows. */
-static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+/* Encodes a gap: the sequence number of its thread jumps, which the next event or sequence point
+ * shows. */
+static ttr_status encode_gap(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     const uint32_t *known = event->track ? pairmap_get(&w->of_track, event->track, 0) : NULL;
@@ -377,69 +386,70 @@ static ttr_status put_gap(struct ttr_writer *out, const ttr_event *event, ttr_er
         return TTR_OK;
     }
     size_t index = known        ? *known
-                   : is_capture ? nettrace_thread_numbered(w, w->about.pid, track.number)
-                                : nettrace_thread_out(out, event->thread);
+                   : is_capture ? nettrace_thread_index_of_tid(w, w->trace_info.pid, track.number)
+                                : nettrace_thread_index(out, event->thread);
     if (index == SIZE_MAX)
         return fail_memory(error);
-    struct nettrace_thread_out *thread = &w->threads[index];
-    (void)nettrace_thread_name(out, index);
-    uint32_t room = (uint32_t)INT32_MAX - thread->hole;
+    struct nettrace_output_thread *thread = &w->threads[index];
+    (void)nettrace_declare_thread(out, index);
+    uint32_t room = (uint32_t)INT32_MAX - thread->missing;
     output_lost(out, event->link > room ? NETTRACE_LOST_GAP_UNKNOWN : NETTRACE_LOST_GAP,
                 event->offset);
     uint32_t n = event->link < room ? (uint32_t)event->link : room;
-    if (!nettrace_is_v6(w) &&
-        thread->sequence ==
-            0) { /* what a reader has not met has lost nothing: so it is met first */
+    if (!nettrace_is_v6(w) && thread->sequence ==
+                                  /* a reader ignores loss before a thread's first event, so a
+                                   * sequence point introduces the thread */
+                                  0) {
         thread->sequence = 1;
-        ttr_status status = nettrace_region_point(out, error);
+        ttr_status status = nettrace_region_write_point(out, error);
         if (status != TTR_OK)
             return status;
     }
     thread->sequence += n;
-    thread->hole += n;
+    thread->missing += n;
     return TTR_OK;
 }
 
-ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     const uint8_t *payload = NULL;
     bool is_source_class = false;
     if (w->mode != NETTRACE_ENCODES)
-        begin_trace(out, event);
+        write_trace_start(out, event);
     if (event->kind == TTR_KIND_GAP)
-        return put_gap(out, event, error);
-    ttr_status status = settle_names(out, event, error);
+        return encode_gap(out, event, error);
+    ttr_status status = write_point_if_renamed(out, event, error);
     if (status != TTR_OK)
         return status;
-    struct nettrace_header header = {.ticks = ticks_of(out, event), .flags = NETTRACE_IS_SORTED};
-    if (!put_threads(out, event, &header))
+    struct nettrace_header header = {.ticks = event_ticks(out, event), .flags = NETTRACE_IS_SORTED};
+    if (!set_header_threads(out, event, &header))
         return fail_memory(error);
     w->sequence = header.sequence;
-    header.metadata = say(out, event, &payload, &header.payload_size, &is_source_class);
-    header.stack = stack_of(out, event);
+    header.metadata = encode_content(out, event, &payload, &header.payload_size, &is_source_class);
+    header.stack = intern_event_stack(out, event);
     if (nettrace_is_v6(w)) {
-        header.labels = labels_of(out, event, is_source_class);
+        header.labels = intern_event_labels(out, event, is_source_class);
     } else {
         header.activity = event->activity;
         header.related = event->related;
     }
     if (!header.metadata || w->is_out_of_memory)
         return fail_memory(error);
-    nettrace_region_add(w, &header, payload);
+    nettrace_region_add_event(w, &header, payload);
     output_wrote(out, event);
-    status = nettrace_region_drain(out, error);
+    status = nettrace_region_write_full_blocks(out, error);
     return w->is_out_of_memory && status == TTR_OK ? fail_memory(error) : status;
 }
 
-/* Names that have no place and became known behind the last event. */
-static bool count_names(struct ttr_writer *out)
+/* Counts losses of names that became known after the last event of their thread. */
+static bool count_late_names(struct ttr_writer *out)
 {
     const struct nettrace_writer *w = out->own;
     bool is_good = true;
     for (ttr_id id = 1; id < w->by_id_n && is_good; id++)
         is_good =
-            !w->by_id[id].index || nettrace_thread_count_names(out, id, w->by_id[id].index - 1, 0);
+            !w->by_id[id].index || nettrace_count_lost_names(out, id, w->by_id[id].index - 1, 0);
     return is_good;
 }
 
@@ -447,12 +457,12 @@ ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     if (w->mode != NETTRACE_ENCODES)
-        begin_trace(out, NULL);
-    if (!count_names(out))
+        write_trace_start(out, NULL);
+    if (!count_late_names(out))
         return fail_memory(error);
-    ttr_status status = w->threads_n ? nettrace_region_point(out, error) : TTR_OK;
+    ttr_status status = w->threads_n ? nettrace_region_write_point(out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    nettrace_put_end(out, w->version);
+    nettrace_append_end_mark(out, w->version);
     return w->is_out_of_memory || out->buffer.failed ? fail_memory(error) : TTR_OK;
 }

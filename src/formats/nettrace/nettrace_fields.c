@@ -1,77 +1,82 @@
-/* Fields of events: what the layout of their type gives, then what it does not know.
+/* Field iterator of nettrace events.
  *
- *   labels     those of its list that are fields (V6), as context
- *   payload    by the reading of the type that fits its size; GUIDs, decimals and dates as text,
- * arrays of characters as one text undecoded  bytes behind the last field that is known, or all of
- * them frames     the stack of a sample */
+ * Fields of an event, in this order:
+ *
+ *   labels      label list entries that are fields (V6), as context
+ *   payload     by the layout that fits its size; GUIDs, decimals and dates become text, arrays of
+ *               characters become one text
+ *   undecoded   bytes after the last known field, or the complete payload
+ *   frames      the stack of a sample */
 #include "base/number.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-enum stage {
+enum field_stage {
     STAGE_UNBEGUN,
     STAGE_PAYLOAD,
     STAGE_LABELS,
-    STAGE_PLACE,
-    STAGE_BEHIND,
+    STAGE_LOCATED,
+    STAGE_AFTER_PAYLOAD,
     STAGE_FRAMES,
     STAGE_ELEMENTS,
     STAGE_OVER
 };
 
-/* The walk of the payload, and what comes behind it. */
-struct walk {
+/* State of the iterator, stored in ttr_fields. */
+struct nettrace_field_iter {
     struct layout_walk payload;
-    const uint8_t *at; /* the next frame, element of another place, or label */
-    uint32_t left;     /* of them; of labels bytes */
+    const uint8_t *at; /* next frame, element at another location, or label */
+    uint32_t left;     /* remaining frames or elements; for labels: bytes */
     uint16_t stage;
-    uint16_t code; /* of elements; of labels the stage behind them */
+    uint16_t code; /* type code of the elements; during labels: the stage after them */
 };
-_Static_assert(sizeof(struct walk) <= sizeof(((ttr_fields *)0)->state), "walk fits");
+_Static_assert(sizeof(struct nettrace_field_iter) <= sizeof(((ttr_fields *)0)->state), "walk fits");
 
-static struct bits payload_of(const ttr_event *event)
+static struct bits payload_bits(const ttr_event *event)
 {
     return bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-static void begin_walk(ttr_fields *fields)
+static void start_iteration(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
-    struct walk *walk = (struct walk *)fields->state;
-    const struct layout *layout = nettrace_reading_of(type, fields->event);
-    walk->stage = layout ? STAGE_PAYLOAD : STAGE_BEHIND;
-    struct bits bits = payload_of(fields->event);
+    struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
+    const struct layout *layout = nettrace_layout_of_event(type, fields->event);
+    iter->stage = layout ? STAGE_PAYLOAD : STAGE_AFTER_PAYLOAD;
+    struct bits bits = payload_bits(fields->event);
     if (layout)
-        layout_walk_begin(&walk->payload, layout, &bits, &type->reader->scratch);
+        layout_walk_begin(&iter->payload, layout, &bits, &type->reader->scratch);
     else
-        walk->payload.run.bits = bits;
+        iter->payload.run.bits = bits;
     if (NETTRACE_UNLIKELY(fields->event->part) &&
-        nettrace_labels_of(type->reader, fields->event->part, &walk->at, &walk->left)) {
-        walk->code = walk->stage;
-        walk->stage = STAGE_LABELS;
+        nettrace_find_label_list(type->reader, fields->event->part, &iter->at, &iter->left)) {
+        iter->code = iter->stage;
+        iter->stage = STAGE_LABELS;
     }
 }
 
-/* The fields of most events are held: their walk does not begin before it is known to be needed. */
-static void begin(ttr_fields *fields)
+/* Starts the iterator. Its setup is delayed for plain events: most of them are read through
+ * nettrace_fields_hold(), which does not need it. */
+static void nettrace_fields_begin(ttr_fields *fields)
 {
     const struct nettrace_type *type = fields->own;
-    struct walk *walk = (struct walk *)fields->state;
-    walk->stage = STAGE_UNBEGUN;
-    if (NETTRACE_UNLIKELY(!type->readings->is_plain || fields->event->part))
-        begin_walk(fields);
+    struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
+    iter->stage = STAGE_UNBEGUN;
+    if (NETTRACE_UNLIKELY(!type->layouts->is_plain || fields->event->part))
+        start_iteration(fields);
 }
 
-/* Takes all elements of an array of characters as one text. */
-static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
+/* Converts the elements of an array of 16-bit characters to one text, and moves past them. */
+static void join_characters(struct nettrace_field_iter *iter, struct arena *scratch,
+                            ttr_field *field)
 {
     ttr_field character;
     const struct type *shape;
-    uint64_t left = (walk->payload.run.bits.end - walk->payload.run.bits.at) /
-                    16; /* a count may promise more than there is */
+    uint64_t left = (iter->payload.run.bits.end - iter->payload.run.bits.at) /
+                    16; /* the declared count may be larger than the payload */
     uint32_t n = field->value.count, room = n < left ? n : (uint32_t)left, got = 0;
     uint8_t *units = arena_take(scratch, 2 * (size_t)room + 1);
-    while (got < room && layout_walk_next(&walk->payload, &character, &shape)) {
+    while (got < room && layout_walk_next(&iter->payload, &character, &shape)) {
         if (units)
             store_u16le(units + 2 * (size_t)got, (uint16_t)character.value.v.u);
         got++;
@@ -81,7 +86,7 @@ static void join(struct walk *walk, struct arena *scratch, ttr_field *field)
     field->value = (ttr_value){.type = TTR_TYPE_TEXT, .text = {to ? to : "", bytes}};
 }
 
-static unsigned bytes_of_code(unsigned code)
+static unsigned type_code_size(unsigned code)
 {
     static const uint8_t bytes[] = {
         [NETTRACE_BOOLEAN] = 4,  [NETTRACE_CHAR] = 2,      [NETTRACE_I8] = 1,
@@ -93,9 +98,10 @@ static unsigned bytes_of_code(unsigned code)
     return code < sizeof bytes && bytes[code] ? bytes[code] : 1;
 }
 
-/* A value that is elsewhere in the payload: u32 = bytes << 16 | place. */
-static void show_place(struct walk *walk, struct arena *scratch, const ttr_event *event,
-                       unsigned role, ttr_field *field)
+/* Resolves a location: u32 = bytes << 16 | offset. An offset outside of the payload leaves the four
+ * bytes as they are. */
+static void resolve_location(struct nettrace_field_iter *iter, struct arena *scratch,
+                             const ttr_event *event, unsigned role, ttr_field *field)
 {
     unsigned code = role >> NETTRACE_ROLE_CODE_SHIFT,
              kind = role & ((1u << NETTRACE_ROLE_CODE_SHIFT) - 1);
@@ -117,15 +123,15 @@ static void show_place(struct walk *walk, struct arena *scratch, const ttr_event
                         .text = {to ? to : "", to ? utf8_from_utf16le(to, p, (size_t)n / 2) : 0}};
     if (code == NETTRACE_CHAR8 || code == NETTRACE_CHAR)
         return;
-    walk->at = p;
-    walk->left = (uint32_t)(n / bytes_of_code(code));
-    walk->code = (uint16_t)code;
-    walk->stage = STAGE_PLACE;
-    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = walk->left};
+    iter->at = p;
+    iter->left = (uint32_t)(n / type_code_size(code));
+    iter->code = (uint16_t)code;
+    iter->stage = STAGE_LOCATED;
+    field->value = (ttr_value){.type = TTR_TYPE_ARRAY, .count = iter->left};
 }
 
-/* Shows GUIDs, decimals and dates as text; without memory they stay as they are. */
-static void show_text(struct arena *scratch, unsigned role, ttr_field *field)
+/* Converts a GUID, decimal or date to text. Leaves the value unchanged if memory is exhausted. */
+static void convert_to_text(struct arena *scratch, unsigned role, ttr_field *field)
 {
     char *to = arena_take(scratch, NUMBER_MAX);
     size_t n = to ? clr_put_shown(to, role, &field->value) : 0;
@@ -136,12 +142,13 @@ static void show_text(struct arena *scratch, unsigned role, ttr_field *field)
                         .hint = role == NETTRACE_ROLE_DECIMAL ? TTR_HINT_NUMBER : TTR_HINT_NONE};
 }
 
-/* An element of another place. */
-static void give_element(struct walk *walk, struct arena *scratch, ttr_field *field)
+/* Returns the next element at another location. */
+static void emit_located_element(struct nettrace_field_iter *iter, struct arena *scratch,
+                                 ttr_field *field)
 {
-    const struct type *plain = clr_plain_type(walk->code);
-    unsigned bytes = bytes_of_code(walk->code);
-    const uint8_t *p = walk->at;
+    const struct type *plain = clr_plain_type(iter->code);
+    unsigned bytes = type_code_size(iter->code);
+    const uint8_t *p = iter->at;
     uint64_t x = bytes == 1   ? *p
                  : bytes == 2 ? load_u16le(p)
                  : bytes == 4 ? load_u32le(p)
@@ -151,8 +158,8 @@ static void give_element(struct walk *walk, struct arena *scratch, ttr_field *fi
     float single;
     uint32_t low = (uint32_t)x;
     memcpy(&single, &low, sizeof single);
-    walk->at += bytes;
-    walk->left--;
+    iter->at += bytes;
+    iter->left--;
     field_clear(field);
     field->depth = 1;
     field->value.type = is_signed ? TTR_TYPE_INT : is_float ? TTR_TYPE_FLOAT : TTR_TYPE_UINT;
@@ -165,163 +172,169 @@ static void give_element(struct walk *walk, struct arena *scratch, ttr_field *fi
     if (bytes == 16)
         field->value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {(const char *)p, 16}};
     if (plain && plain->role)
-        show_text(scratch, plain->role, field);
+        convert_to_text(scratch, plain->role, field);
 }
 
-/* Shows a value as what it means; without memory it stays as it is. */
-static void show(struct walk *walk, const struct nettrace_type *type, const ttr_event *event,
-                 unsigned role, ttr_field *field)
+/* Converts a value by its role. Leaves it unchanged if memory is exhausted. */
+static void convert_by_role(struct nettrace_field_iter *iter, const struct nettrace_type *type,
+                            const ttr_event *event, unsigned role, ttr_field *field)
 {
     uint64_t x = field->value.v.u;
     if (role == NETTRACE_ROLE_TEXT16)
-        join(walk, &type->reader->scratch, field);
+        join_characters(iter, &type->reader->scratch, field);
     if (role == NETTRACE_ROLE_ZIGZAG && field->value.type == TTR_TYPE_UINT)
         field->value =
             (ttr_value){.type = TTR_TYPE_INT, .v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1)};
     if (role >> NETTRACE_ROLE_CODE_SHIFT)
-        show_place(walk, &type->reader->scratch, event, role, field);
+        resolve_location(iter, &type->reader->scratch, event, role, field);
     if (role < NETTRACE_ROLE_TEXT16)
-        show_text(&type->reader->scratch, role, field);
+        convert_to_text(&type->reader->scratch, role, field);
 }
 
-static void name_field(ttr_field *field, const char *name, uint8_t type)
+static void init_field(ttr_field *field, const char *name, uint8_t type)
 {
     field_clear(field);
     field->name = (ttr_text){name, strlen(name)};
     field->value.type = type;
 }
 
-/* Bytes of the payload that no field holds. */
-static bool give_undecoded(struct walk *walk, const struct nettrace_type *type,
+/* Returns the payload bytes after the last decoded field. Returns false if none are left, or if
+ * they may be the values of location fields. */
+static bool emit_undecoded(struct nettrace_field_iter *iter, const struct nettrace_type *type,
                            const ttr_event *event, ttr_field *field)
 {
-    uint64_t at = walk->payload.run.bits.at >> 3;
-    if (at >= event->payload_size || type->has_places)
+    uint64_t at = iter->payload.run.bits.at >> 3;
+    if (at >= event->payload_size || type->has_locations)
         return false;
-    name_field(field, "undecoded", TTR_TYPE_BYTES);
+    init_field(field, "undecoded", TTR_TYPE_BYTES);
     field->value.hint = TTR_HINT_RAW;
     field->value.text =
         (ttr_text){(const char *)event->payload + at, (size_t)(event->payload_size - at)};
     return true;
 }
 
-static bool begin_frames(struct walk *walk, const struct nettrace_type *type,
-                         const ttr_event *event, ttr_field *field)
+static bool emit_frames_field(struct nettrace_field_iter *iter, const struct nettrace_type *type,
+                              const ttr_event *event, ttr_field *field)
 {
     if (event->kind != TTR_KIND_SAMPLE)
         return false;
-    walk->at = nettrace_frames(type->reader, event, &walk->left);
-    name_field(field, "frames", TTR_TYPE_ARRAY);
-    field->value.count = walk->left;
+    iter->at = nettrace_stored_frames(type->reader, event, &iter->left);
+    init_field(field, "frames", TTR_TYPE_ARRAY);
+    field->value.count = iter->left;
     return true;
 }
 
-static bool give_frame(struct walk *walk, const struct nettrace_type *type, ttr_field *field)
+static bool emit_frame(struct nettrace_field_iter *iter, const struct nettrace_type *type,
+                       ttr_field *field)
 {
     uint32_t bytes = type->reader->pointer_bytes;
-    if (walk->left == 0)
+    if (iter->left == 0)
         return false;
-    walk->left--;
+    iter->left--;
     field_clear(field);
     field->depth = 1;
     field->value.type = TTR_TYPE_UINT;
     field->value.hint = TTR_HINT_POINTER;
     field->value.bits = (uint8_t)(bytes == 8 ? 0 : 32);
-    field->value.v.u = nettrace_address(walk->at, bytes);
-    walk->at += bytes;
+    field->value.v.u = nettrace_load_address(iter->at, bytes);
+    iter->at += bytes;
     return true;
 }
 
-static bool next_behind(struct walk *walk, const struct nettrace_type *type, const ttr_event *event,
-                        ttr_field *field)
+static bool next_after_payload(struct nettrace_field_iter *iter, const struct nettrace_type *type,
+                               const ttr_event *event, ttr_field *field)
 {
-    if (walk->stage == STAGE_BEHIND) {
-        walk->stage = STAGE_FRAMES;
-        if (give_undecoded(walk, type, event, field))
+    if (iter->stage == STAGE_AFTER_PAYLOAD) {
+        iter->stage = STAGE_FRAMES;
+        if (emit_undecoded(iter, type, event, field))
             return true;
     }
-    if (walk->stage == STAGE_FRAMES) {
-        walk->stage = STAGE_ELEMENTS;
-        if (begin_frames(walk, type, event, field))
+    if (iter->stage == STAGE_FRAMES) {
+        iter->stage = STAGE_ELEMENTS;
+        if (emit_frames_field(iter, type, event, field))
             return true;
-        walk->stage = STAGE_OVER;
+        iter->stage = STAGE_OVER;
     }
-    return walk->stage == STAGE_ELEMENTS && give_frame(walk, type, field);
+    return iter->stage == STAGE_ELEMENTS && emit_frame(iter, type, field);
 }
 
-/* Labels, and elements of another place, which stand before or among the fields of the payload. */
-static bool next_before(struct walk *walk, struct arena *scratch, ttr_field *field)
+/* Returns the next label, or element at another location; these come before or between the
+ * payload's fields. */
+static bool next_label_or_element(struct nettrace_field_iter *iter, struct arena *scratch,
+                                  ttr_field *field)
 {
-    if (walk->stage == STAGE_LABELS) {
-        if (nettrace_label_field(&walk->at, &walk->left, field))
+    if (iter->stage == STAGE_LABELS) {
+        if (nettrace_next_label_field(&iter->at, &iter->left, field))
             return true;
-        walk->stage = walk->code;
+        iter->stage = iter->code;
     }
-    if (walk->stage == STAGE_PLACE) {
-        if (walk->left > 0) {
-            give_element(walk, scratch, field);
+    if (iter->stage == STAGE_LOCATED) {
+        if (iter->left > 0) {
+            emit_located_element(iter, scratch, field);
             return true;
         }
-        walk->stage = STAGE_PAYLOAD;
+        iter->stage = STAGE_PAYLOAD;
     }
     return false;
 }
 
-static bool next(ttr_fields *fields, ttr_field *field)
+static bool nettrace_fields_next(ttr_fields *fields, ttr_field *field)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->own;
     const struct type *shape;
-    if (walk->stage == STAGE_UNBEGUN)
-        begin_walk(fields);
-    if (NETTRACE_UNLIKELY(walk->stage == STAGE_LABELS || walk->stage == STAGE_PLACE) &&
-        next_before(walk, &type->reader->scratch, field))
+    if (iter->stage == STAGE_UNBEGUN)
+        start_iteration(fields);
+    if (NETTRACE_UNLIKELY(iter->stage == STAGE_LABELS || iter->stage == STAGE_LOCATED) &&
+        next_label_or_element(iter, &type->reader->scratch, field))
         return true;
-    if (walk->stage == STAGE_PAYLOAD) {
-        if (NETTRACE_LIKELY(layout_walk_next(&walk->payload, field, &shape))) {
+    if (iter->stage == STAGE_PAYLOAD) {
+        if (NETTRACE_LIKELY(layout_walk_next(&iter->payload, field, &shape))) {
             if (NETTRACE_UNLIKELY(shape && shape->role))
-                show(walk, type, fields->event, shape->role, field);
+                convert_by_role(iter, type, fields->event, shape->role, field);
             return true;
         }
-        walk->stage = walk->payload.end == LAYOUT_FINE ? STAGE_BEHIND : STAGE_FRAMES;
+        iter->stage = iter->payload.end == LAYOUT_FINE ? STAGE_AFTER_PAYLOAD : STAGE_FRAMES;
     }
-    return next_behind(walk, type, fields->event, field);
+    return next_after_payload(iter, type, fields->event, field);
 }
 
-/* All fields of an event, if reading 0 of its type fits.  The values of some are replaced by text,
- * after which their fields have to be prepared again. */
-static uint32_t hold(ttr_fields *fields, struct held_fields *held)
+/* Stores all fields of an event in `held`. Returns their number, 0 if layout 0 does not fit the
+ * payload. If values are converted, their fields must be prepared again for the next event. */
+static uint32_t nettrace_fields_hold(ttr_fields *fields, struct held_fields *held)
 {
-    struct walk *walk = (struct walk *)fields->state;
+    struct nettrace_field_iter *iter = (struct nettrace_field_iter *)fields->state;
     const struct nettrace_type *type = fields->own;
-    const struct nettrace_readings *readings = type->readings;
-    if (NETTRACE_UNLIKELY(walk->stage != STAGE_UNBEGUN))
+    const struct nettrace_layouts *layouts = type->layouts;
+    if (NETTRACE_UNLIKELY(iter->stage != STAGE_UNBEGUN))
         return 0;
-    const uint32_t n = layout_hold_whole(readings->layout[0], &type->reader->scratch, fields, held);
-    for (uint64_t shown = n > 0 ? readings->shown : 0; shown; shown &= shown - 1) {
+    const uint32_t n = layout_hold_whole(layouts->layout[0], &type->reader->scratch, fields, held);
+    for (uint64_t shown = n > 0 ? layouts->converted : 0; shown; shown &= shown - 1) {
         const int i = __builtin_ctzll(shown);
-        show(walk, type, fields->event, readings->root->members[i].type->role, &held->field[i]);
+        convert_by_role(iter, type, fields->event, layouts->root->members[i].type->role,
+                        &held->field[i]);
         held->is_prepared = false;
     }
     return n;
 }
 
-static bool label(const ttr_fields *fields, const ttr_value *value, uint32_t i, ttr_text *text)
+static bool nettrace_fields_label(const ttr_fields *fields, const ttr_value *value, uint32_t i,
+                                  ttr_text *text)
 {
     return layout_field_ops.label(fields, value, i, text);
 }
 
-/* Of the fields that the layout gives. */
-static const struct type *type(const ttr_fields *fields)
+/* Returns the type of the last field; NULL if it does not come from the layout. */
+static const struct type *nettrace_fields_type(const ttr_fields *fields)
 {
-    const struct walk *walk = (const struct walk *)fields->state;
-    return walk->stage == STAGE_PAYLOAD ? layout_field_ops.type(fields) : NULL;
+    const struct nettrace_field_iter *iter = (const struct nettrace_field_iter *)fields->state;
+    return iter->stage == STAGE_PAYLOAD ? layout_field_ops.type(fields) : NULL;
 }
 
-const struct field_ops nettrace_field_ops = {.begin = begin,
-                                             .next = next,
-                                             .hold = hold,
-                                             .label = label,
-                                             .frames = nettrace_frames_take,
-                                             .type = type,
-                                             .stack = nettrace_stack};
+const struct field_ops nettrace_field_ops = {.begin = nettrace_fields_begin,
+                                             .next = nettrace_fields_next,
+                                             .hold = nettrace_fields_hold,
+                                             .label = nettrace_fields_label,
+                                             .frames = nettrace_copy_frames,
+                                             .type = nettrace_fields_type,
+                                             .stack = nettrace_borrow_frames};

@@ -1,5 +1,5 @@
-/* Fields of events: a field buffer returns the same fields as a walk one by one, in valid traces
- * and in damaged ones. */
+/* Fields of events: a field buffer returns the same fields as the iterator, in valid and in damaged
+ * traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { FIELDS = 4096, DAMAGED = 60, SPOTS = 6 };
 
-static uint64_t events; /* looked at so far */
+static uint64_t events; /* events checked so far */
 
 struct copies {
     ttr_field field[FIELDS];
@@ -20,7 +20,7 @@ struct copies {
     uint32_t n;
 };
 
-static void keep(struct copies *copies, const ttr_field *field)
+static void copy_field(struct copies *copies, const ttr_field *field)
 {
     assert_in_range(copies->n, 0, FIELDS - 1);
     copies->field[copies->n] = *field;
@@ -30,7 +30,7 @@ static void keep(struct copies *copies, const ttr_field *field)
     copies->n++;
 }
 
-static void check_same(const struct copies *a, const struct copies *b)
+static void check_same_fields(const struct copies *a, const struct copies *b)
 {
     assert_int_equal(a->n, b->n);
     for (uint32_t i = 0; i < a->n; i++) {
@@ -52,7 +52,7 @@ static void check_same(const struct copies *a, const struct copies *b)
     }
 }
 
-/* The first name of a value is known also after later fields were read. */
+/* Labels of a value must still be available after later fields were read. */
 static void check_labels(const ttr_field_buffer *buffer, const ttr_field *taken, uint32_t n)
 {
     ttr_text label;
@@ -65,7 +65,7 @@ static void check_labels(const ttr_field_buffer *buffer, const ttr_field *taken,
     }
 }
 
-/* Twice: the first time fields may have to be prepared. */
+/* Reads each event twice: only the first time fields may have to be prepared. */
 static void check_event(const ttr *t, ttr_field_buffer *buffer, const ttr_event *event)
 {
     static struct copies one_by_one, taken;
@@ -75,16 +75,16 @@ static void check_event(const ttr *t, ttr_field_buffer *buffer, const ttr_event 
     one_by_one.n = 0;
     ttr_fields_begin(t, event, &fields);
     while (ttr_fields_next(&fields, &next))
-        keep(&one_by_one, &next);
+        copy_field(&one_by_one, &next);
     for (unsigned i = 0; i < 2; i++) {
         taken.n = 0;
         for (uint32_t n = ttr_event_fields(buffer, event, &field); n > 0;
              n = ttr_more_fields(buffer, &field)) {
             check_labels(buffer, field, n);
             for (uint32_t j = 0; j < n; j++)
-                keep(&taken, &field[j]);
+                copy_field(&taken, &field[j]);
         }
-        check_same(&taken, &one_by_one);
+        check_same_fields(&taken, &one_by_one);
     }
 }
 
@@ -105,7 +105,7 @@ static void check_bytes(const uint8_t *bytes, size_t n)
     ttr_free(t);
 }
 
-/* Copies with some bytes changed; most of them are within events, since most bytes are. */
+/* Checks copies with some changed bytes; most of these are inside of events. */
 static void check_damaged(const struct hexa *hexa)
 {
     uint64_t state = 0x243f6a8885a308d3;
@@ -127,7 +127,7 @@ static void check_vector(const char *path, const struct hexa *hexa, const char *
     check_damaged(hexa);
 }
 
-static void buffered_fields_are_those_one_by_one(void **state)
+static void buffered_fields_equal_single_fields(void **state)
 {
     (void)state;
     vectors_each("src/formats/nettrace/vectors", "nettrace", check_vector);
@@ -139,7 +139,7 @@ static void buffered_fields_are_those_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffered_fields_are_those_one_by_one),
+        cmocka_unit_test(buffered_fields_equal_single_fields),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

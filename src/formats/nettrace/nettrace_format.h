@@ -1,32 +1,40 @@
-/* nettrace, the format of .NET's EventPipe, in constants and drawings: all its versions.
+/* Constants and byte layouts of nettrace, the format of .NET's EventPipe, in all its versions.
  *
- *   V1, V2  .netperf of .NET Core 2.0   one object, its events one behind another; metadata are
- * events V3      .netperf of 2.1             blocks of the same events V4, V5  .nettrace of 3.0 and
- * later  blocks with compressed headers, metadata, stacks and sequence points apart; V5 only has
- * more in its metadata and does not say so V6      .nettrace, 2025             the same blocks
- * without the frame of objects
+ *   V1, V2  .netperf of .NET Core 2.0   one object; events without blocks; metadata are events
+ *   V3      .netperf of .NET Core 2.1   blocks of the same events
+ *   V4, V5  .nettrace of .NET 3.0 on    blocks with compressed headers; metadata, stacks and
+ *                                       sequence points in blocks of their own.  V5 only adds to
+ *                                       the metadata and has the same version number in the file.
+ *   V6      .nettrace since 2025        the same blocks without object frames
  *
- * Everything is little-endian; GUIDs as Windows stores them; z16 is UTF-16 up to a zero.
+ * All integers are little-endian. GUIDs have the byte order of Windows. z16: UTF-16 with a final
+ * zero.
  *
- * V1 to V5:  "Nettrace" (V4, V5 only)   i32 20   "!FastSerialization.1"   objects   01
- *   object   [tag 5, V1 to V3: 4] [the same tag] [1]  i32 version  i32 least version  i32 length
- * name  [6]  payload  [6] Trace    year month weekday day hour minute second ms (u16 each, UTC) i64
- * ticks then   i64 ticks a second V3 and later: i32 bytes of a pointer   i32 pid   i32 processors
- * i32 ns between samples others   i32 size   zeros up to a multiple of 4 in the file   that many
- * bytes
+ *   V1 to V5   "Nettrace" (V4 and V5 only)   i32 20   "!FastSerialization.1"   objects   u8 1
+ *   object     [5; V1 to V3: 4] [the same tag] [1]  i32 version  i32 oldest reader
+ *              i32 length  name  [6]  payload  [6]
+ *   Trace      year month weekday day hour minute second ms (u16 each, UTC)  i64 ticks at that date
+ *              i64 ticks per second   from V3 on: i32 pointer bytes  i32 pid  i32 processors
+ *              i32 ns between samples
+ *   other      i32 size   zeros up to a multiple of 4 in the file   content of that size
  *
- * blocks of events and of metadata (V4 and later)
- *   [0..1] size of this header | [2..3] flags: 1 = compressed | [4..11] least ticks | [12..19] most
- * ticks | ... | events compressed event, each part where its flag is set, else as in the event
- * before (0 in the first of a block) u8 flags   1: varint metadata   2: varint sequence delta,
- * varint capture thread, varint processor   4: varint thread 8: varint stack   varint ticks delta,
- * always   16: GUID activity   32: GUID related activity   128: varint payload size   payload 64:
- * nothing behind is older.  V6: 16: varint label list, 32: none, threads are indexes
- */
+ * Content of blocks of events and of metadata, from V4 on:
+ *
+ *   [0..1] size of this header | [2..3] flags: 1 = compressed | [4..11] lowest ticks
+ *   | [12..19] highest ticks | possible additions | events
+ *
+ * Compressed event. A part without its flag has the value of the event before it, 0 in the first
+ * event of a block.
+ *
+ *   u8 flags     1: varint metadata number      2: varint sequence delta, varint capture thread,
+ *   varint processor      4: varint thread      8: varint stack      always: varint ticks delta
+ *   16: GUID activity     32: GUID related activity    128: varint payload size     payload
+ *   64: sorted, no later event in the file is older
+ *   V6: 16 is varint label list, 32 is unused, threads are indexes into the thread table */
 #ifndef TRACETTA_NETTRACE_FORMAT_H
 #define TRACETTA_NETTRACE_FORMAT_H
 
-#include "encodings/dotnet/clr_metadata.h" /* types of fields */
+#include "encodings/dotnet/clr_metadata.h" /* type codes of fields */
 
 #define NETTRACE_MAGIC "Nettrace"
 #define NETTRACE_MAGIC_BYTES 8u
@@ -41,11 +49,11 @@ enum nettrace_tag {
 };
 
 enum {
-    NETTRACE_TRACE_OLD = 32, /* bytes of the Trace object before V3 */
+    NETTRACE_TRACE_OLD = 32, /* size of the Trace object before V3 */
     NETTRACE_TRACE_BYTES = 48,
     NETTRACE_BLOCK_HEADER = 20,
-    NETTRACE_BLOCK_COMPRESSED = 1, /* in its flags */
-    NETTRACE_NAME_MAX = 64,        /* longest name of an object that is believed */
+    NETTRACE_BLOCK_COMPRESSED = 1, /* flag in the block header */
+    NETTRACE_NAME_MAX = 64,        /* longest accepted object name; real ones have up to 38 bytes */
     NETTRACE_V6 = 6,
     NETTRACE_V6_HEAD = 20 /* magic, u32 0, u32 major, u32 minor */
 };
@@ -62,7 +70,7 @@ enum {
     NETTRACE_HAS_SIZE = 128
 };
 
-/* Blocks of V6: u32 header = size | kind << 24. */
+/* Kinds of V6 blocks; the first word of a block is size | kind << 24. */
 enum nettrace_block_kind {
     NETTRACE_BLOCK_END = 0,
     NETTRACE_BLOCK_TRACE = 1,
@@ -71,11 +79,11 @@ enum nettrace_block_kind {
     NETTRACE_BLOCK_POINT = 4, /* sequence point */
     NETTRACE_BLOCK_STACKS = 5,
     NETTRACE_BLOCK_THREADS = 6,
-    NETTRACE_BLOCK_GONE = 7, /* threads that are no more */
+    NETTRACE_BLOCK_GONE = 7, /* threads that ended */
     NETTRACE_BLOCK_LABELS = 8
 };
 
-/* What may follow the fields of metadata in V4 and V5: i32 bytes, u8 kind. */
+/* Tags after the fields of metadata in V4 and V5: i32 size, u8 kind, content. */
 enum nettrace_extra { NETTRACE_EXTRA_OPCODE = 1, NETTRACE_EXTRA_PARAMS = 2 };
 
 #endif

@@ -1,8 +1,8 @@
-/* Headers of events that are rare: with a thread, at the end of a block, and without compression.
- */
+/* Slow paths of the header decoder: headers with threads, at the end of a block, and without
+ * compression. */
 #include "formats/nettrace/nettrace_header.h"
 
-const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value)
+const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value)
 {
     uint64_t x = 0;
     for (unsigned i = 0; i < most; i++) {
@@ -15,14 +15,15 @@ const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *v
     return NULL;
 }
 
-/* Where a pointer into the copy stands in the block. */
-static const uint8_t *in_block(const struct nettrace_header *h, const uint8_t *copy,
-                               const uint8_t *p)
+/* Converts a pointer into the zero-padded copy to one into the block. */
+static const uint8_t *to_block_pointer(const struct nettrace_header *h, const uint8_t *copy,
+                                       const uint8_t *p)
 {
     return h->start + (p - copy);
 }
 
-/* From a copy with zeros behind it. */
+/* Decodes a header near the end of a block from a zero-padded copy, so that no load leaves the
+ * block. */
 static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool is_v6)
 {
     uint8_t copy[NETTRACE_HEADER_MAX] = {0};
@@ -32,16 +33,16 @@ static bool decode_near_end(struct nettrace_header *h, const uint8_t *end, bool 
     memcpy(copy, h->start, left);
     const uint8_t *activity = h->activity, *related = h->related;
     h->flags = copy[0];
-    const uint8_t *payload = nettrace_parts(h, copy + 1, false, is_v6);
+    const uint8_t *payload = nettrace_decode_parts(h, copy + 1, false, is_v6);
     bool is_whole = payload && (size_t)(payload - copy) <= left;
-    /* What came from the copy must not outlive it. */
+    /* Pointers into the copy must not outlive it. */
     h->activity = h->activity == activity   ? activity
-                  : h->activity && is_whole ? in_block(h, copy, h->activity)
+                  : h->activity && is_whole ? to_block_pointer(h, copy, h->activity)
                                             : NULL;
     h->related = h->related == related    ? related
-                 : h->related && is_whole ? in_block(h, copy, h->related)
+                 : h->related && is_whole ? to_block_pointer(h, copy, h->related)
                                           : NULL;
-    h->payload = is_whole ? in_block(h, copy, payload) : NULL;
+    h->payload = is_whole ? to_block_pointer(h, copy, payload) : NULL;
     return is_whole;
 }
 
@@ -52,7 +53,7 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
             return false;
     } else {
         h->flags = *h->start;
-        h->payload = nettrace_parts(h, h->start + 1, false, is_v6);
+        h->payload = nettrace_decode_parts(h, h->start + 1, false, is_v6);
     }
     if (!h->payload || h->payload_size > (size_t)(end - h->payload))
         return false;
@@ -60,16 +61,17 @@ static bool decode_compressed(struct nettrace_header *h, const uint8_t *end, boo
     return true;
 }
 
-/* Moves behind the zeros up to the next multiple of 4; they may be missing at the end of the block.
- */
-static const uint8_t *aligned(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+/* Returns the next multiple of 4, counted from `origin`. At the end of a block the padding may be
+ * missing. */
+static const uint8_t *skip_padding(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
     size_t skip = (0 - (size_t)(p - origin)) & 3, left = (size_t)(end - p);
     return p + (skip < left ? skip : left);
 }
 
-/* [0] size, of what follows | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
- * | [52] payload size | payload | bytes of the stack | stack */
+/* Event of V1 to V3:
+ *   | [0] size of the rest | [4] metadata | [8] thread | [12] ticks | [20] activity | [36] related
+ *   | [52] payload size | payload | u32 bytes of the stack | stack */
 static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
                        bool is_padded)
 {
@@ -85,8 +87,8 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
     h->metadata = load_u32le(p + 4);
     h->thread = load_u32le(p + 8);
     h->ticks = load_u64le(p + 12);
-    h->activity = nettrace_guid(p + 20);
-    h->related = nettrace_guid(p + 36);
+    h->activity = nettrace_guid_or_null(p + 20);
+    h->related = nettrace_guid_or_null(p + 36);
     h->payload_size = load_u32le(p + 52);
     h->payload = p + HEAD;
     size_t room = (size_t)(event_end - h->payload) - SIZE;
@@ -101,12 +103,12 @@ static bool decode_old(struct nettrace_header *h, const uint8_t *origin, const u
         NETTRACE_IS_SORTED | NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     h->capture = h->thread;
     h->cpu = UINT32_MAX;
-    h->next = is_padded ? aligned(event_end, origin, end) : event_end;
+    h->next = is_padded ? skip_padding(event_end, origin, end) : event_end;
     return true;
 }
 
-/* Whether a plain event may stand here. */
-static bool is_plain(const uint8_t *p, const uint8_t *end)
+/* True if the sizes of a plain event at `p` agree with each other. */
+static bool is_plain_event_at(const uint8_t *p, const uint8_t *end)
 {
     enum { HEAD = 80, PADDING_MAX = 3 };
     size_t left = (size_t)(end - p);
@@ -117,11 +119,11 @@ static bool is_plain(const uint8_t *p, const uint8_t *end)
            size - (HEAD - 4) - payload <= PADDING_MAX;
 }
 
-/* Padding is what the text asks for, and what the runtime's writer does; its reader knows of none.
- */
-static const uint8_t *behind_plain(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
+/* Returns the start of the event after a plain one. The specification asks for padding and the
+ * runtime's writer adds it, but the runtime's reader expects none: accept both (NET-PLAIN-2). */
+static const uint8_t *after_plain_event(const uint8_t *p, const uint8_t *origin, const uint8_t *end)
 {
-    return is_plain(p, end) ? p : aligned(p, origin, end);
+    return is_plain_event_at(p, end) ? p : skip_padding(p, origin, end);
 }
 
 static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const uint8_t *end,
@@ -133,10 +135,10 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
         return false;
     uint32_t size = load_u32le(p), metadata = load_u32le(p + 4);
     h->metadata = metadata & INT32_MAX;
-    h->flags =
-        metadata >> 31
-            ? 0
-            : NETTRACE_IS_SORTED; /* the other way round than the text says, in all programs */
+    h->flags = metadata >> 31
+                   ? 0
+                   /* the opposite of the specification, but what all programs do (NET-PLAIN-1) */
+                   : NETTRACE_IS_SORTED;
     h->sequence = load_u32le(p + 8);
     h->thread = load_u64le(p + 12);
     h->capture = load_u64le(p + 20);
@@ -144,18 +146,19 @@ static bool decode_plain(struct nettrace_header *h, const uint8_t *origin, const
     h->stack = load_u32le(p + 32);
     h->ticks = load_u64le(p + 36);
     h->labels = codec == CODEC_PLAIN ? 0 : load_u32le(p + 44);
-    h->activity = codec == CODEC_PLAIN ? nettrace_guid(p + 44) : NULL;
-    h->related = codec == CODEC_PLAIN ? nettrace_guid(p + 60) : NULL;
+    h->activity = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 44) : NULL;
+    h->related = codec == CODEC_PLAIN ? nettrace_guid_or_null(p + 60) : NULL;
     h->payload_size = load_u32le(p + head - 4);
     h->payload = p + head;
     if (size > left - 4 || size < head - 4 || h->payload_size > size - (head - 4))
         return false;
-    h->next = codec == CODEC_PLAIN ? behind_plain(p + 4 + size, origin, end) : p + 4 + size;
+    h->next = codec == CODEC_PLAIN ? after_plain_event(p + 4 + size, origin, end) : p + 4 + size;
     h->flags |= NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD | NETTRACE_HAS_METADATA;
     return true;
 }
 
-bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6)
+bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
+                               bool is_v6)
 {
     enum nettrace_codec codec = (enum nettrace_codec)span->codec;
     switch (codec) {
@@ -169,7 +172,7 @@ bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span 
     }
 }
 
-uint64_t nettrace_take_varint(struct cursor *c)
+uint64_t nettrace_read_varint(struct cursor *c)
 {
     uint64_t x = 0;
     for (unsigned i = 0; i < 10; i++) {
@@ -182,9 +185,9 @@ uint64_t nettrace_take_varint(struct cursor *c)
     return 0;
 }
 
-ttr_text nettrace_take_string(struct cursor *c)
+ttr_text nettrace_read_string(struct cursor *c)
 {
-    uint64_t n = nettrace_take_varint(c);
+    uint64_t n = nettrace_read_varint(c);
     const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? (size_t)n : 0};
 }

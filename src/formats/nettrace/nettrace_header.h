@@ -1,9 +1,14 @@
-/* Headers of events, in all their encodings: one step from an event to the next.
+/* Decoder of event headers in all encodings; advances from one event to the next.
  *
- * Every step is checked against the end of the block, also where bytes were looked at before.  A
- * compressed header has at most 88 bytes; where fewer are left it is decoded from a copy with zeros
- * behind it, so that the usual step needs one comparison for all its parts. Pointers lie in the
- * window. */
+ * Each step is checked against the end of the block. A compressed header has at most 88 bytes. If
+ * at least NETTRACE_HEADER_MAX bytes follow, one comparison covers all its parts; else it is
+ * decoded from a zero-padded copy (nettrace_header.c). Decoded pointers point into the block.
+ *
+ *   struct nettrace_header h = {.next = first event};    rest is 0
+ *   while (h.next < end && nettrace_header_next(&h, &range, is_v6))
+ *       use h;
+ *   h.next < end after the loop: h.start is a bad header
+ */
 #ifndef TRACETTA_NETTRACE_HEADER_H
 #define TRACETTA_NETTRACE_HEADER_H
 
@@ -18,31 +23,32 @@
 #define NETTRACE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define NETTRACE_INLINE inline __attribute__((always_inline))
 
-#define NETTRACE_TELLS_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
+#define NETTRACE_HAS_ANY_THREAD (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD)
 
-#define NETTRACE_HEADER_MAX 104u /* and some, for loads of eight bytes */
+#define NETTRACE_HEADER_MAX 104u /* longest header plus padding for loads of 8 bytes */
 
 enum nettrace_codec {
     CODEC_COMPRESSED, /* V4 to V6 */
-    CODEC_PLAIN,      /* V4, V5 */
+    CODEC_PLAIN,      /* V4, V5 without compression */
     CODEC_PLAIN_V6,
-    CODEC_OLD,   /* V3: padded to 4 bytes behind its stack */
+    CODEC_OLD,   /* V3: padded to 4 bytes after its stack */
     CODEC_OLDEST /* V1, V2: not padded */
 };
 
-/* Where an event is, and what its header says.  Those of a block start as zeros. */
+/* Position and decoded header of an event. Before the first event of a block all members but `next`
+ * are zero. */
 struct nettrace_header {
     uint64_t ticks, thread, capture;
     uint32_t metadata, sequence, cpu, stack, labels, payload_size;
-    const uint8_t *activity, *related; /* 16 bytes; NULL = none */
+    const uint8_t *activity, *related; /* 16 bytes each; NULL if absent */
     const uint8_t *start, *payload, *next;
     uint8_t flags;
 };
 
-/* A number of up to `most` bytes; NULL where it has more. */
-const uint8_t *nettrace_varint_long(const uint8_t *p, unsigned most, uint64_t *value);
+/* Decodes a varint of up to `most` bytes. Returns the position after it; NULL if it is longer. */
+const uint8_t *nettrace_decode_long_varint(const uint8_t *p, unsigned most, uint64_t *value);
 
-static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32_t *value)
+static NETTRACE_INLINE const uint8_t *nettrace_decode_varint32(const uint8_t *p, uint32_t *value)
 {
     if (NETTRACE_LIKELY(*p < 0x80)) {
         *value = *p;
@@ -53,19 +59,19 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint32(const uint8_t *p, uint32
         return p + 2;
     }
     uint64_t x = 0;
-    p = nettrace_varint_long(p, 5, &x);
+    p = nettrace_decode_long_varint(p, 5, &x);
     *value = (uint32_t)x;
     return p;
 }
 
-/* Without a branch by length up to four bytes, which can be loaded: lengths of times differ from
- * event to event. */
-static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64_t *value)
+/* Decodes without a branch on the length up to four bytes: lengths of tick deltas vary from event
+ * to event, so such a branch would be mispredicted. */
+static NETTRACE_INLINE const uint8_t *nettrace_decode_varint64(const uint8_t *p, uint64_t *value)
 {
     uint32_t x = load_u32le(p), ends = ~x & UINT32_C(0x80808080);
     if (NETTRACE_UNLIKELY(!ends)) {
         uint64_t large = 0;
-        p = nettrace_varint_long(p, 10, &large);
+        p = nettrace_decode_long_varint(p, 10, &large);
         *value = large;
         return p;
     }
@@ -76,94 +82,101 @@ static NETTRACE_INLINE const uint8_t *nettrace_varint64(const uint8_t *p, uint64
     return p + (bit >> 3) + 1;
 }
 
-static inline const uint8_t *nettrace_guid(const uint8_t *p)
+static inline const uint8_t *nettrace_guid_or_null(const uint8_t *p)
 {
     return load_u64le(p) | load_u64le(p + 8) ? p : NULL;
 }
 
-/* The parts of a compressed header behind its flags; gives the place of the payload, NULL where a
- * number has no end.  `is_usual`: no thread is told.  NETTRACE_HEADER_MAX bytes can be read.
- * "sequence" is as in the files, not as in the text: a delta also counts the event itself, always.
- */
-static NETTRACE_INLINE const uint8_t *nettrace_parts(struct nettrace_header *h, const uint8_t *p,
-                                                     bool is_usual, bool is_v6)
+/* Decodes the parts of a compressed header after its flags. Returns the position of the payload;
+ * NULL if a varint is too long. `is_usual`: no thread flag is set. NETTRACE_HEADER_MAX bytes must
+ * be readable. The sequence delta follows the files, not the specification: it also counts the
+ * event itself (NET-SEQ-1). */
+static NETTRACE_INLINE const uint8_t *nettrace_decode_parts(struct nettrace_header *h,
+                                                            const uint8_t *p, bool is_usual,
+                                                            bool is_v6)
 {
     uint64_t delta;
     uint32_t skipped;
-    if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_varint32(p, &h->metadata)))
+    if (h->flags & NETTRACE_HAS_METADATA && !(p = nettrace_decode_varint32(p, &h->metadata)))
         return NULL;
     if (!is_usual && h->flags & NETTRACE_HAS_CAPTURE) {
-        if (!(p = nettrace_varint32(p, &skipped)) || !(p = nettrace_varint64(p, &h->capture)) ||
-            !(p = nettrace_varint32(p, &h->cpu)))
+        if (!(p = nettrace_decode_varint32(p, &skipped)) ||
+            !(p = nettrace_decode_varint64(p, &h->capture)) ||
+            !(p = nettrace_decode_varint32(p, &h->cpu)))
             return NULL;
         h->sequence += skipped + 1;
     } else {
         h->sequence += h->metadata != 0;
     }
-    if (!is_usual && h->flags & NETTRACE_HAS_THREAD && !(p = nettrace_varint64(p, &h->thread)))
+    if (!is_usual && h->flags & NETTRACE_HAS_THREAD &&
+        !(p = nettrace_decode_varint64(p, &h->thread)))
         return NULL;
-    if (h->flags & NETTRACE_HAS_STACK && !(p = nettrace_varint32(p, &h->stack)))
+    if (h->flags & NETTRACE_HAS_STACK && !(p = nettrace_decode_varint32(p, &h->stack)))
         return NULL;
-    if (!(p = nettrace_varint64(p, &delta)))
+    if (!(p = nettrace_decode_varint64(p, &delta)))
         return NULL;
     h->ticks += delta;
-    if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_varint32(p, &h->labels)))
+    if (is_v6 && h->flags & NETTRACE_HAS_ACTIVITY && !(p = nettrace_decode_varint32(p, &h->labels)))
         return NULL;
     if (!is_v6 && h->flags & NETTRACE_HAS_ACTIVITY) {
-        h->activity = nettrace_guid(p);
+        h->activity = nettrace_guid_or_null(p);
         p += 16;
     }
     if (!is_v6 && h->flags & NETTRACE_HAS_RELATED) {
-        h->related = nettrace_guid(p);
+        h->related = nettrace_guid_or_null(p);
         p += 16;
     }
-    if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_varint32(p, &h->payload_size)))
+    if (h->flags & NETTRACE_HAS_SIZE && !(p = nettrace_decode_varint32(p, &h->payload_size)))
         return NULL;
     return p;
 }
 
-/* Events one behind another. */
-struct nettrace_span {
-    const uint8_t *origin, *end; /* origin: from where the file's alignment may be counted */
-    const uint8_t *calm;         /* compressed headers up to here are whole; NULL: no such */
+/* Bytes of consecutive events, with the encoding of their headers. */
+struct nettrace_header_range {
+    const uint8_t *origin, *end; /* origin: start from which the file's alignment is counted */
+    /* a header that starts at or before this can be decoded without a copy; NULL if none can */
+    const uint8_t *safe_end;
     uint8_t codec;
 };
 
-static inline struct nettrace_span nettrace_span_over(const uint8_t *origin, const uint8_t *end,
-                                                      enum nettrace_codec codec)
+static inline struct nettrace_header_range nettrace_header_range_over(const uint8_t *origin,
+                                                                      const uint8_t *end,
+                                                                      enum nettrace_codec codec)
 {
     bool is_calm = codec == CODEC_COMPRESSED && (size_t)(end - origin) >= NETTRACE_HEADER_MAX;
-    return (struct nettrace_span){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL,
-                                  (uint8_t)codec};
+    return (struct nettrace_header_range){origin, end, is_calm ? end - NETTRACE_HEADER_MAX : NULL,
+                                          (uint8_t)codec};
 }
 
-/* nettrace_header_next for all headers but usual ones. */
-bool nettrace_header_rare(struct nettrace_header *h, const struct nettrace_span *span, bool is_v6);
+/* Slow path of nettrace_header_next(): headers with threads, near the end, or not compressed. */
+bool nettrace_header_next_slow(struct nettrace_header *h, const struct nettrace_header_range *span,
+                               bool is_v6);
 
-/* Decodes the event that begins at h->next, `h` being what the one before it left; false where it
- * is not whole or not good. */
+/* Decodes the event at h->next; `h` holds the event before it. Returns false if the header is
+ * truncated or invalid; h->start is then its position. */
 static NETTRACE_INLINE bool nettrace_header_next(struct nettrace_header *h,
-                                                 const struct nettrace_span *span, bool is_v6)
+                                                 const struct nettrace_header_range *span,
+                                                 bool is_v6)
 {
     h->start = h->next;
-    if (NETTRACE_UNLIKELY(h->start > span->calm) ||
+    if (NETTRACE_UNLIKELY(h->start > span->safe_end) ||
         NETTRACE_UNLIKELY(*h->start & (NETTRACE_HAS_CAPTURE | NETTRACE_HAS_THREAD))) {
-        struct nettrace_header copy = *h; /* so that `h` can be in registers */
-        bool is_good = nettrace_header_rare(&copy, span, is_v6);
+        struct nettrace_header copy = *h; /* a copy keeps `h` itself in registers */
+        bool is_good = nettrace_header_next_slow(&copy, span, is_v6);
         *h = copy;
         return is_good;
     }
     h->flags = *h->start;
-    h->payload = nettrace_parts(h, h->start + 1, true, is_v6);
+    h->payload = nettrace_decode_parts(h, h->start + 1, true, is_v6);
     if (NETTRACE_UNLIKELY(!h->payload || h->payload_size > (size_t)(span->end - h->payload)))
         return false;
     h->next = h->payload + h->payload_size;
     return true;
 }
 
-/* Read a number of seven bits a byte, and a text with its length before it.  c->failed is set if
- * they are cut. */
-uint64_t nettrace_take_varint(struct cursor *c);
-ttr_text nettrace_take_string(struct cursor *c);
+/* Parse a varint, and a UTF-8 string with its length as a varint before it. Set c->failed if
+ * truncated. */
+uint64_t nettrace_read_varint(struct cursor *c);
+ttr_text nettrace_read_string(struct cursor *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* Steps from header to header: what the writer puts is what the reader decodes, on its usual way,
- * with threads told, and near the end of a block. */
+/* Event headers: the reader decodes what the writer encodes, on the fast path, with threads, and
+ * near the end of a block. */
 #include <string.h>
 
 #include "formats/nettrace/nettrace_header.h"
@@ -19,7 +19,7 @@ static uint64_t random_bits(uint64_t *state)
     return *state;
 }
 
-/* A number of any length. */
+/* Returns a number of a random length in bits. */
 static uint64_t random_number(uint64_t *state)
 {
     uint64_t shift = random_bits(state) % 64;
@@ -32,8 +32,8 @@ static uint32_t random_u32(uint64_t *state)
     return (uint32_t)random_bits(state) >> shift;
 }
 
-/* Changes some of the members, each in one case of four. */
-static void change(struct nettrace_header *h, uint64_t *state, bool is_v6)
+/* Changes each member with a probability of one quarter. */
+static void change_members(struct nettrace_header *h, uint64_t *state, bool is_v6)
 {
     uint64_t which = random_bits(state) & random_bits(state);
     h->flags = which & 1 ? NETTRACE_IS_SORTED : 0;
@@ -58,7 +58,7 @@ static bool is_same_guid(const uint8_t *a, const uint8_t *b)
     return a && b ? memcmp(a, b, 16) == 0 : a == b;
 }
 
-static void check_same(const struct nettrace_header *got, const struct nettrace_header *put)
+static void check_same_header(const struct nettrace_header *got, const struct nettrace_header *put)
 {
     assert_int_equal(got->ticks, put->ticks);
     assert_int_equal(got->thread, put->thread);
@@ -74,28 +74,29 @@ static void check_same(const struct nettrace_header *got, const struct nettrace_
     assert_true(is_same_guid(got->related, put->related));
 }
 
-/* Puts events one behind another and reads each twice: where many bytes follow, and where the block
- * ends with it. */
+/* Encodes consecutive events and decodes each twice: with many bytes after it, and at the end of
+ * the block. */
 static void check_events(bool is_v6)
 {
     static uint8_t bytes[ROOM];
     struct nettrace_header put = {.cpu = 0}, last = put, got = {.next = bytes};
     uint64_t state = 0x9e3779b97f4a7c15;
     uint8_t *to = bytes;
-    const struct nettrace_span whole = nettrace_span_over(bytes, bytes + ROOM, CODEC_COMPRESSED);
+    const struct nettrace_header_range whole =
+        nettrace_header_range_over(bytes, bytes + ROOM, CODEC_COMPRESSED);
     for (unsigned i = 0; i < EVENTS; i++) {
-        change(&put, &state, is_v6);
-        to = nettrace_put_header(to, &last, &put, is_v6);
+        change_members(&put, &state, is_v6);
+        to = nettrace_encode_header(to, &last, &put, is_v6);
         struct nettrace_header before = got, at_end = got;
-        const struct nettrace_span one =
-            nettrace_span_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
-        const struct nettrace_span cut =
-            nettrace_span_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
+        const struct nettrace_header_range one =
+            nettrace_header_range_over(before.next, to + put.payload_size, CODEC_COMPRESSED);
+        const struct nettrace_header_range cut =
+            nettrace_header_range_over(before.next, to + put.payload_size - 1, CODEC_COMPRESSED);
         assert_true(nettrace_header_next(&got, &whole, is_v6));
-        check_same(&got, &put);
+        check_same_header(&got, &put);
         assert_ptr_equal(got.payload, to);
         assert_true(nettrace_header_next(&at_end, &one, is_v6));
-        check_same(&at_end, &put);
+        check_same_header(&at_end, &put);
         assert_ptr_equal(at_end.next, got.next);
         assert_false(nettrace_header_next(&before, &cut, is_v6));
         memset(to, 0xff, put.payload_size);
@@ -103,19 +104,19 @@ static void check_events(bool is_v6)
     }
 }
 
-static void what_is_put_is_decoded_in_versions_4_and_5(void **state)
+static void encoded_header_is_decoded_in_v4_and_v5(void **state)
 {
     (void)state;
     check_events(false);
 }
 
-static void what_is_put_is_decoded_in_version_6(void **state)
+static void encoded_header_is_decoded_in_v6(void **state)
 {
     (void)state;
     check_events(true);
 }
 
-static void numbers_without_an_end_are_refused(void **state)
+static void endless_varint_is_refused(void **state)
 {
     static const uint8_t flags[] = {
         NETTRACE_HAS_METADATA, NETTRACE_HAS_CAPTURE, NETTRACE_HAS_THREAD, NETTRACE_HAS_STACK, 0,
@@ -125,8 +126,8 @@ static void numbers_without_an_end_are_refused(void **state)
     for (size_t i = 0; i < sizeof flags; i++)
         for (size_t n = 1; n <= sizeof bytes; n++) {
             struct nettrace_header h = {.next = bytes};
-            const struct nettrace_span span =
-                nettrace_span_over(bytes, bytes + n, CODEC_COMPRESSED);
+            const struct nettrace_header_range span =
+                nettrace_header_range_over(bytes, bytes + n, CODEC_COMPRESSED);
             memset(bytes, 0xff, sizeof bytes);
             bytes[0] = flags[i];
             assert_false(nettrace_header_next(&h, &span, false));
@@ -136,9 +137,9 @@ static void numbers_without_an_end_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_is_decoded_in_versions_4_and_5),
-        cmocka_unit_test(what_is_put_is_decoded_in_version_6),
-        cmocka_unit_test(numbers_without_an_end_are_refused),
+        cmocka_unit_test(encoded_header_is_decoded_in_v4_and_v5),
+        cmocka_unit_test(encoded_header_is_decoded_in_v6),
+        cmocka_unit_test(endless_varint_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

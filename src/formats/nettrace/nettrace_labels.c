@@ -1,12 +1,12 @@
-/* Lists of labels (V6): what many events have in common, by number; anew behind each sequence
- * point.
+/* Label lists of V6: properties that many events share, by number. Each sequence point clears them.
  *
- *   block   u32 first   u32 n   n lists
- *   label   u8 kind, bit 7 in the last of a list   1 activity GUID   2 related activity GUID   3
- * trace id, 16 bytes   4 span id u64 5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64
- * keywords   9 u8 level   10 u8 version
+ *   block   u32 first number   u32 n   n lists
+ *   label   u8 kind, bit 7 is set in the last label of a list; content:
+ *           1 activity GUID   2 related activity GUID   3 trace id, 16 bytes   4 span id, u64
+ *           5 key, string   6 key, zigzag varint   7 u8 opcode   8 u64 keywords   9 u8 level
+ *           10 u8 version
  *
- * Some of them take the place of what metadata say; others are given as fields of the event's
+ * Kinds 1, 2 and 7 to 9 override the event's metadata. Kinds 3 to 6 become fields of the event's
  * context. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -25,8 +25,8 @@ enum {
     LABEL_LAST = 0x80
 };
 
-/* Passes over what a label of a kind holds; false where the kind is not known. */
-static bool pass_label(struct cursor *c, unsigned kind)
+/* Skips the content of a label. Returns false if its kind is unknown. */
+static bool skip_label(struct cursor *c, unsigned kind)
 {
     switch (kind) {
     case LABEL_ACTIVITY:
@@ -37,12 +37,12 @@ static bool pass_label(struct cursor *c, unsigned kind)
     case LABEL_KEYWORDS:
         return cursor_skip(c, 8);
     case LABEL_TEXT:
-        (void)nettrace_take_string(c);
-        (void)nettrace_take_string(c);
+        (void)nettrace_read_string(c);
+        (void)nettrace_read_string(c);
         return true;
     case LABEL_NUMBER:
-        (void)nettrace_take_string(c);
-        (void)nettrace_take_varint(c);
+        (void)nettrace_read_string(c);
+        (void)nettrace_read_varint(c);
         return true;
     case LABEL_OPCODE:
     case LABEL_LEVEL:
@@ -53,18 +53,18 @@ static bool pass_label(struct cursor *c, unsigned kind)
     }
 }
 
-bool nettrace_labels_pass(struct cursor *c)
+bool nettrace_skip_label_list(struct cursor *c)
 {
     for (;;) {
         uint8_t kind = cursor_u8(c);
-        if (c->failed || !pass_label(c, kind & ~(unsigned)LABEL_LAST) || c->failed)
+        if (c->failed || !skip_label(c, kind & ~(unsigned)LABEL_LAST) || c->failed)
             return false;
         if (kind & LABEL_LAST)
             return true;
     }
 }
 
-static bool add_list(struct nettrace_reader *reader, const uint8_t *p, size_t n)
+static bool add_label_list(struct nettrace_reader *reader, const uint8_t *p, size_t n)
 {
     struct nettrace_labels *labels = &reader->labels;
     const struct alloc *alloc = &reader->t->counted;
@@ -79,17 +79,17 @@ static bool add_list(struct nettrace_reader *reader, const uint8_t *p, size_t n)
     return true;
 }
 
-ttr_status nettrace_labels_add(struct nettrace_reader *reader, struct cursor *c)
+ttr_status nettrace_labels_parse(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_labels *labels = &reader->labels;
     uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
         const uint8_t *begin = c->p;
-        if (!nettrace_labels_pass(c)) {
+        if (!nettrace_skip_label_list(c)) {
             c->failed = true;
             break;
         }
-        if (!add_list(reader, begin, (size_t)(c->p - begin)) ||
+        if (!add_label_list(reader, begin, (size_t)(c->p - begin)) ||
             !pairmap_put(&labels->by_number, first + i, 0, (uint32_t)labels->list_n - 1))
             return fail_memory(reader->error);
     }
@@ -112,8 +112,8 @@ void nettrace_labels_free(struct nettrace_reader *reader)
     pairmap_free(&labels->by_number);
 }
 
-bool nettrace_labels_of(const struct nettrace_reader *reader, uint32_t number, const uint8_t **p,
-                        uint32_t *n)
+bool nettrace_find_label_list(const struct nettrace_reader *reader, uint32_t number,
+                              const uint8_t **p, uint32_t *n)
 {
     const uint32_t *index = number ? pairmap_get(&reader->labels.by_number, number, 0) : NULL;
     if (!index)
@@ -128,22 +128,22 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
 {
     const uint8_t *p;
     uint32_t n;
-    if (!nettrace_labels_of(reader, event->part, &p, &n)) {
+    if (!nettrace_find_label_list(reader, event->part, &p, &n)) {
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.no-labels",
-                   "an event of labels %u, which were not defined", event->part);
+                   "an event with label list %u, which is not defined", event->part);
         return;
     }
     struct cursor c = cursor_over(p, n, 0);
     while (cursor_left(&c) > 0) {
         unsigned kind = cursor_u8(&c) & ~(unsigned)LABEL_LAST;
         struct cursor value = c;
-        (void)pass_label(&c, kind);
+        (void)skip_label(&c, kind);
         switch (kind) {
         case LABEL_ACTIVITY:
-            event->activity = nettrace_guid(value.p);
+            event->activity = nettrace_guid_or_null(value.p);
             break;
         case LABEL_RELATED:
-            event->related = nettrace_guid(value.p);
+            event->related = nettrace_guid_or_null(value.p);
             break;
         case LABEL_OPCODE:
             event->opcode = cursor_u8(&value);
@@ -152,7 +152,7 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
             event->keyword = cursor_u64le(&value);
             break;
         case LABEL_LEVEL:
-            event->level = nettrace_level(cursor_u8(&value));
+            event->level = nettrace_level_from_clr(cursor_u8(&value));
             break;
         default:
             break;
@@ -160,7 +160,7 @@ void nettrace_labels_apply(const struct nettrace_reader *reader, ttr_event *even
     }
 }
 
-static void put_field(ttr_field *field, ttr_text name, uint8_t type)
+static void init_label_field(ttr_field *field, ttr_text name, uint8_t type)
 {
     field_clear(field);
     field->name = name;
@@ -168,27 +168,27 @@ static void put_field(ttr_field *field, ttr_text name, uint8_t type)
     field->value.type = type;
 }
 
-bool nettrace_label_field(const uint8_t **p, uint32_t *n, ttr_field *field)
+bool nettrace_next_label_field(const uint8_t **p, uint32_t *n, ttr_field *field)
 {
     struct cursor c = cursor_over(*p, *n, 0);
     bool is_field = false;
     while (!is_field && cursor_left(&c) > 0) {
         unsigned kind = cursor_u8(&c) & ~(unsigned)LABEL_LAST;
         struct cursor value = c;
-        (void)pass_label(&c, kind);
+        (void)skip_label(&c, kind);
         is_field = kind >= LABEL_TRACE && kind <= LABEL_NUMBER;
         if (kind == LABEL_TRACE) {
-            put_field(field, (ttr_text){"TraceId", 7}, TTR_TYPE_BYTES);
+            init_label_field(field, (ttr_text){"TraceId", 7}, TTR_TYPE_BYTES);
             field->value.text = (ttr_text){(const char *)value.p, 16};
         } else if (kind == LABEL_SPAN) {
-            put_field(field, (ttr_text){"SpanId", 6}, TTR_TYPE_UINT);
+            init_label_field(field, (ttr_text){"SpanId", 6}, TTR_TYPE_UINT);
             field->value.v.u = cursor_u64le(&value);
         } else if (kind == LABEL_TEXT) {
-            put_field(field, nettrace_take_string(&value), TTR_TYPE_TEXT);
-            field->value.text = nettrace_take_string(&value);
+            init_label_field(field, nettrace_read_string(&value), TTR_TYPE_TEXT);
+            field->value.text = nettrace_read_string(&value);
         } else if (kind == LABEL_NUMBER) {
-            put_field(field, nettrace_take_string(&value), TTR_TYPE_INT);
-            uint64_t x = nettrace_take_varint(&value);
+            init_label_field(field, nettrace_read_string(&value), TTR_TYPE_INT);
+            uint64_t x = nettrace_read_varint(&value);
             field->value.v.s = (int64_t)(x >> 1) ^ -(int64_t)(x & 1);
         }
     }

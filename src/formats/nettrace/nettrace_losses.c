@@ -1,5 +1,5 @@
-/* What writing nettrace may lose: the format knows moments with fields on threads, and what
- * metadata say of them. */
+/* Table of what writing nettrace may lose. The format stores instants with fields on threads, and
+ * metadata per event type. */
 #include "formats/nettrace/nettrace_writer.h"
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
@@ -12,79 +12,77 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
          .what = "spans, counters, flows and all other kinds but instants, and ids of events",
          .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and the like"},
     [NETTRACE_LOST_SAMPLE] = {.code = "kind.sample",
-                              .what = "samples that no nettrace trace had",
-                              .rule = "become samples of the runtime's profiler; those with more "
-                                      "than a stack become events with field \"kind\""},
-    [NETTRACE_LOST_GAP] =
-        {.code = "kind.gap",
-         .what = "gaps",
-         .rule =
-             "become holes in the counter of a thread, from its event before to the one behind"},
+                              .what = "samples of other formats",
+                              .rule = "become samples of the runtime's profiler, or events with "
+                                      "field \"kind\" if they have more than a stack"},
+    [NETTRACE_LOST_GAP] = {.code = "kind.gap",
+                           .what = "gaps",
+                           .rule = "become jumps in the sequence numbers of a thread, between the "
+                                   "events before and after"},
     [NETTRACE_LOST_GAP_UNKNOWN] =
         {.code = "gap.unknown",
-         .what = "gaps of which nobody knows how much is missing, and more than 2147483647 events",
-         .rule = "are left out, or counted so far",
+         .what = "gaps of an unknown number of events, or of more than 2147483647",
+         .rule = "are left out, or limited to that number",
          .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NAME] = {.code = "event.no-name",
                             .what = "events without a name",
-                            .rule = "are called by their kind"},
+                            .rule = "get their kind as name"},
     [NETTRACE_LOST_PROVIDER] = {.code = "event.no-provider",
                                 .what = "events without a provider",
-                                .rule = "become those of a provider \"tracetta\""},
+                                .rule = "get the provider \"tracetta\""},
     [NETTRACE_LOST_CATEGORY] = {.code = "event.category",
                                 .what = "categories",
                                 .rule = "become field \"category\""},
     [NETTRACE_LOST_OPCODE] = {.code = "event.opcode",
-                              .what = "opcodes of begins and ends, and in version 4 all",
+                              .what =
+                                  "opcodes of begin and end events, and in version 4 of all events",
                               .rule = "are left out",
                               .kind = TTR_LOSS_DROPPED},
-    [NETTRACE_LOST_START_NAME] = {.code = "event.start-name",
-                                  .what =
-                                      "events without an opcode whose names end with Start or Stop",
-                                  .rule = "are read as begins and ends of activities"},
+    [NETTRACE_LOST_START_NAME] =
+        {.code = "event.start-name",
+         .what = "events without an opcode that have names ending with Start or Stop",
+         .rule = "are read as begins and ends of activities"},
     [NETTRACE_LOST_SEQUENCE] = {.code = "event.sequence",
                                 .what = "sequence numbers",
-                                .rule = "are counted anew for each thread"},
+                                .rule = "are replaced by a count per thread"},
     [NETTRACE_LOST_THREAD] = {.code = "thread.unknown",
-                              .what = "events without a thread or without its process or number",
-                              .rule = "take 0 for what is unknown"},
-    [NETTRACE_LOST_PID] = {.code = "thread.pid",
-                           .what = "process numbers of threads of another process than the first "
-                                   "event's, in versions 4 and 5",
-                           .rule = "are left out",
-                           .kind = TTR_LOSS_DROPPED},
+                              .what = "events with an unknown thread, process or thread number",
+                              .rule = "have 0 for unknown numbers"},
+    [NETTRACE_LOST_PID] =
+        {.code = "thread.pid",
+         .what = "process numbers other than that of the first event, in versions 4 and 5",
+         .rule = "are left out",
+         .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_THREAD_NAME] =
         {.code = "thread.name",
-         .what = "names of processes; of threads in versions 4 and 5, of those that have the "
-                 "numbers of another input's, and of 4 KiB and more",
+         .what = "names of processes; names of threads in versions 4 and 5, "
+                 "of 4 KiB and more, or of numbers that another input uses too",
          .rule = "are left out",
          .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_TICKS] = {.code = "clock.ticks",
                              .what = "raw clock ticks",
                              .rule = "become nanoseconds"},
     [NETTRACE_LOST_ORDER] = {.code = "time.backward",
-                             .what = "events that are given later than others, but were earlier",
-                             .rule = "get the time of the event before them"},
-    [NETTRACE_LOST_MARK] =
-        {.code = "time.mark",
-         .what = "events without a time of their own, or with one that had been clamped",
-         .rule = "keep the time they were given, and lose the mark that says so"},
+                             .what = "events that are older than the event before them",
+                             .rule = "get the time of that event"},
+    [NETTRACE_LOST_MARK] = {.code = "time.mark",
+                            .what = "events without a time, or with a clamped time",
+                            .rule = "keep that time without the mark"},
     [NETTRACE_LOST_BACKWARD] = {.code = "span.backward",
-                                .what = "spans that end before they begin",
+                                .what = "spans that end before they start",
                                 .rule = "become spans of no length"},
     [NETTRACE_LOST_PARTIAL] = {.code = "event.partial",
-                               .what = "events whose content was damaged",
-                               .rule =
-                                   "keep what could be decoded, and lose the mark that says so"},
+                               .what = "events with damaged content",
+                               .rule = "keep the decoded part without the mark"},
     [NETTRACE_LOST_TEXT] = {.code = "text.not-utf8",
-                            .what = "strings with bytes that are no UTF-8",
-                            .rule = "have U+FFFD for each such byte"},
+                            .what = "strings that are not valid UTF-8",
+                            .rule = "have U+FFFD for each invalid byte"},
     [NETTRACE_LOST_NUL] = {.code = "text.nul",
                            .what = "texts with NUL characters",
                            .rule = "have U+FFFD for each of them"},
     [NETTRACE_LOST_WIDTH] = {.code = "field.width",
                              .what = "numbers of other than 8, 16, 32 or 64 bits",
-                             .rule = "take the next width"},
+                             .rule = "get the next larger width"},
     [NETTRACE_LOST_BYTES] =
         {.code = "field.bytes",
          .what = "bytes",
@@ -93,7 +91,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .what = "arrays, in version 4",
                              .rule = "become strings"},
     [NETTRACE_LOST_MIXED] = {.code = "field.mixed-array",
-                             .what = "arrays of unlike elements",
+                             .what = "arrays of elements with different types",
                              .rule = "become structs with fields \"0\", \"1\", ..."},
     [NETTRACE_LOST_ELEMENTS] = {.code = "field.long-array",
                                 .what = "arrays over 65535 elements",
@@ -112,7 +110,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_CONTEXT] = {.code = "field.context",
                                .what = "fields of an event's context",
-                               .rule = "stand among its other fields"},
+                               .rule = "become fields of the payload"},
     [NETTRACE_LOST_DEPTH] = {.code = "field.depth",
                              .what = "fields more than 20 levels deep",
                              .rule = "are left out",
@@ -124,7 +122,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_POINTER] = {.code = "stack.pointer",
                                .what =
-                                   "addresses of more than 32 bits in traces of pointers with 32",
+                                   "addresses of more than 32 bits in traces with 32-bit pointers",
                                .rule = "lose their upper bits"},
     [NETTRACE_LOST_METADATA] = {.code = "field.long-name",
                                 .what = "names of fields over 4096 bytes",
@@ -134,14 +132,12 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .what = "messages and descriptions of events' metadata",
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
-    [NETTRACE_LOST_NUMBER] =
-        {.code = "event.number",
-         .what =
-             "numbers and versions that providers have for their events, but in copies of nettrace",
-         .rule =
-             "become numbers that count the classes of a provider, as events get that have none"},
+    [NETTRACE_LOST_NUMBER] = {.code = "event.number",
+                              .what = "numbers and versions that providers assign to their events, "
+                                      "except in copies of nettrace",
+                              .rule = "are replaced by a count per provider"},
     [NETTRACE_LOST_GUEST] = {.code = "event.guest",
-                             .what = "events of other traces within a copy",
+                             .what = "events of other sources in a copy",
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
 };

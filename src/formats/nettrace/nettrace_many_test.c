@@ -1,6 +1,5 @@
-/* Very many events that wait for each other: more than the reader keeps of what it saw of their
- * headers.  Bytes as the specification has them, made here since a vector would be large; what is
- * given must be what was put, by time. */
+/* Many events that wait for each other, more than the reader caches headers of. The bytes are
+ * generated here, since a vector would be large; the reader must return the same events by time. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -10,27 +9,27 @@
 
 enum { BLOCK_EVENTS = 3000, FIRST_TICKS = 1000 };
 
-static void put32(struct buffer *to, uint32_t x)
+static void append32(struct buffer *to, uint32_t x)
 {
     uint8_t bytes[4];
     store_u32le(bytes, x);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static void put64(struct buffer *to, uint64_t x)
+static void append64(struct buffer *to, uint64_t x)
 {
-    put32(to, (uint32_t)x);
-    put32(to, (uint32_t)(x >> 32));
+    append32(to, (uint32_t)x);
+    append32(to, (uint32_t)(x >> 32));
 }
 
-static void put_varint(struct buffer *to, uint64_t x)
+static void append_varint(struct buffer *to, uint64_t x)
 {
     for (; x >= 0x80; x >>= 7)
         buffer_add(to, &(uint8_t){(uint8_t)(x | 0x80)}, 1);
     buffer_add(to, &(uint8_t){(uint8_t)x}, 1);
 }
 
-static void put_text16(struct buffer *to, const char *text)
+static void append_z16(struct buffer *to, const char *text)
 {
     for (;; text++) {
         buffer_add(to, (const uint8_t[]){(uint8_t)*text, 0}, 2);
@@ -39,77 +38,77 @@ static void put_text16(struct buffer *to, const char *text)
     }
 }
 
-static void put_object(struct buffer *to, const char *name, uint32_t version,
-                       const struct buffer *content)
+static void append_object(struct buffer *to, const char *name, uint32_t version,
+                          const struct buffer *content)
 {
     buffer_add(to, "\5\5\1", 3);
-    put32(to, version);
-    put32(to, version);
-    put32(to, (uint32_t)strlen(name));
+    append32(to, version);
+    append32(to, version);
+    append32(to, (uint32_t)strlen(name));
     buffer_add(to, name, strlen(name));
     buffer_add(to, "\6", 1);
     if (version == 2) {
-        put32(to, (uint32_t)content->n);
+        append32(to, (uint32_t)content->n);
         buffer_add_zeros(to, (4 - to->n % 4) % 4);
     }
     buffer_add(to, content->bytes, content->n);
     buffer_add(to, "\6", 1);
 }
 
-static void put_block_head(struct buffer *to)
+static void append_block_header(struct buffer *to)
 {
-    put32(to, 20 | 1 << 16);
-    put64(to, 0);
-    put64(to, 0);
+    append32(to, 20 | 1 << 16);
+    append64(to, 0);
+    append64(to, 0);
 }
 
-static void put_head(struct buffer *to)
+static void append_head(struct buffer *to)
 {
     static const uint8_t date[16] = {0xe8, 7, 2, 0, 4, 0, 29, 0};
     struct buffer content;
     buffer_init(&content, alloc_default());
     buffer_add(to, "Nettrace\x14\0\0\0!FastSerialization.1", 32);
     buffer_add(&content, date, sizeof date);
-    put64(&content, 0);
-    put64(&content, 1000000000);
-    put32(&content, 8);
-    put32(&content, 1);
-    put32(&content, 1);
-    put32(&content, 0);
-    put_object(to, "Trace", 4, &content);
+    append64(&content, 0);
+    append64(&content, 1000000000);
+    append32(&content, 8);
+    append32(&content, 1);
+    append32(&content, 1);
+    append32(&content, 0);
+    append_object(to, "Trace", 4, &content);
     buffer_clear(&content);
-    put_block_head(&content);
+    append_block_header(&content);
     for (uint32_t i = 1; i <= 2; i++) {
         struct buffer said;
         buffer_init(&said, alloc_default());
-        put32(&said, i);
-        put_text16(&said, "Demo");
-        put32(&said, i);
-        put_text16(&said, i == 1 ? "Odd" : "Even");
-        put64(&said, 0);
-        put32(&said, 0);
-        put32(&said, 4);
-        put32(&said, 1);
-        put32(&said, 9);
-        put_text16(&said, "v");
+        append32(&said, i);
+        append_z16(&said, "Demo");
+        append32(&said, i);
+        append_z16(&said, i == 1 ? "Odd" : "Even");
+        append64(&said, 0);
+        append32(&said, 0);
+        append32(&said, 4);
+        append32(&said, 1);
+        append32(&said, 9);
+        append_z16(&said, "v");
         buffer_add(&content, "\x80\0", 2);
-        put_varint(&content, said.n);
+        append_varint(&content, said.n);
         buffer_add(&content, said.bytes, said.n);
         buffer_free(&said);
     }
-    put_object(to, "MetadataBlock", 2, &content);
+    append_object(to, "MetadataBlock", 2, &content);
     buffer_free(&content);
 }
 
-/* Events of one thread, whose times are 1 of `threads` each: first, first + threads, ...  Every
- * third has an activity, every hundredth tells its thread again; with `is_sorted` the first
- * promises that nothing older comes. */
-static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
-                       bool is_sorted)
+/* Appends a block of one thread with the times first, first + threads, ... Every third event has an
+ * activity, every hundredth repeats its thread. `is_sorted`: the first event has the sorted flag.
+ */
+static void append_event_block(struct buffer *to, uint32_t thread, uint64_t first, uint32_t threads,
+                               bool is_sorted)
 {
     struct buffer content;
     buffer_init(&content, alloc_default());
-    put_block_head(&content);
+    append_block_header(&content);
     for (uint32_t i = 0; i < BLOCK_EVENTS; i++) {
         const bool has_activity = i % 3 == 0, tells = i % 100 == 0;
         const uint64_t value = first + (uint64_t)i * threads;
@@ -117,27 +116,27 @@ static void put_events(struct buffer *to, uint32_t thread, uint64_t first, uint3
                    &(uint8_t){(uint8_t)(0x81 | (tells ? 6 : 0) | (has_activity ? 16 : 0) |
                                         (is_sorted && i == 0 ? 64 : 0))},
                    1);
-        put_varint(&content, 1 + value % 2);
+        append_varint(&content, 1 + value % 2);
         if (tells) {
-            put_varint(&content, i == 0 ? (first - FIRST_TICKS) / threads : 0);
-            put_varint(&content, thread);
-            put_varint(&content, 0);
-            put_varint(&content, thread);
+            append_varint(&content, i == 0 ? (first - FIRST_TICKS) / threads : 0);
+            append_varint(&content, thread);
+            append_varint(&content, 0);
+            append_varint(&content, thread);
         }
-        put_varint(&content, i == 0 ? first : threads);
+        append_varint(&content, i == 0 ? first : threads);
         if (has_activity) {
-            put64(&content, i % 2 ? value : 0); /* zeros are none */
-            put64(&content, 0);
+            append64(&content, i % 2 ? value : 0); /* an activity of zeros is absent */
+            append64(&content, 0);
         }
-        put_varint(&content, 4);
-        put32(&content, (uint32_t)value);
+        append_varint(&content, 4);
+        append32(&content, (uint32_t)value);
     }
-    put_object(to, "EventBlock", 2, &content);
+    append_object(to, "EventBlock", 2, &content);
     buffer_free(&content);
 }
 
-/* Fails the test unless events are one tick apart and say their time; gives how many there are. */
-static uint64_t check_all(const struct buffer *bytes, uint32_t threads)
+/* Checks that events are one tick apart and their payload is their time. Returns their count. */
+static uint64_t check_times(const struct buffer *bytes, uint32_t threads)
 {
     ttr_batch batch;
     ttr_field field;
@@ -168,40 +167,40 @@ static uint64_t check_all(const struct buffer *bytes, uint32_t threads)
     return n;
 }
 
-/* `blocks` of each thread, one thread behind another. */
-static void check(uint32_t threads, uint32_t blocks, bool is_sorted)
+/* Checks `blocks` blocks of each thread; all blocks of one thread come before those of the next. */
+static void check_merge(uint32_t threads, uint32_t blocks, bool is_sorted)
 {
     struct buffer bytes;
     buffer_init(&bytes, alloc_default());
-    put_head(&bytes);
+    append_head(&bytes);
     for (uint32_t block = 0; block < blocks; block++)
         for (uint32_t thread = 0; thread < threads; thread++)
-            put_events(&bytes, 1 + thread,
-                       FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads, threads,
-                       is_sorted && thread == 0);
+            append_event_block(&bytes, 1 + thread,
+                               FIRST_TICKS + thread + (uint64_t)block * BLOCK_EVENTS * threads,
+                               threads, is_sorted && thread == 0);
     buffer_add(&bytes, "\1", 1);
-    assert_int_equal(check_all(&bytes, threads), (uint64_t)threads * blocks * BLOCK_EVENTS);
+    assert_int_equal(check_times(&bytes, threads), (uint64_t)threads * blocks * BLOCK_EVENTS);
     buffer_free(&bytes);
 }
 
-static void events_that_wait_for_each_other_are_given_by_time_however_many_they_are(void **state)
+static void many_waiting_events_are_emitted_by_time(void **state)
 {
     (void)state;
-    check(1, 12, false);
-    check(2, 6, false);
-    check(7, 3, false);
+    check_merge(1, 12, false);
+    check_merge(2, 6, false);
+    check_merge(7, 3, false);
 }
 
-static void events_that_need_not_wait_for_all_are_the_same(void **state)
+static void many_sorted_events_are_emitted_by_time(void **state)
 {
     (void)state;
-    check(1, 12, true);
-    check(2, 12, true);
-    check(7, 6, true);
+    check_merge(1, 12, true);
+    check_merge(2, 12, true);
+    check_merge(7, 6, true);
 }
 
-/* How often a reader told of something. */
-static uint64_t told(ttr_reader *reader, const char *code)
+/* Returns how often a note with this code was reported. */
+static uint64_t note_count(ttr_reader *reader, const char *code)
 {
     ttr_report report = {.size = sizeof report};
     uint64_t n = 0;
@@ -211,39 +210,41 @@ static uint64_t told(ttr_reader *reader, const char *code)
     return n;
 }
 
-/* Events of a thread each, every one earlier than that before it. */
-static void put_lone_events(struct buffer *to, uint32_t first)
+/* Appends events of one thread each, every one earlier than the one before. */
+static void append_single_event_runs(struct buffer *to, uint32_t first)
 {
     struct buffer content;
     buffer_init(&content, alloc_default());
-    put_block_head(&content);
+    append_block_header(&content);
     for (uint32_t i = 0; i < BLOCK_EVENTS; i++) {
         buffer_add(&content, &(uint8_t){0x87}, 1);
-        put_varint(&content, 1);
-        put_varint(&content, 0);
-        put_varint(&content, first + i);
-        put_varint(&content, 0);
-        put_varint(&content, first + i);
-        put_varint(&content,
-                   i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX); /* differences wrap */
-        put_varint(&content, 4);
-        put32(&content, first + i);
+        append_varint(&content, 1);
+        append_varint(&content, 0);
+        append_varint(&content, first + i);
+        append_varint(&content, 0);
+        append_varint(&content, first + i);
+        append_varint(&content,
+                      /* tick deltas wrap at 2^64 */
+                      i == 0 ? FIRST_TICKS + 1000000 - first : UINT64_MAX);
+        append_varint(&content, 4);
+        append32(&content, first + i);
     }
-    put_object(to, "EventBlock", 2, &content);
+    append_object(to, "EventBlock", 2, &content);
     buffer_free(&content);
 }
 
-static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told(void **state)
+static void too_many_waiting_runs_are_reported(void **state)
 {
     (void)state;
-    for (uint32_t blocks = 20; blocks <= 24; blocks += 4) { /* of 65,536 events that may wait so */
+    /* below and above the limit of 65,536 runs */
+    for (uint32_t blocks = 20; blocks <= 24; blocks += 4) {
         struct buffer bytes;
         ttr_batch batch;
         uint64_t n = 0;
         buffer_init(&bytes, alloc_default());
-        put_head(&bytes);
+        append_head(&bytes);
         for (uint32_t block = 0; block < blocks; block++)
-            put_lone_events(&bytes, 1 + block * BLOCK_EVENTS);
+            append_single_event_runs(&bytes, 1 + block * BLOCK_EVENTS);
         buffer_add(&bytes, "\1", 1);
         ttr *t = ttr_new(NULL);
         ttr_reader *reader = ttr_open_memory(t, bytes.bytes, bytes.n, "many", NULL, NULL);
@@ -251,7 +252,7 @@ static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_
         while (ttr_read(reader, &batch, NULL) == TTR_OK)
             n += batch.n;
         assert_int_equal(n, blocks * BLOCK_EVENTS);
-        assert_int_equal(told(reader, "nettrace.long-region"), blocks == 24);
+        assert_int_equal(note_count(reader, "nettrace.long-region"), blocks == 24);
         ttr_close(reader);
         ttr_free(t);
         buffer_free(&bytes);
@@ -260,9 +261,8 @@ static void more_events_out_of_order_than_can_wait_without_a_sequence_point_are_
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_that_wait_for_each_other_are_given_by_time_however_many_they_are),
-        cmocka_unit_test(events_that_need_not_wait_for_all_are_the_same),
-        cmocka_unit_test(more_events_out_of_order_than_can_wait_without_a_sequence_point_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(many_waiting_events_are_emitted_by_time),
+                                       cmocka_unit_test(many_sorted_events_are_emitted_by_time),
+                                       cmocka_unit_test(too_many_waiting_runs_are_reported)};
     return cmocka_run_group_tests_name("nettrace_many", tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
-/* Random events written as nettrace V4, V5 and V6, and read again, are the events that were
- * written: their canonical dumps are the same wherever the ledger tells of no loss, and differ
- * wherever it tells of one.  Events are as odd as they come (odd_fields.h): names of any bytes,
- * nested arrays, numbers of any width, all kinds, times before 1970 and at the end of all time,
- * more shapes of fields than most programs have.  What a reader adds, counters of threads and clock
- * ticks, is no difference where the source had none.  Gaps are compared by how many events they say
- * are missing. usage: nettrace_test; speaks TAP. */
+/* Random events written as V4, V5 and V6 and read back: canonical dumps are equal if the ledger has
+ * no loss, and differ if it has one. Events are as odd as possible (odd_fields.h): names of any
+ * bytes, nested arrays, integers of any width, all kinds, times before 1970 and at the end of the
+ * range, more shapes than most programs have. Sequence numbers and ticks that the reader adds are
+ * ignored. Gaps are compared by their count of events. Usage: nettrace_test; output is TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,23 +21,23 @@
 
 enum { LINE_SHOWN = 700 };
 
-/* Events as lines, and what lines do not show of each: fields of contexts, integers as texts. */
+/* Events as dump lines, and parts that these do not show: context fields, integers as text. */
 struct story {
     struct dump dump;
     struct buffer marks;
 };
 
-/* What was written, and what the ledger said of each event. */
+/* Events written, and the losses counted for each. */
 struct source {
     struct story story;
     struct buffer bytes;
-    const char **loss; /* the code of the first one told of an event, NULL = none */
-    uint64_t missing;  /* events that gaps told of, and the ledger did not tell as dropped */
+    const char **loss; /* code of the first loss counted for each event; NULL if none */
+    uint64_t missing;  /* sum of events in gaps, without gaps that the ledger counts as dropped */
 };
 
 /* --- Events --- */
 
-static void make_odd(struct odd *odd, ttr *t, int64_t time)
+static void write_odd_event(struct odd *odd, ttr *t, int64_t time)
 {
     static const uint8_t opcodes[] = {0, 0, 0, 9, 240};
     static const uint8_t activities[2][16] = {{9, 8, 7}, {1}};
@@ -48,16 +46,16 @@ static void make_odd(struct odd *odd, ttr *t, int64_t time)
     ttr_text name = odd_name(&odd->seed);
     bool is_early = odd_below(&odd->seed, 40) == 0, is_plain = odd_below(&odd->seed, 3) != 0,
          is_first = odd->budget == 0;
-    if (is_first) /* V4 and V5 have one process, which is that of most */
+    if (is_first) /* V4 and V5 store one process, the one of most events */
         ttr_on_thread(odd->b, 1, 1);
     odd->budget = ODD_BUDGET;
     event->time = is_early && time > INT64_MIN + EARLIER
                       ? time - EARLIER
-                      : time; /* of one from 1970 on before 1970 */
+                      : time; /* before 1970 for an event from 1970 on */
     if (event->kind == TTR_KIND_INSTANT)
         event->opcode = opcodes[odd_below(&odd->seed, sizeof opcodes)];
     if (is_plain && event->kind != TTR_KIND_BLOB && event->kind != TTR_KIND_GAP) {
-        event->kind = TTR_KIND_INSTANT; /* others are told as lost */
+        event->kind = TTR_KIND_INSTANT; /* other events would be losses */
         event->category = 0;
         event->link = event->tag = 0;
         ttr_on_thread(odd->b, 1, 1 + odd_below(&odd->seed, 9));
@@ -74,8 +72,8 @@ static void make_odd(struct odd *odd, ttr *t, int64_t time)
         odd_put(odd, odd_name(&odd->seed), 0, TTR_GROUP_PAYLOAD);
 }
 
-/* Instants that all differ in their fields: most of them lose nothing. */
-static void make_shapeless(struct odd *odd, int64_t time)
+/* Instants with different fields: most have no loss. */
+static void write_unique_shape(struct odd *odd, int64_t time)
 {
     char name[24];
     (void)snprintf(name, sizeof name, "name %u", (unsigned)odd_below(&odd->seed, 300));
@@ -88,7 +86,7 @@ static void make_shapeless(struct odd *odd, int64_t time)
 
 /* --- Writing and reading --- */
 
-/* What the ledger says at some time. */
+/* Copy of the ledger at one moment. */
 struct ledger {
     ttr_loss loss[64];
     size_t n;
@@ -102,7 +100,7 @@ static void copy_ledger(ttr_writer *out, struct ledger *ledger)
         ledger->loss[i] = losses[i];
 }
 
-static uint64_t count_of(const struct ledger *ledger, const char *code)
+static uint64_t loss_count(const struct ledger *ledger, const char *code)
 {
     for (size_t i = 0; i < ledger->n; i++)
         if (strcmp(ledger->loss[i].code, code) == 0)
@@ -110,17 +108,17 @@ static uint64_t count_of(const struct ledger *ledger, const char *code)
     return 0;
 }
 
-static const char *told_since(ttr_writer *out, const struct ledger *before)
+static const char *loss_since(ttr_writer *out, const struct ledger *before)
 {
     const ttr_loss *losses;
     size_t n = ttr_losses(out, &losses);
     for (size_t i = 0; i < n; i++)
-        if (losses[i].count != count_of(before, losses[i].code))
+        if (losses[i].count != loss_count(before, losses[i].code))
             return losses[i].code;
     return NULL;
 }
 
-static void tell(struct story *story, const ttr *t, const ttr_batch *batch)
+static void record_events(struct story *story, const ttr *t, const ttr_batch *batch)
 {
     dump_batch(&story->dump, t, batch);
     for (uint32_t i = 0; i < batch->n; i++) {
@@ -164,11 +162,11 @@ static bool write_one(struct source *source, ttr *t, ttr_writer *out, struct odd
     if (ttr_event_take(odd->b, &batch, NULL) != TTR_OK)
         return false;
     const ttr_event *event = ttr_batch_at(&batch, 0);
-    tell(&source->story, t, &batch);
+    record_events(&source->story, t, &batch);
     uint64_t missing = event->kind == TTR_KIND_GAP ? event->link : 0;
     if (ttr_write(out, &batch, NULL) != TTR_OK)
         return false;
-    const char *code = told_since(out, &before);
+    const char *code = loss_since(out, &before);
     source->loss[source->story.dump.events - 1] = code;
     source->missing += code && strcmp(code, "gap.unknown") == 0 ? 0 : missing;
     return true;
@@ -188,9 +186,9 @@ static bool write_all(const struct odd_trial *trial, struct source *source)
         uint64_t step = odd_below(&odd.seed, odd_below(&odd.seed, 50) ? 1000 : UINT64_C(1) << 34);
         time += (int64_t)(step < (uint64_t)INT64_MAX - (uint64_t)time ? step : 0);
         if (trial->is_shapeless)
-            make_shapeless(&odd, time);
+            write_unique_shape(&odd, time);
         else
-            make_odd(&odd, t, time);
+            write_odd_event(&odd, t, time);
         ok = write_one(source, t, out, &odd);
     }
     ttr_error error = {.text = ""};
@@ -213,7 +211,7 @@ static bool read_back(const struct source *source, struct story *copy)
     ttr_batch batch;
     ttr_status status = TTR_E_IO;
     while (in && (status = ttr_read(in, &batch, &error)) == TTR_OK)
-        tell(copy, t, &batch);
+        record_events(copy, t, &batch);
     bool ok = in && status == TTR_END;
     if (!ok)
         printf("# not read: %s\n", error.text);
@@ -240,16 +238,16 @@ static bool next_line(const char **at, const char *end, struct line *line)
     return true;
 }
 
-/* Where " key=" stands before the fields; NULL: nowhere. */
-static const char *part_of(const struct line *line, const char *key)
+/* Returns the position of " key=" before the fields; NULL if absent. */
+static const char *find_key(const struct line *line, const char *key)
 {
     const char *fields = memmem(line->p, line->n, " {", 2);
     return memmem(line->p, fields ? (size_t)(fields - line->p) : line->n, key, strlen(key));
 }
 
-static struct line without(const struct line *line, const char *key, struct buffer *to)
+static struct line remove_key(const struct line *line, const char *key, struct buffer *to)
 {
-    const char *at = part_of(line, key), *end = line->p + line->n;
+    const char *at = find_key(line, key), *end = line->p + line->n;
     buffer_clear(to);
     if (!at)
         return *line;
@@ -259,12 +257,13 @@ static struct line without(const struct line *line, const char *key, struct buff
     return (struct line){(const char *)to->bytes, to->n};
 }
 
-/* A line without what a reader adds: ticks, which these sources have none of, and counters where
- * `other` has none. */
-static struct line plain(const struct line *line, const struct line *other, struct buffer room[2])
+/* Removes parts that the reader adds: ticks, and sequence numbers if `other` has none. */
+static struct line normalize_line(const struct line *line, const struct line *other,
+                                  struct buffer room[2])
 {
-    struct line plain = without(line, " ticks=", &room[0]);
-    return part_of(other, " seq=") ? plain : without(&plain, " seq=", &room[1]);
+    struct line normalize_line = remove_key(line, " ticks=", &room[0]);
+    return find_key(other, " seq=") ? normalize_line
+                                    : remove_key(&normalize_line, " seq=", &room[1]);
 }
 
 static bool is_gap(const struct line *line)
@@ -274,11 +273,11 @@ static bool is_gap(const struct line *line)
 
 static uint64_t id_of(const struct line *line)
 {
-    const char *at = part_of(line, " id=");
+    const char *at = find_key(line, " id=");
     return at ? strtoull(at + 4, NULL, 10) : 0;
 }
 
-static void show(const char *what, const struct line *line)
+static void print_line(const char *what, const struct line *line)
 {
     printf("# %s %.*s\n", what, (int)(line->n < LINE_SHOWN ? line->n : LINE_SHOWN), line->p);
 }
@@ -291,7 +290,7 @@ struct comparing {
     unsigned different, lossy, events;
 };
 
-static bool next_pair(struct comparing *c, struct line *source, struct line *copy)
+static bool next_line_pair(struct comparing *c, struct line *source, struct line *copy)
 {
     bool has_source, has_copy;
     while ((has_source = next_line(&c->p, c->p_end, source)) && is_gap(source))
@@ -299,13 +298,13 @@ static bool next_pair(struct comparing *c, struct line *source, struct line *cop
     while ((has_copy = next_line(&c->q, c->q_end, copy)) && is_gap(copy))
         c->missing += id_of(copy);
     if (has_source != has_copy) {
-        show(has_source ? "not read" : "not written", has_source ? source : copy);
+        print_line(has_source ? "not read" : "not written", has_source ? source : copy);
         c->different++;
     }
     return has_source && has_copy;
 }
 
-static bool compare(const struct source *source, const struct story *copy)
+static bool compare_stories(const struct source *source, const struct story *copy)
 {
     struct comparing c = {.p = (const char *)source->story.dump.text.bytes,
                           .q = (const char *)copy->dump.text.bytes};
@@ -314,8 +313,9 @@ static bool compare(const struct source *source, const struct story *copy)
     c.q_end = c.q + copy->dump.text.n;
     for (size_t i = 0; i < 4; i++)
         buffer_init(&c.room[i], alloc_default());
-    for (; next_pair(&c, &a, &b); c.at++) {
-        const struct line x = plain(&a, &b, c.room), y = plain(&b, &a, c.room + 2);
+    for (; next_line_pair(&c, &a, &b); c.at++) {
+        const struct line x = normalize_line(&a, &b, c.room),
+                          y = normalize_line(&b, &a, c.room + 2);
         bool is_same = x.n == y.n && memcmp(x.p, y.p, x.n) == 0 &&
                        is_same_mark(&source->story, copy, c.events),
              is_lossy = source->loss[c.at] != NULL;
@@ -324,14 +324,14 @@ static bool compare(const struct source *source, const struct story *copy)
         if (is_same != is_lossy || ++c.different > 1)
             continue;
         printf("# event %zu: %s %s\n", c.at, is_lossy ? source->loss[c.at] : "no loss",
-               is_lossy ? "was told, and nothing changed" : "was told, but it changed");
-        show("written", &a);
-        show("read   ", &b);
+               is_lossy ? "was counted, but nothing changed" : "was counted, but it changed");
+        print_line("written", &a);
+        print_line("read   ", &b);
     }
     for (size_t i = 0; i < 4; i++)
         buffer_free(&c.room[i]);
     bool ok = c.different == 0 && c.missing == source->missing &&
-              c.lossy < c.events - c.events / 8; /* some say something */
+              c.lossy < c.events - c.events / 8; /* some events must be without loss */
     if (!ok)
         printf("# %u events, %u of them lossy, %u different; %" PRIu64 " missing, %" PRIu64
                " read as missing\n",
@@ -341,7 +341,7 @@ static bool compare(const struct source *source, const struct story *copy)
 
 /* --- Trials --- */
 
-static bool run(const struct odd_trial *trial)
+static bool run_trial(const struct odd_trial *trial)
 {
     struct source source = {.loss = calloc(trial->events, sizeof *source.loss)};
     struct story copy;
@@ -349,7 +349,7 @@ static bool run(const struct odd_trial *trial)
     story_init(&copy);
     buffer_init(&source.bytes, alloc_default());
     bool ok = source.loss && write_all(trial, &source) && read_back(&source, &copy) &&
-              compare(&source, &copy);
+              compare_stories(&source, &copy);
     if (!ok)
         printf("# %s, seed %" PRIu64 "\n", trial->version, trial->seed);
     story_free(&source.story);
@@ -363,6 +363,6 @@ int main(void)
 {
     static const char *const versions[] = {"version=4", "version=5", "version=6"};
     for (size_t i = 0; i < 3; i++)
-        odd_try(versions[i], false, run);
+        odd_try(versions[i], false, run_trial);
     return tap_end();
 }

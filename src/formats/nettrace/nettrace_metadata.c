@@ -1,16 +1,30 @@
-/* Metadata of V1 to V5: what is said of a type of events, with its fields.
+/* Parser of metadata of V1 to V5: identity, name and fields of an event type.
  *
- *   V3 to V5   i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version   i32
- * level   i32 fields   fields V5 then: i32 bytes, u8 kind, so many bytes ...     kind 1: u8 opcode
- * kind 2: i32 fields, fields of the second kind V1, V2     z16 provider (V1: a GUID)   i32 id   i32
- * version   i32 bytes   and where those are not 0, from the id on as above field      i32 code
- * [object: i32 fields, fields]   z16 name second     i32 bytes, its own included   z16 name   i32
- * code   [array: i32 code of the elements]   [object: i32 fields, fields]   rest
+ * Layouts:
  *
- * Metadata may end behind the level: then nothing is known of the fields.
+ *   V3 to V5    i32 number   z16 provider   i32 id   z16 name   i64 keywords   i32 version
+ *               i32 level   i32 n, n fields of form 1
+ *   V5 then     tags: i32 size, u8 kind, content
+ *               kind 1: u8 opcode      kind 2: i32 n, n fields of form 2
+ *   V1, V2      z16 provider (V1: a GUID)   i32 id   i32 version   i32 size of the rest
+ *               if it is not 0: the same as above from the id on
+ *   form 1      i32 code   [object: i32 n, n fields]   z16 name
+ *   form 2      i32 size with itself   z16 name   i32 code   [array: i32 code of the elements]
+ *               [object: i32 n, n fields]   rest
  *
- * Metadata can lie: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and declare
- * bytes of enumerations and write 4.  So a type that has such fields is read in each way; see
+ * Order of calls: nettrace_parse_metadata() parses the record, nettrace_fill_known_event() adds
+ * what only the runtime's manifest contains, nettrace_type_add() makes the type.
+ *
+ * Events of the runtime have neither name nor fields in their metadata; both come from the manifest
+ * of the runtime (encodings/dotnet/clr_events.h), by provider, id and version. That includes the
+ * events of the rundown, which declare methods and modules when tracing ends (nettrace_symbols.c).
+ *
+ * Failure: fields that cannot be parsed cost this type its fields, with a note (NET-META-8).
+ * Without provider and id the record is damage, and its events are lost (NET-META-10). A record may
+ * end after the level: the fields are then unknown.
+ *
+ * Metadata may be wrong: runtimes before .NET 5 declare booleans of 4 bytes and write 1, and
+ * declare enumerations as bytes and write 4. Such types have several interpretations, see
  * nettrace_readings.c. */
 #include <stdio.h>
 
@@ -20,26 +34,26 @@
 #include "formats/nettrace/nettrace.h"
 #include "model/activity.h"
 
-/* The fields at the cursor, which moves behind them. */
-static ttr_status take_all(struct nettrace_reader *reader, struct cursor *c, bool is_second,
-                           struct nettrace_said *said)
+/* Parses the fields at the cursor into definition->root. */
+static ttr_status parse_fields(struct nettrace_reader *reader, struct cursor *c, bool is_second,
+                               struct nettrace_definition *definition)
 {
     struct clr_fields making = {.arena = &reader->arena, .c = *c, .is_second = is_second};
-    said->root = clr_fields_take(&making);
-    if (!said->root && !making.is_out_of_memory)
+    definition->root = clr_fields_take(&making);
+    if (!definition->root && !making.is_out_of_memory)
         input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
                    "the fields of \"%s\" are not decoded: %s",
-                   ttr_text_get(reader->t, said->name).p,
-                   making.problem ? making.problem : "they are not whole");
-    said->could_lie = making.could_lie;
+                   ttr_text_get(reader->t, definition->name).p,
+                   making.problem ? making.problem : "they are incomplete");
+    definition->could_lie = making.could_lie;
     *c = making.c;
-    c->failed |= !said->root;
+    c->failed |= !definition->root;
     return making.is_out_of_memory ? fail_memory(reader->error) : TTR_OK;
 }
 
-/* What may stand behind the fields in V5. */
-static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
-                              struct nettrace_said *said)
+/* V5: parses the tags after the fields. Tags of unknown kinds are skipped. */
+static ttr_status parse_tags(struct nettrace_reader *reader, struct cursor *c,
+                             struct nettrace_definition *definition)
 {
     while (cursor_left(c) >= 5) {
         uint32_t size = cursor_u32le(c);
@@ -47,24 +61,24 @@ static ttr_status take_extras(struct nettrace_reader *reader, struct cursor *c,
         struct cursor extra = cursor_part(c, size);
         if (extra.failed) {
             input_note(reader->in, TTR_NOTE_ODD, c->offset, "nettrace.bad-metadata",
-                       "what follows the fields of \"%s\" is not whole",
-                       ttr_text_get(reader->t, said->name).p);
+                       "the tags after the fields of \"%s\" are incomplete",
+                       ttr_text_get(reader->t, definition->name).p);
             return TTR_OK;
         }
         if (kind == NETTRACE_EXTRA_OPCODE && size >= 1) {
-            said->opcode = cursor_u8(&extra);
-            said->has_opcode = true;
+            definition->opcode = cursor_u8(&extra);
+            definition->has_opcode = true;
         }
         if (kind != NETTRACE_EXTRA_PARAMS)
             continue;
-        ttr_status status = take_all(reader, &extra, true, said);
+        ttr_status status = parse_fields(reader, &extra, true, definition);
         if (status != TTR_OK)
             return status;
     }
     return TTR_OK;
 }
 
-static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
+static ttr_id parse_z16_id(struct nettrace_reader *reader, struct cursor *c, bool *is_out_of_memory)
 {
     size_t n = 0;
     const char *text = clr_take_z16(c, &reader->scratch, &n);
@@ -73,9 +87,9 @@ static ttr_id take_text(struct nettrace_reader *reader, struct cursor *c, bool *
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* V1 names its providers by GUIDs. */
-static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *c,
-                                 bool *is_out_of_memory)
+/* Returns the name of a provider by its GUID; V1 stores no name. Unknown GUIDs become text. */
+static ttr_id parse_provider_guid(struct nettrace_reader *reader, struct cursor *c,
+                                  bool *is_out_of_memory)
 {
     static const struct {
         uint32_t first;
@@ -102,8 +116,9 @@ static ttr_id take_provider_guid(struct nettrace_reader *reader, struct cursor *
     return id == UINT32_MAX ? 0 : id;
 }
 
-/* Which of the runtime's own events begin and end something on one thread. */
-static uint8_t opcode_of(const char *name)
+/* Returns the opcode of an event of the runtime that begins or ends something on one thread; 0 for
+ * others. */
+static uint8_t opcode_of_known_event(const char *name)
 {
     static const char *const tasks[] = {"AssemblyLoader/",
                                         "BGCAllocWait",
@@ -131,62 +146,67 @@ static uint8_t opcode_of(const char *name)
     return 0;
 }
 
-/* What is known of an event's fields beforehand is used where metadata tell none and say no other
- * name. */
-static bool has_known_fields(const struct nettrace_said *said, const struct clr_event *known,
-                             ttr_text name)
+/* True if fields of the manifest should be used: the metadata have none, and no other event name.
+ */
+static bool should_use_known_fields(const struct nettrace_definition *definition,
+                                    const struct clr_event *known, ttr_text name)
 {
-    bool is_told = said->root && said->root->members_n > 0;
+    bool is_told = definition->root && definition->root->members_n > 0;
     size_t n = strlen(known->name);
-    return !is_told && known->version <= said->version &&
+    return !is_told && known->version <= definition->version &&
            (name.n == 0 || (name.n >= n && memcmp(name.p, known->name, n) == 0));
 }
 
-/* An event of the runtime's own comes without name and fields, which are known beforehand; what is
- * not known of its name is provider/id. */
-bool nettrace_name_event(struct nettrace_reader *reader, struct nettrace_said *said)
+/* Looks up the manifest of the runtime. An event without a name that is not there is called
+ * provider/id. */
+bool nettrace_fill_known_event(struct nettrace_reader *reader,
+                               struct nettrace_definition *definition)
 {
     char text[300];
-    ttr_text provider = ttr_text_get(reader->t, said->provider),
-             name = ttr_text_get(reader->t, said->name);
-    const struct clr_event *known = clr_event_find(provider, said->id, said->version);
+    ttr_text provider = ttr_text_get(reader->t, definition->provider),
+             name = ttr_text_get(reader->t, definition->name);
+    const struct clr_event *known = clr_event_find(provider, definition->id, definition->version);
     const struct clr_making making = {.arena = &reader->arena,
                                       .pointer_bytes = reader->pointer_bytes,
                                       .guid_role = NETTRACE_ROLE_GUID};
-    if (known && has_known_fields(said, known, name)) {
-        said->root = clr_event_type(&making, known);
-        if (!said->root)
+    if (known && should_use_known_fields(definition, known, name)) {
+        definition->root = clr_event_type(&making, known);
+        if (!definition->root)
             return false;
-    } else if (known && said->root && !clr_event_label(&reader->arena, known, said->root)) {
+    } else if (known && definition->root &&
+               !clr_event_label(&reader->arena, known, definition->root)) {
         return false;
     }
-    if (said->name)
+    if (definition->name)
         return true;
-    int n = known ? snprintf(text, sizeof text, "%s", known->name)
-                  : snprintf(text, sizeof text, "%.*s/%u",
-                             (int)(provider.n < 256 ? provider.n : 256), provider.p, said->id);
+    int n = known
+                ? snprintf(text, sizeof text, "%s", known->name)
+                : snprintf(text, sizeof text, "%.*s/%u", (int)(provider.n < 256 ? provider.n : 256),
+                           provider.p, definition->id);
     uint32_t id = intern_add(&reader->t->strings, text, n > 0 ? (size_t)n : 0);
-    said->is_known = known != NULL;
-    said->opcode = known && !said->opcode ? opcode_of(known->name) : said->opcode;
-    said->name = id == UINT32_MAX ? 0 : id;
+    definition->is_known = known != NULL;
+    definition->opcode =
+        known && !definition->opcode ? opcode_of_known_event(known->name) : definition->opcode;
+    definition->name = id == UINT32_MAX ? 0 : id;
     return id != UINT32_MAX;
 }
 
-/* What stands before the id in each version. */
-static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
-                           struct nettrace_said *said)
+/* Parses what is before the name: number, provider, id, and in V1 and V2 the version. Returns false
+ * if memory is exhausted. */
+static bool parse_identity(struct nettrace_reader *reader, struct cursor *c,
+                           struct nettrace_definition *definition)
 {
     bool is_out_of_memory = false;
     if (reader->version >= 3)
-        said->number = cursor_u32le(c);
-    said->provider = reader->version == 1 ? take_provider_guid(reader, c, &is_out_of_memory)
-                                          : take_text(reader, c, &is_out_of_memory);
-    said->id = cursor_u32le(c);
+        definition->number = cursor_u32le(c);
+    definition->provider = reader->version == 1 ? parse_provider_guid(reader, c, &is_out_of_memory)
+                                                : parse_z16_id(reader, c, &is_out_of_memory);
+    definition->id = cursor_u32le(c);
     if (reader->version < 3) {
-        said->version = cursor_u32le(c);
+        definition->version = cursor_u32le(c);
         uint32_t more = cursor_u32le(c);
         if (more)
-            (void)cursor_u32le(c); /* the id again */
+            (void)cursor_u32le(c); /* the id is stored twice */
     }
     return !is_out_of_memory;
 }
@@ -194,7 +214,7 @@ static bool take_beginning(struct nettrace_reader *reader, struct cursor *c,
 static void skip_z16(struct cursor *c)
 {
     while (cursor_u16le(c) != 0)
-        continue; /* 0, too, behind the end */
+        continue; /* cursor_u16le() returns 0 at the end, too */
 }
 
 bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
@@ -214,39 +234,40 @@ bool nettrace_metadata_is_usable(unsigned version, struct cursor c)
     return !c.failed;
 }
 
-static ttr_status refuse(struct nettrace_reader *reader, const struct cursor *c)
+static ttr_status report_unusable_metadata(struct nettrace_reader *reader, const struct cursor *c)
 {
     reader->has_bad_metadata = true;
-    return input_damage(
-        reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata", reader->error,
-        "metadata that end before their provider and id; events of theirs are lost");
+    return input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-metadata",
+                        reader->error,
+                        "metadata that end before their provider and id; their events are lost");
 }
 
-ttr_status nettrace_metadata(struct nettrace_reader *reader, struct cursor *c, uint64_t number)
+ttr_status nettrace_parse_metadata(struct nettrace_reader *reader, struct cursor *c,
+                                   uint64_t number)
 {
-    struct nettrace_said said = {.bytes = c->p, .bytes_n = cursor_left(c)};
+    struct nettrace_definition definition = {.bytes = c->p, .bytes_n = cursor_left(c)};
     struct cursor start = *c;
     bool is_out_of_memory = false;
     ttr_status status = TTR_OK;
-    said.number = (uint32_t)number;
+    definition.number = (uint32_t)number;
     if (!nettrace_metadata_is_usable(reader->version, start))
-        return refuse(reader, &start);
-    if (!take_beginning(reader, c, &said))
+        return report_unusable_metadata(reader, &start);
+    if (!parse_identity(reader, c, &definition))
         return fail_memory(reader->error);
-    said.name = cursor_left(c) ? take_text(reader, c, &is_out_of_memory) : 0;
-    said.keyword = cursor_u64le(c);
-    said.version = cursor_u32le(c);
-    said.level = cursor_u32le(c);
+    definition.name = cursor_left(c) ? parse_z16_id(reader, c, &is_out_of_memory) : 0;
+    definition.keyword = cursor_u64le(c);
+    definition.version = cursor_u32le(c);
+    definition.level = cursor_u32le(c);
     if (is_out_of_memory)
         return fail_memory(reader->error);
     if (!c->failed && cursor_left(c) >= 4)
-        status = take_all(reader, c, false, &said);
+        status = parse_fields(reader, c, false, &definition);
     if (status == TTR_OK && !c->failed && reader->version >= 4)
-        status = take_extras(reader, c, &said);
+        status = parse_tags(reader, c, &definition);
     if (status != TTR_OK)
         return status;
-    if (!nettrace_name_event(reader, &said))
+    if (!nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
     arena_reset(&reader->scratch);
-    return nettrace_type_add(reader, &said, start.offset);
+    return nettrace_type_add(reader, &definition, start.offset);
 }

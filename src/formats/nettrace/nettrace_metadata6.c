@@ -1,14 +1,16 @@
-/* Metadata of V6.
+/* Parser of V6 metadata.
  *
- *   block    u16 bytes of the header behind it   header   rows
- *   row      u16 bytes   varint number   string provider   varint id   string name   fields   u16
- * bytes of options   options   rest fields   u16 n   n times: u16 bytes, string name, type, rest
- *   type     u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count   1:
- * fields options  u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description
- * 6 two strings   7 GUID   8 u8 level   9 u8 version
+ *   block     u16 size of a header   header   rows
+ *   row       u16 size   varint number   string provider   varint id   string name   fields
+ *             u16 size of options   options   rest
+ *   fields    u16 n   n times: u16 size, string name, type, rest
+ *   type      u8 code   19, 24, 25: type of the elements   22: type of the elements, u16 count
+ *             1: fields
+ *   options   u8 kind   1 u8 opcode   3 u64 keywords   4 string message   5 string description
+ *             6 two strings   7 GUID   8 u8 level   9 u8 version
  *
- * Traces of "Universal" providers declare texts as one character of UTF-8 and store 16 bits of
- * length, then the text. */
+ * Providers "Universal.*" declare texts as one UTF-8 character, but store a 16-bit length and the
+ * text. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -26,166 +28,175 @@ enum {
     OPTION_VERSION = 9
 };
 
-struct making {
+struct metadata6_parser {
     struct nettrace_reader *reader;
     bool is_universal;
-    bool has_places;
+    bool has_locations;
     bool is_out_of_memory;
     const char *problem;
 };
 
 static const struct type length16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
 
-static const struct type *new_type(struct making *making, struct type type)
+static const struct type *new_arena_type(struct metadata6_parser *parser, struct type type)
 {
-    struct type *own = arena_take(&making->reader->arena, sizeof *own);
-    making->is_out_of_memory |= !own;
+    struct type *copy = arena_take(&parser->reader->arena, sizeof *copy);
+    parser->is_out_of_memory |= !copy;
     type.align = 3;
-    if (own)
-        *own = type;
-    return own;
+    if (copy)
+        *copy = type;
+    return copy;
 }
 
-static const struct type *text_type(struct making *making, uint64_t bytes)
+static const struct type *text_type(struct metadata6_parser *parser, uint64_t bytes)
 {
-    return new_type(making, (struct type){.kind = TYPE_TEXT,
-                                          .bits = 8,
-                                          .count = bytes,
-                                          .has_inline_length = !bytes,
-                                          .length_type = bytes ? NULL : &length16});
+    return new_arena_type(parser, (struct type){.kind = TYPE_TEXT,
+                                                .bits = 8,
+                                                .count = bytes,
+                                                .has_inline_length = !bytes,
+                                                .length_type = bytes ? NULL : &length16});
 }
 
-static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth);
-static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth);
+static const struct type *parse_struct_type(struct metadata6_parser *parser, struct cursor *c,
+                                            unsigned depth);
+static const struct type *parse_type6(struct metadata6_parser *parser, struct cursor *c,
+                                      unsigned depth);
 
-/* An array: of characters it is a text. */
-static const struct type *take_array(struct making *making, struct cursor *c, bool is_fixed,
-                                     unsigned depth)
+/* Parses an array type. An array of characters becomes a text. */
+static const struct type *parse_array_type(struct metadata6_parser *parser, struct cursor *c,
+                                           bool is_fixed, unsigned depth)
 {
     static const struct type u16 = {.kind = TYPE_UINT, .bits = 16, .align = 3};
     uint8_t code = cursor_left(c) ? *c->p : 0;
-    const struct type *element = code == NETTRACE_CHAR ? &u16 : take_type(making, c, depth + 1);
+    const struct type *element = code == NETTRACE_CHAR ? &u16 : parse_type6(parser, c, depth + 1);
     if (code == NETTRACE_CHAR)
         (void)cursor_skip(c, 1);
     uint16_t count = is_fixed ? cursor_u16le(c) : 0;
     if (!element)
         return NULL;
     if (code == NETTRACE_CHAR8 && (count || !is_fixed))
-        return text_type(making, count);
-    return new_type(making, (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE,
-                                          .count = count,
-                                          .element = element,
-                                          .has_inline_length = !is_fixed,
-                                          .length_type = is_fixed ? NULL : &length16,
-                                          .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16
-                                                                        : NETTRACE_ROLE_NONE});
+        return text_type(parser, count);
+    return new_arena_type(
+        parser,
+        (struct type){.kind = is_fixed ? TYPE_ARRAY : TYPE_SEQUENCE,
+                      .count = count,
+                      .element = element,
+                      .has_inline_length = !is_fixed,
+                      .length_type = is_fixed ? NULL : &length16,
+                      .role = code == NETTRACE_CHAR ? NETTRACE_ROLE_TEXT16 : NETTRACE_ROLE_NONE});
 }
 
-/* A place elsewhere in the payload: its four bytes; what is there, and where it counts from, is in
- * the role. */
-static const struct type *take_place(struct making *making, struct cursor *c, bool is_relative)
+/* Parses a location type (rel_loc, data_loc): the field is a blob of four bytes that refers to a
+ * value elsewhere in the payload. The role stores the type of that value and the origin of its
+ * offset. */
+static const struct type *parse_location_type(struct metadata6_parser *parser, struct cursor *c,
+                                              bool is_relative)
 {
     uint8_t code = cursor_u8(c);
     if (code != NETTRACE_CHAR8 && (code < NETTRACE_BOOLEAN || code > NETTRACE_GUID) &&
         code != NETTRACE_BOOLEAN8) {
-        making->problem = "elements of another place that have no fixed size";
+        parser->problem = "a location field with values of no fixed size";
         return NULL;
     }
-    making->has_places = true;
+    parser->has_locations = true;
     unsigned role = (is_relative ? NETTRACE_ROLE_RELATIVE : NETTRACE_ROLE_PLACE) |
                     (unsigned)code << NETTRACE_ROLE_CODE_SHIFT;
-    return new_type(making, (struct type){.kind = TYPE_BLOB, .count = 4, .role = (uint16_t)role});
+    return new_arena_type(parser,
+                          (struct type){.kind = TYPE_BLOB, .count = 4, .role = (uint16_t)role});
 }
 
-static const struct type *take_type(struct making *making, struct cursor *c, unsigned depth)
+static const struct type *parse_type6(struct metadata6_parser *parser, struct cursor *c,
+                                      unsigned depth)
 {
     uint8_t code = cursor_u8(c);
     const struct type *type = NULL;
     if (depth >= DEPTH_MAX)
-        making->problem = "objects and arrays inside one another, too deep";
+        parser->problem = "objects or arrays are nested too deeply";
     else if (code == NETTRACE_OBJECT)
-        return take_struct(making, c, depth + 1);
+        return parse_struct_type(parser, c, depth + 1);
     else if (code == NETTRACE_ARRAY || code == NETTRACE_FIXED_ARRAY)
-        return take_array(making, c, code == NETTRACE_FIXED_ARRAY, depth);
+        return parse_array_type(parser, c, code == NETTRACE_FIXED_ARRAY, depth);
     else if (code == NETTRACE_REL_LOC || code == NETTRACE_DATA_LOC)
-        return take_place(making, c, code == NETTRACE_REL_LOC);
+        return parse_location_type(parser, c, code == NETTRACE_REL_LOC);
     else if (code == NETTRACE_CHAR8)
-        return text_type(making, making->is_universal ? 0 : 1);
+        return text_type(parser, parser->is_universal ? 0 : 1);
     else if (code == NETTRACE_VAR_INT)
-        return new_type(making, (struct type){.kind = TYPE_VAR_UINT, .role = NETTRACE_ROLE_ZIGZAG});
+        return new_arena_type(parser,
+                              (struct type){.kind = TYPE_VAR_UINT, .role = NETTRACE_ROLE_ZIGZAG});
     else if (code == NETTRACE_VAR_UINT)
-        return new_type(making, (struct type){.kind = TYPE_VAR_UINT});
+        return new_arena_type(parser, (struct type){.kind = TYPE_VAR_UINT});
     else if (code == NETTRACE_BOOLEAN8)
-        return new_type(making, (struct type){.kind = TYPE_BOOL, .bits = 8});
+        return new_arena_type(parser, (struct type){.kind = TYPE_BOOL, .bits = 8});
     else if (!(type = clr_plain_type(code)))
-        making->problem = "a field has a type that is not known";
+        parser->problem = "a field has an unknown type";
     return type;
 }
 
-static bool take_field(struct making *making, struct cursor *c, struct type_member *member,
-                       unsigned depth)
+static bool parse_field6(struct metadata6_parser *parser, struct cursor *c,
+                         struct type_member *member, unsigned depth)
 {
     struct cursor field = cursor_part(c, cursor_u16le(c));
-    ttr_text name = nettrace_take_string(&field);
-    const char *copy = arena_copy(&making->reader->arena, name.p, name.n);
-    making->is_out_of_memory |= !copy;
+    ttr_text name = nettrace_read_string(&field);
+    const char *copy = arena_copy(&parser->reader->arena, name.p, name.n);
+    parser->is_out_of_memory |= !copy;
     member->name = (ttr_text){copy ? copy : "", copy ? name.n : 0};
-    member->type = field.failed ? NULL : take_type(making, &field, depth);
+    member->type = field.failed ? NULL : parse_type6(parser, &field, depth);
     return member->type && !field.failed && !c->failed;
 }
 
-static const struct type *take_struct(struct making *making, struct cursor *c, unsigned depth)
+static const struct type *parse_struct_type(struct metadata6_parser *parser, struct cursor *c,
+                                            unsigned depth)
 {
     uint16_t n = cursor_u16le(c);
     if (n > cursor_left(c) / LEAST_FIELD) {
-        making->problem = "more fields are announced than there are";
+        parser->problem = "more fields are declared than present";
         return NULL;
     }
-    struct type_member *members = arena_take(&making->reader->arena, n ? n * sizeof *members : 1);
-    making->is_out_of_memory |= !members;
+    struct type_member *members = arena_take(&parser->reader->arena, n ? n * sizeof *members : 1);
+    parser->is_out_of_memory |= !members;
     for (uint16_t i = 0; members && i < n; i++) {
         members[i] = (struct type_member){.name = {"", 0}};
-        if (!take_field(making, c, &members[i], depth)) {
-            making->problem = making->problem ? making->problem : "a field is not whole";
+        if (!parse_field6(parser, c, &members[i], depth)) {
+            parser->problem = parser->problem ? parser->problem : "a field is incomplete";
             return NULL;
         }
     }
     return members
-               ? new_type(making,
-                          (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
+               ? new_arena_type(
+                     parser, (struct type){.kind = TYPE_STRUCT, .members = members, .members_n = n})
                : NULL;
 }
 
-/* Options; one of a kind that nobody knows ends them, since its size is not known. */
-static void take_options(struct cursor *c, struct nettrace_said *said)
+/* Parses options. An unknown kind ends them, since its size is unknown. */
+static void parse_options6(struct cursor *c, struct nettrace_definition *definition)
 {
     while (cursor_left(c) > 0) {
         switch (cursor_u8(c)) {
         case OPTION_OPCODE:
-            said->opcode = cursor_u8(c);
-            said->has_opcode = true;
+            definition->opcode = cursor_u8(c);
+            definition->has_opcode = true;
             break;
         case OPTION_KEYWORDS:
-            said->keyword = cursor_u64le(c);
+            definition->keyword = cursor_u64le(c);
             break;
         case OPTION_LEVEL:
-            said->level = cursor_u8(c);
+            definition->level = cursor_u8(c);
             break;
         case OPTION_VERSION:
-            said->version = cursor_u8(c);
+            definition->version = cursor_u8(c);
             break;
         case OPTION_GUID:
             (void)cursor_skip(c, 16);
             break;
         case OPTION_PAIR:
-            (void)nettrace_take_string(c);
-            (void)nettrace_take_string(c);
+            (void)nettrace_read_string(c);
+            (void)nettrace_read_string(c);
             break;
         case OPTION_MESSAGE:
-            said->message = nettrace_take_string(c);
+            definition->message = nettrace_read_string(c);
             break;
         case OPTION_DESCRIPTION:
-            said->description = nettrace_take_string(c);
+            definition->description = nettrace_read_string(c);
             break;
         default:
             return;
@@ -193,50 +204,51 @@ static void take_options(struct cursor *c, struct nettrace_said *said)
     }
 }
 
-static ttr_id intern(struct nettrace_reader *reader, ttr_text text, bool *is_out_of_memory)
+static ttr_id intern_text(struct nettrace_reader *reader, ttr_text text, bool *is_out_of_memory)
 {
     uint32_t id = intern_add(&reader->t->strings, text.p, text.n);
     *is_out_of_memory |= id == UINT32_MAX;
     return id == UINT32_MAX ? 0 : id;
 }
 
-static ttr_status take_row(struct nettrace_reader *reader, struct cursor *row)
+static ttr_status parse_metadata_row(struct nettrace_reader *reader, struct cursor *row)
 {
-    struct nettrace_said said = {.number = (uint32_t)nettrace_take_varint(row)};
-    said.bytes = row->p;
-    said.bytes_n = cursor_left(row);
-    struct making making = {.reader = reader};
-    if (nettrace_type_again(reader, &said))
+    struct nettrace_definition definition = {.number = (uint32_t)nettrace_read_varint(row)};
+    definition.bytes = row->p;
+    definition.bytes_n = cursor_left(row);
+    struct metadata6_parser parser = {.reader = reader};
+    if (nettrace_type_reuse(reader, &definition))
         return TTR_OK;
     uint64_t offset = row->offset;
-    ttr_text provider = nettrace_take_string(row);
-    making.is_universal = nettrace_is_universal(provider);
-    said.provider = intern(reader, provider, &making.is_out_of_memory);
-    said.id = (uint32_t)nettrace_take_varint(row);
-    said.name = intern(reader, nettrace_take_string(row), &making.is_out_of_memory);
+    ttr_text provider = nettrace_read_string(row);
+    parser.is_universal = nettrace_is_universal(provider);
+    definition.provider = intern_text(reader, provider, &parser.is_out_of_memory);
+    definition.id = (uint32_t)nettrace_read_varint(row);
+    definition.name = intern_text(reader, nettrace_read_string(row), &parser.is_out_of_memory);
     if (row->failed)
-        return TTR_OK; /* told with its block */
-    const struct type *root = take_struct(&making, row, 0);
+        return TTR_OK; /* reported with the block */
+    const struct type *root = parse_struct_type(&parser, row, 0);
     if (root) {
         struct cursor options = cursor_part(row, cursor_u16le(row));
-        take_options(&options, &said);
-        said.has_places = making.has_places;
-        said.root = arena_take(&reader->arena, sizeof *root);
-        if (said.root)
-            *said.root = *root;
-        making.is_out_of_memory |= !said.root;
-    } else if (!making.is_out_of_memory) {
+        parse_options6(&options, &definition);
+        definition.has_locations = parser.has_locations;
+        definition.root = arena_take(&reader->arena, sizeof *root);
+        if (definition.root)
+            *definition.root = *root;
+        parser.is_out_of_memory |= !definition.root;
+    } else if (!parser.is_out_of_memory) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-metadata",
-                   "the fields of \"%s\" are not decoded: %s", ttr_text_get(reader->t, said.name).p,
-                   making.problem ? making.problem : "they are not whole");
+                   "the fields of \"%s\" are not decoded: %s",
+                   ttr_text_get(reader->t, definition.name).p,
+                   parser.problem ? parser.problem : "they are incomplete");
     }
-    if (making.is_out_of_memory || !nettrace_name_event(reader, &said))
+    if (parser.is_out_of_memory || !nettrace_fill_known_event(reader, &definition))
         return fail_memory(reader->error);
     row->failed = false;
-    return nettrace_type_add(reader, &said, offset);
+    return nettrace_type_add(reader, &definition, offset);
 }
 
-ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c)
+ttr_status nettrace_parse_metadata6(struct nettrace_reader *reader, struct cursor *c)
 {
     ttr_status status = TTR_OK;
     (void)cursor_skip(c, cursor_u16le(c));
@@ -244,7 +256,7 @@ ttr_status nettrace_metadata6(struct nettrace_reader *reader, struct cursor *c)
         struct cursor row = cursor_part(c, cursor_u16le(c));
         if (c->failed)
             break;
-        status = take_row(reader, &row);
+        status = parse_metadata_row(reader, &row);
         c->failed |= row.failed;
     }
     return status;

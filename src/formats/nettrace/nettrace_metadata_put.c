@@ -1,14 +1,24 @@
-/* Metadata from a shape (nettrace_writer.h), as each version says it; nettrace_metadata.c and
- * nettrace_metadata6.c draw the bytes. */
+/* Metadata writer: a shape (nettrace_writer.h) in the encoding of each version.
+ * nettrace_metadata.c and nettrace_metadata6.c have the layouts.
+ *
+ * A shape has no version. Types that a version lacks must be excluded first, by
+ * nettrace_shape_fits():
+ *
+ *   version   largest type code    encoding of fields
+ *   V4        18 (string)          form 1: code, then name
+ *   V5        19 (array)           form 1 if it has no arrays, else form 2 in a tag of kind 2
+ *   V6        26 (boolean8)        u16 size, name, type
+ *
+ * Left out: messages, descriptions and other options of V6, which are counted as losses. */
 #include "base/utf.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define ROW_MAX 60000u /* a row of V6 has a size of 16 bits; so has a field */
+#define ROW_MAX 60000u /* limit of a record: sizes of rows and fields in V6 have 16 bits */
 
 enum { OPTION_OPCODE = 1, OPTION_KEYWORDS = 3, OPTION_LEVEL = 8, OPTION_VERSION = 9 };
 
-/* How fields are said. */
-enum dialect { DIALECT_V1, DIALECT_V2, DIALECT_V6 };
+/* Encodings of fields. */
+enum field_form { FORM_1, FORM_2, FORM_V6 };
 
 static bool has_element(uint8_t code)
 {
@@ -16,29 +26,29 @@ static bool has_element(uint8_t code)
            code == NETTRACE_FIXED_ARRAY;
 }
 
-/* --- What versions have --- */
+/* --- Types that versions have --- */
 
-static bool fits_fields(struct cursor *shape, uint8_t most);
+static bool fields_fit_version(struct cursor *shape, uint8_t most);
 
-static bool fits_type(struct cursor *shape, uint8_t most)
+static bool type_fits_version(struct cursor *shape, uint8_t most)
 {
     uint8_t code = cursor_u8(shape);
     if (code > most)
         return false;
     if (code == NETTRACE_OBJECT)
-        return fits_fields(shape, most);
-    bool fits = !has_element(code) || fits_type(shape, most);
+        return fields_fit_version(shape, most);
+    bool fits = !has_element(code) || type_fits_version(shape, most);
     if (code == NETTRACE_FIXED_ARRAY)
         (void)cursor_u16le(shape);
     return fits;
 }
 
-static bool fits_fields(struct cursor *shape, uint8_t most)
+static bool fields_fit_version(struct cursor *shape, uint8_t most)
 {
     uint32_t n = cursor_u32le(shape);
     for (uint32_t i = 0; i < n && !shape->failed; i++) {
         (void)cursor_skip(shape, cursor_u32le(shape));
-        if (!fits_type(shape, most))
+        if (!type_fits_version(shape, most))
             return false;
     }
     return !shape->failed;
@@ -47,14 +57,14 @@ static bool fits_fields(struct cursor *shape, uint8_t most)
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version)
 {
     struct cursor c = *shape;
-    return fits_fields(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8
-                           : version == 5         ? NETTRACE_ARRAY
-                                                  : NETTRACE_STRING);
+    return fields_fit_version(&c, version >= NETTRACE_V6 ? NETTRACE_BOOLEAN8
+                                  : version == 5         ? NETTRACE_ARRAY
+                                                         : NETTRACE_STRING);
 }
 
-/* --- What UTF-16 cannot say --- */
+/* --- Names that UTF-16 cannot store --- */
 
-static struct nettrace_text_flaws flaws_of(ttr_text text)
+static struct nettrace_text_flaws text_flaws_of(ttr_text text)
 {
     struct nettrace_text_flaws flaws = {false, false};
     const uint8_t *p = (const uint8_t *)text.p, *end = p + text.n;
@@ -67,181 +77,185 @@ static struct nettrace_text_flaws flaws_of(ttr_text text)
     return flaws;
 }
 
-static void add_flaws(struct nettrace_text_flaws *sum, ttr_text text)
+static void add_text_flaws(struct nettrace_text_flaws *sum, ttr_text text)
 {
-    struct nettrace_text_flaws flaws = flaws_of(text);
+    struct nettrace_text_flaws flaws = text_flaws_of(text);
     sum->has_zeros |= flaws.has_zeros;
     sum->is_broken |= flaws.is_broken;
 }
 
-static ttr_text take_name(struct cursor *shape)
+static ttr_text read_shape_name(struct cursor *shape)
 {
     uint32_t n = cursor_u32le(shape);
     const uint8_t *p = cursor_take(shape, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0};
 }
 
-static void add_fields_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
+static void add_field_name_flaws(struct nettrace_text_flaws *sum, struct cursor *shape)
 {
     uint32_t n = cursor_u32le(shape);
     for (uint32_t i = 0; i < n && !shape->failed; i++) {
-        add_flaws(sum, take_name(shape));
+        add_text_flaws(sum, read_shape_name(shape));
         uint8_t code = cursor_u8(shape);
         for (; has_element(code);
              code =
-                 cursor_u8(shape)) /* fixed arrays, which have a count behind, come from V6 only */
+                 /* fixed arrays, with a count after the type, come only from V6 */
+             cursor_u8(shape))
             if (code == NETTRACE_FIXED_ARRAY)
                 return;
         if (code == NETTRACE_OBJECT)
-            add_fields_flaws(sum, shape);
+            add_field_name_flaws(sum, shape);
     }
 }
 
-struct nettrace_text_flaws nettrace_told_flaws(const struct nettrace_told *told)
+struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info)
 {
     struct nettrace_text_flaws flaws = {false, false};
-    struct cursor shape = told->shape;
-    add_flaws(&flaws, told->provider);
-    add_flaws(&flaws, told->name);
-    add_fields_flaws(&flaws, &shape);
+    struct cursor shape = info->shape;
+    add_text_flaws(&flaws, info->provider);
+    add_text_flaws(&flaws, info->name);
+    add_field_name_flaws(&flaws, &shape);
     return flaws;
 }
 
 /* --- Fields --- */
 
-static void put_count(struct buffer *to, enum dialect dialect, uint32_t n)
+static void append_field_count(struct buffer *to, enum field_form form, uint32_t n)
 {
-    if (dialect == DIALECT_V6)
-        nettrace_put_u16(to, (uint16_t)n);
+    if (form == FORM_V6)
+        nettrace_append_u16(to, (uint16_t)n);
     else
-        nettrace_put_u32(to, n);
+        nettrace_append_u32(to, n);
 }
 
-static void put_fields(struct buffer *to, struct cursor *shape, enum dialect dialect);
+static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form);
 
-static void put_type(struct buffer *to, struct cursor *shape, enum dialect dialect)
+static void append_type(struct buffer *to, struct cursor *shape, enum field_form form)
 {
     uint8_t code = cursor_u8(shape);
-    if (dialect == DIALECT_V6)
+    if (form == FORM_V6)
         buffer_add_byte(to, code);
     else
-        nettrace_put_u32(to, code);
+        nettrace_append_u32(to, code);
     if (code == NETTRACE_OBJECT)
-        put_fields(to, shape, dialect);
+        append_fields(to, shape, form);
     else if (has_element(code))
-        put_type(to, shape, dialect);
+        append_type(to, shape, form);
     if (code == NETTRACE_FIXED_ARRAY)
-        nettrace_put_u16(to, cursor_u16le(shape));
+        nettrace_append_u16(to, cursor_u16le(shape));
 }
 
-/* A field with its size before it, which counts itself in V2 but not in V6. */
-static void put_sized(struct buffer *to, struct cursor *shape, enum dialect dialect)
+/* Appends a field with its size before it. In form 2 the size includes itself, in V6 it does not.
+ */
+static void append_sized_field(struct buffer *to, struct cursor *shape, enum field_form form)
 {
     size_t at = to->n;
-    ttr_text name = take_name(shape);
-    if (dialect == DIALECT_V6) {
-        nettrace_put_u16(to, 0);
-        nettrace_put_string(to, name);
+    ttr_text name = read_shape_name(shape);
+    if (form == FORM_V6) {
+        nettrace_append_u16(to, 0);
+        nettrace_append_string(to, name);
     } else {
-        nettrace_put_u32(to, 0);
-        (void)nettrace_put_z16(to, name);
+        nettrace_append_u32(to, 0);
+        (void)nettrace_append_z16(to, name);
     }
-    put_type(to, shape, dialect);
+    append_type(to, shape, form);
     if (to->failed)
         return;
-    if (dialect == DIALECT_V6)
+    if (form == FORM_V6)
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
     else
         store_u32le(to->bytes + at, (uint32_t)(to->n - at));
 }
 
-static void put_fields(struct buffer *to, struct cursor *shape, enum dialect dialect)
+static void append_fields(struct buffer *to, struct cursor *shape, enum field_form form)
 {
     uint32_t n = cursor_u32le(shape);
-    put_count(to, dialect, n);
+    append_field_count(to, form, n);
     for (uint32_t i = 0; i < n && !shape->failed; i++) {
-        if (dialect != DIALECT_V1) {
-            put_sized(to, shape, dialect);
+        if (form != FORM_1) {
+            append_sized_field(to, shape, form);
             continue;
         }
-        ttr_text name = take_name(shape);
-        put_type(to, shape, dialect);
-        (void)nettrace_put_z16(to, name);
+        ttr_text name = read_shape_name(shape);
+        append_type(to, shape, form);
+        (void)nettrace_append_z16(to, name);
     }
 }
 
 /* --- Metadata --- */
 
-static void put_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
+static void append_tag(struct buffer *to, enum nettrace_extra kind, uint32_t size)
 {
-    nettrace_put_u32(to, size);
+    nettrace_append_u32(to, size);
     buffer_add_byte(to, (uint8_t)kind);
 }
 
-/* V4, V5: fields of the first kind where they can be said so, else behind a tag. */
-static void put_description(struct buffer *to, unsigned version, const struct nettrace_told *told)
+/* V4, V5: appends the fields in form 1, or in a tag if form 1 lacks their types. */
+static void append_field_description(struct buffer *to, unsigned version,
+                                     const struct nettrace_class_info *info)
 {
-    struct cursor shape = told->shape;
-    bool is_plain = nettrace_shape_fits(&told->shape, 4);
+    struct cursor shape = info->shape;
+    bool is_plain = nettrace_shape_fits(&info->shape, 4);
     if (is_plain)
-        put_fields(to, &shape, DIALECT_V1);
+        append_fields(to, &shape, FORM_1);
     else
-        nettrace_put_u32(to, 0);
-    if (told->opcode && version >= 5) {
-        put_tag(to, NETTRACE_EXTRA_OPCODE, 1);
-        buffer_add_byte(to, told->opcode);
+        nettrace_append_u32(to, 0);
+    if (info->opcode && version >= 5) {
+        append_tag(to, NETTRACE_EXTRA_OPCODE, 1);
+        buffer_add_byte(to, info->opcode);
     }
     if (is_plain)
         return;
     size_t at = to->n;
-    put_tag(to, NETTRACE_EXTRA_PARAMS, 0);
-    put_fields(to, &shape, DIALECT_V2);
+    append_tag(to, NETTRACE_EXTRA_PARAMS, 0);
+    append_fields(to, &shape, FORM_2);
     if (!to->failed)
         store_u32le(to->bytes + at, (uint32_t)(to->n - at - 5));
 }
 
-static void put_options(struct buffer *to, const struct nettrace_told *told)
+static void append_options(struct buffer *to, const struct nettrace_class_info *info)
 {
     size_t at = to->n;
-    nettrace_put_u16(to, 0);
-    if (told->opcode) {
+    nettrace_append_u16(to, 0);
+    if (info->opcode) {
         buffer_add_byte(to, OPTION_OPCODE);
-        buffer_add_byte(to, told->opcode);
+        buffer_add_byte(to, info->opcode);
     }
-    if (told->keyword) {
+    if (info->keyword) {
         buffer_add_byte(to, OPTION_KEYWORDS);
-        nettrace_put_u64(to, told->keyword);
+        nettrace_append_u64(to, info->keyword);
     }
-    if (told->level) {
+    if (info->level) {
         buffer_add_byte(to, OPTION_LEVEL);
-        buffer_add_byte(to, told->level);
+        buffer_add_byte(to, info->level);
     }
-    if (told->version) {
+    if (info->version) {
         buffer_add_byte(to, OPTION_VERSION);
-        buffer_add_byte(to, (uint8_t)told->version);
+        buffer_add_byte(to, (uint8_t)info->version);
     }
     if (!to->failed)
         store_u16le(to->bytes + at, (uint16_t)(to->n - at - 2));
 }
 
-bool nettrace_put_metadata(struct buffer *to, unsigned version, const struct nettrace_told *told)
+bool nettrace_append_metadata(struct buffer *to, unsigned version,
+                              const struct nettrace_class_info *info)
 {
     size_t at = to->n;
-    struct cursor shape = told->shape;
+    struct cursor shape = info->shape;
     if (version >= NETTRACE_V6) {
-        nettrace_put_string(to, told->provider);
-        nettrace_put_varint(to, told->id);
-        nettrace_put_string(to, told->name);
-        put_fields(to, &shape, DIALECT_V6);
-        put_options(to, told);
+        nettrace_append_string(to, info->provider);
+        nettrace_append_varint(to, info->id);
+        nettrace_append_string(to, info->name);
+        append_fields(to, &shape, FORM_V6);
+        append_options(to, info);
         return to->n - at <= ROW_MAX;
     }
-    (void)nettrace_put_z16(to, told->provider);
-    nettrace_put_u32(to, told->id);
-    (void)nettrace_put_z16(to, told->name);
-    nettrace_put_u64(to, told->keyword);
-    nettrace_put_u32(to, told->version);
-    nettrace_put_u32(to, told->level);
-    put_description(to, version, told);
+    (void)nettrace_append_z16(to, info->provider);
+    nettrace_append_u32(to, info->id);
+    (void)nettrace_append_z16(to, info->name);
+    nettrace_append_u64(to, info->keyword);
+    nettrace_append_u32(to, info->version);
+    nettrace_append_u32(to, info->level);
+    append_field_description(to, version, info);
     return to->n - at <= ROW_MAX;
 }

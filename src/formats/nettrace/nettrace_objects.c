@@ -1,9 +1,31 @@
-/* V3 to V5: objects in the frame of FastSerialization, and the head of V1 and V2, which is such an
- * object too.
+/* Reader of V3 to V5: objects in the frame of FastSerialization, and resynchronisation after
+ * damage. V1 and V2 use it for their head, which is such an object too.
  *
- * An object is believed when the end tag stands behind it.  Where it does not, its size is damaged,
- * or what it holds, or the trace ends there: the next object that begins with all its frame
- * decides.  Objects of unknown names are passed over by their size. */
+ *   frame    5 5 1 | i32 version | i32 oldest reader | i32 n | name of n bytes | 6
+ *   object   frame | i32 size | 0 to 3 zeros up to a multiple of 4 in the file | content | 6
+ *                                                            '---- size ----'
+ *
+ * Order of calls, for each object: nettrace_read_object() loads and parses the frame;
+ * measure_object() finds the extent of the content; parse_object_payload() decodes it;
+ * queue_object_piece() records the bytes for copies.
+ *
+ * An object is trusted if its end tag (6) is at the position that its size predicts. If not, three
+ * repairs are tried in this order:
+ *   1. find_misaligned_body(): bytes were cut out earlier in the file, so the padding is that of
+ *      another position. Each padding is tried; an end tag with a valid frame after it decides.
+ *   2. measure_damaged_object(): the size is wrong. The content ends at the next frame with a
+ *      known name.
+ *   3. read_damaged_object(): no frame follows. Complete events are emitted, then the reader
+ *      searches from the first bad byte (resync_to_object()).
+ *
+ * Invariants: reader->at only grows. Each byte is either part of a decoded object or covered by
+ * exactly one damage note.
+ *
+ * Cost: an undamaged object costs one check of one byte. A search looks at each byte once, in steps
+ * of SEARCH_BYTES.
+ *
+ * Left out: objects with unknown names are skipped by their size (NET-OBJ-3). A name that differs
+ * in one or two letters from a known one is accepted as that (NET-BAD-8). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
@@ -12,7 +34,7 @@
 #define SEARCH_BYTES 131072u             /* more than a real block has */
 #define OBJECT_MAX ((uint64_t)256 << 20) /* real blocks have about 100 KiB */
 
-enum kind {
+enum object_type {
     KIND_UNKNOWN,
     KIND_TRACE,
     KIND_EVENTS,
@@ -39,41 +61,43 @@ static const uint8_t piece_kinds[KIND_COUNT] = {
     [KIND_FILE] = NETTRACE_PIECE_HEAD,
 };
 
-struct frame {
-    enum kind kind;
+struct object_frame {
+    enum object_type kind;
     uint32_t version, least;
-    ttr_text name; /* of `text`: the window may move */
+    ttr_text name; /* points to `text`: the window may move */
     char text[NETTRACE_NAME_MAX];
-    uint64_t payload;   /* offset behind the frame */
-    bool is_misspelled; /* the name is nearly that of its kind */
+    uint64_t payload;   /* file offset of the first byte after the frame */
+    bool is_misspelled; /* the name differs slightly from that of its kind */
 };
 
-/* A piece: the frame, and what follows it up to `end`. */
-static void add_piece(struct nettrace_reader *reader, const struct frame *frame, uint64_t body,
-                      uint64_t end, bool is_part)
+/* Queues the object as a piece from the start of its frame to `end`; `body` is the offset of its
+ * content. */
+static void queue_object_piece(struct nettrace_reader *reader, const struct object_frame *frame,
+                               uint64_t body, uint64_t end, bool is_part)
 {
     uint64_t begin = frame->payload - (FRAME_MIN + frame->name.n + 1);
-    if (reader->gives_pieces)
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = begin,
-                                                            .size = (uint32_t)(end - begin),
-                                                            .body = (uint32_t)(body - begin),
-                                                            .kind = piece_kinds[frame->kind],
-                                                            .is_part = is_part,
-                                                            .events = frame->kind == KIND_EVENTS
-                                                                          ? reader->known_events
-                                                                          : 0});
+    if (reader->emits_pieces)
+        nettrace_queue_piece(reader, &(struct nettrace_piece){.offset = begin,
+                                                              .size = (uint32_t)(end - begin),
+                                                              .body = (uint32_t)(body - begin),
+                                                              .kind = piece_kinds[frame->kind],
+                                                              .is_part = is_part,
+                                                              .events = frame->kind == KIND_EVENTS
+                                                                            ? reader->known_events
+                                                                            : 0});
 }
 
-static enum kind kind_of(ttr_text name)
+static enum object_type object_kind(ttr_text name)
 {
     for (unsigned i = 1; i < KIND_COUNT; i++)
         if (name.n == strlen(names[i]) && memcmp(name.p, names[i], name.n) == 0)
-            return (enum kind)i;
+            return (enum object_type)i;
     return KIND_UNKNOWN;
 }
 
-/* The kind of blocks whose name differs in no more than two characters from this one. */
-static enum kind nearly_kind_of(ttr_text name)
+/* Returns the block kind with a name that has the same length and differs in at most two letters.
+ */
+static enum object_type nearest_object_kind(ttr_text name)
 {
     enum { LETTERS = 2 };
     for (unsigned i = KIND_EVENTS; i <= KIND_POINT; i++) {
@@ -83,13 +107,13 @@ static enum kind nearly_kind_of(ttr_text name)
         for (size_t at = 0; at < name.n; at++)
             wrong += name.p[at] != names[i][at];
         if (wrong <= LETTERS)
-            return (enum kind)i;
+            return (enum object_type)i;
     }
     return KIND_UNKNOWN;
 }
 
-/* Reads the frame at p; false where there is none, or not all of it. */
-static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
+/* Parses the frame at the start of `bytes`. Returns false if it is invalid or truncated. */
+static bool read_frame(const struct nettrace_bytes *bytes, struct object_frame *frame)
 {
     struct cursor c = cursor_over(bytes->p, bytes->n, bytes->offset);
     uint8_t first = cursor_u8(&c), second = cursor_u8(&c), type = cursor_u8(&c);
@@ -106,17 +130,17 @@ static bool read_frame(const struct nettrace_bytes *bytes, struct frame *frame)
         return false;
     memcpy(frame->text, name, n);
     frame->name = (ttr_text){frame->text, n};
-    frame->kind = kind_of(frame->name);
+    frame->kind = object_kind(frame->name);
     frame->is_misspelled = false;
     frame->payload = c.offset;
     return true;
 }
 
-/* Where in the bytes an object of a known name begins with all of its frame; the count of bytes
- * where none does. */
+/* Returns the position of the first object with a complete frame and a known name; `n` if there is
+ * none. */
 static size_t find_object(const uint8_t *p, size_t n)
 {
-    struct frame frame;
+    struct object_frame frame;
     for (size_t at = 0; n - at >= 3 + 12; at++) {
         if (p[at] != p[at + 1] || (p[at] != NETTRACE_BEGIN && p[at] != NETTRACE_BEGIN_PRIVATE) ||
             p[at + 2] != NETTRACE_NULL)
@@ -128,62 +152,63 @@ static size_t find_object(const uint8_t *p, size_t n)
     return n;
 }
 
-/* Looks for the next object behind damage. */
-static ttr_status search(struct nettrace_reader *reader)
+/* Searches for the next object after damage and reports the bytes skipped. At the end of the input
+ * the trace is over. */
+static ttr_status resync_to_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    ttr_status status = nettrace_show(reader, reader->at, SEARCH_BYTES, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
     bool is_end = bytes.n < SEARCH_BYTES;
     size_t n = is_end ? bytes.n : SEARCH_BYTES, found = find_object(bytes.p, n);
     size_t passed = found < n || is_end ? found : n - FRAME_MAX;
     uint64_t at = reader->at;
-    reader->is_lost = found == n && !is_end;
+    reader->needs_resync = found == n && !is_end;
     reader->is_over = found == n && is_end;
     reader->at += passed;
-    return passed == 0
-               ? TTR_OK
-               : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
-                              "no object begins here; passed over up to the next that does");
+    return passed == 0 ? TTR_OK
+                       : input_damage(reader->in, at, passed, "nettrace.lost", reader->error,
+                                      "no object starts here; skipped up to the next one");
 }
 
-static ttr_status meet_bad_frame(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+static ttr_status report_bad_frame(struct nettrace_reader *reader,
+                                   const struct nettrace_bytes *bytes)
 {
     reader->is_over = bytes->n < FRAME_MAX && find_object(bytes->p, bytes->n) == bytes->n;
-    reader->is_lost = !reader->is_over;
+    reader->needs_resync = !reader->is_over;
     if (!reader->is_over)
         return TTR_OK;
     return input_damage(reader->in, reader->at, bytes->n, "nettrace.cut", reader->error,
-                        "the trace ends inside the head of an object (expected tags 5 5 1, "
-                        "versions and a name); all before it is given");
+                        "the trace ends inside the frame of an object: expected tags 5 5 1, "
+                        "versions and a name; all events are kept");
 }
 
-/* A sequence point: what each thread has counted. */
-static ttr_status take_point(struct nettrace_reader *reader, struct cursor *c)
+/* Parses a sequence point: u64 ticks, u32 n, n times u64 capture thread, u32 sequence. */
+static ttr_status parse_point(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_header header = {.ticks = cursor_u64le(c)};
     uint32_t n = cursor_u32le(c);
     for (uint32_t i = 0; i < n && cursor_left(c) >= 12; i++) {
-        size_t capture = nettrace_capture(reader, cursor_u64le(c));
+        size_t capture = nettrace_capture_index(reader, cursor_u64le(c));
         header.sequence = cursor_u32le(c);
-        if (capture == SIZE_MAX || !nettrace_count(reader, capture, &header, true))
+        if (capture == SIZE_MAX || !nettrace_update_sequence(reader, capture, &header, true))
             return fail_memory(reader->error);
     }
-    nettrace_order_release(reader, UINT64_MAX);
-    reader->resets_point = true;
+    nettrace_order_flush_until(reader, UINT64_MAX);
+    reader->resets_stacks = true;
     return TTR_OK;
 }
 
-static ttr_status take_stacks(struct nettrace_reader *reader, struct cursor *c)
+static ttr_status parse_stacks(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t first = cursor_u32le(c), n = cursor_u32le(c);
-    return nettrace_stacks_add(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
+    return nettrace_stacks_parse(reader, first, n, c) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* Whether no event of a block is wanted, by the times in its header (u16 bytes, u16 flags, u64
- * least, u64 most); runtimes tell them exactly. */
-static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
+/* True if no event of a block is in the requested range. The times in the block header (u16 size,
+ * u16 flags, u64 lowest, u64 highest) are exact in files of all runtimes. */
+static bool is_block_outside_range(const struct nettrace_reader *reader, struct cursor head)
 {
     uint8_t flags = 0;
     uint16_t size = cursor_u16le(&head);
@@ -191,13 +216,14 @@ static bool is_outside(const struct nettrace_reader *reader, struct cursor head)
     uint64_t least = cursor_u64le(&head), most = cursor_u64le(&head);
     if (!reader->has_range || size < 20 || head.failed || least > most || most == 0)
         return false;
-    int64_t first = nettrace_time_of(reader, least, &flags),
-            last = nettrace_time_of(reader, most, &flags);
+    int64_t first = nettrace_ticks_to_ns(reader, least, &flags),
+            last = nettrace_ticks_to_ns(reader, most, &flags);
     return flags == 0 && (last < reader->from || first >= reader->to);
 }
 
-/* Nobody knows what threads have counted in a block that was passed over. */
-static void pass_block(struct nettrace_reader *reader, struct cursor *c)
+/* Skips a block outside of the requested range. Sequence numbers after it are unknown for each
+ * thread, else they would count as loss. */
+static void skip_block(struct nettrace_reader *reader, struct cursor *c)
 {
     struct nettrace_threads *threads = &reader->threads;
     for (size_t i = 0; i < threads->capture_n; i++)
@@ -206,8 +232,8 @@ static void pass_block(struct nettrace_reader *reader, struct cursor *c)
     (void)cursor_skip(c, cursor_left(c));
 }
 
-static ttr_status take_events(struct nettrace_reader *reader, const struct frame *frame,
-                              struct cursor *c, bool is_cut)
+static ttr_status parse_event_block(struct nettrace_reader *reader,
+                                    const struct object_frame *frame, struct cursor *c, bool is_cut)
 {
     struct nettrace_block block = {
         .codec = CODEC_OLD, .is_metadata = frame->kind == KIND_METADATA, .is_cut = is_cut};
@@ -217,15 +243,15 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
         struct cursor head = *c, times = *c;
         uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
         if (head.failed || size < 4 || !cursor_skip(c, size))
-            return is_cut
-                       ? TTR_OK
-                       : input_damage(reader->in, c->offset, cursor_left(c), "nettrace.bad-block",
-                                      reader->error,
-                                      "a block with a header of %u bytes, more than the block has",
-                                      size);
+            return is_cut ? TTR_OK
+                          : input_damage(reader->in, c->offset, cursor_left(c),
+                                         "nettrace.bad-block", reader->error,
+                                         "a block with a header that declares %u bytes, more than "
+                                         "the block has",
+                                         size);
         block.codec = flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN;
-        if (!block.is_metadata && !is_cut && is_outside(reader, times)) {
-            pass_block(reader, c);
+        if (!block.is_metadata && !is_cut && is_block_outside_range(reader, times)) {
+            skip_block(reader, c);
             return TTR_OK;
         }
     }
@@ -233,52 +259,55 @@ static ttr_status take_events(struct nettrace_reader *reader, const struct frame
     block.end = c->end;
     block.offset = c->offset;
     reader->in->packets++;
-    ttr_status status = nettrace_scan(reader, &block);
+    ttr_status status = nettrace_scan_block(reader, &block);
     (void)cursor_skip(c, (uint64_t)(block.stop - block.begin));
-    if (reader->gives_blocks && !block.is_metadata)
-        nettrace_order_release(reader, UINT64_MAX);
+    if (reader->emits_blocks && !block.is_metadata)
+        nettrace_order_flush_until(reader, UINT64_MAX);
     return status;
 }
 
-/* What an object holds; `c` is moved over what could be decoded. */
-static ttr_status take_payload(struct nettrace_reader *reader, const struct frame *frame,
-                               struct cursor *c, bool is_cut)
+/* Decodes the content of an object; `c` ends after the last byte that could be decoded. */
+static ttr_status parse_object_payload(struct nettrace_reader *reader,
+                                       const struct object_frame *frame, struct cursor *c,
+                                       bool is_cut)
 {
     struct cursor start = *c;
     ttr_status status = TTR_OK;
     switch (frame->kind) {
     case KIND_EVENTS:
     case KIND_METADATA:
-        return take_events(reader, frame, c, is_cut);
+        return parse_event_block(reader, frame, c, is_cut);
     case KIND_STACKS:
-        status = take_stacks(reader, c);
+        status = parse_stacks(reader, c);
         break;
     case KIND_POINT:
-        status = take_point(reader, c);
+        status = parse_point(reader, c);
         break;
     default:
         input_note(reader->in, TTR_NOTE_REMARK, frame->payload, "nettrace.unknown-object",
-                   "an object \"%.*s\", which is passed over", (int)frame->name.n, frame->name.p);
+                   "an unknown object \"%.*s\": skipped", (int)frame->name.n, frame->name.p);
         return TTR_OK;
     }
     if (status == TTR_OK && c->failed && !is_cut)
-        return input_damage(
-            reader->in, start.offset, cursor_left(&start), "nettrace.bad-block", reader->error,
-            "a %s that says more than it holds; what is whole of it is used", names[frame->kind]);
+        return input_damage(reader->in, start.offset, cursor_left(&start), "nettrace.bad-block",
+                            reader->error,
+                            "a %s that declares more than it contains; its complete parts are used",
+                            names[frame->kind]);
     return status;
 }
 
-/* A sized object: where its bytes are, and what is wrong with that. */
-struct extent {
+/* Extent of the content of an object. */
+struct object_extent {
     uint64_t begin, size;
     bool is_cut;     /* the input ends inside it */
-    bool is_damaged; /* its end is not where its size says */
+    bool is_damaged; /* the end tag is not at the position that the size predicts */
 };
 
-/* Whether a block ends here: its end tag, and behind it an object, the end mark or nothing. */
-static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
+/* True if an object ends at file offset `at`: an end tag, followed by an object, the end mark or
+ * the end of the input. */
+static bool is_object_end(const struct nettrace_bytes *bytes, uint64_t at)
 {
-    struct frame frame;
+    struct object_frame frame;
     if (at < bytes->offset || at - bytes->offset >= bytes->n ||
         bytes->p[at - bytes->offset] != NETTRACE_END)
         return false;
@@ -288,12 +317,13 @@ static bool ends_at(const struct nettrace_bytes *bytes, uint64_t at)
            read_frame(&behind, &frame);
 }
 
-/* Shows the bytes from `begin` on, and keeps those behind the frame. */
-static ttr_status show_body(struct nettrace_reader *reader, const struct frame *frame,
-                            uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
+/* Loads `need` bytes of content from offset `begin` on, and keeps everything after the frame in the
+ * window. */
+static ttr_status load_object_body(struct nettrace_reader *reader, const struct object_frame *frame,
+                                   uint64_t begin, uint64_t need, struct nettrace_bytes *bytes)
 {
     uint64_t skip = begin - frame->payload;
-    ttr_status status = nettrace_show(reader, frame->payload, skip + need, bytes);
+    ttr_status status = nettrace_load_bytes(reader, frame->payload, skip + need, bytes);
     if (status != TTR_OK)
         return status;
     size_t passed = skip < bytes->n ? (size_t)skip : bytes->n;
@@ -301,35 +331,38 @@ static ttr_status show_body(struct nettrace_reader *reader, const struct frame *
     return TTR_OK;
 }
 
-/* Bytes that were cut out before it moved the block: its padding is that of another place.  Finds
- * where it begins by where it ends. */
-static ttr_status align(struct nettrace_reader *reader, const struct frame *frame,
-                        struct extent *extent, struct nettrace_bytes *bytes)
+/* Repair 1: tries each padding of 0 to 3 zeros. The one for which the content ends at an end tag is
+ * right. */
+static ttr_status find_misaligned_body(struct nettrace_reader *reader,
+                                       const struct object_frame *frame,
+                                       struct object_extent *extent, struct nettrace_bytes *bytes)
 {
     static const uint8_t zeros[4];
     uint64_t first = frame->payload + 4;
-    ttr_status status = show_body(reader, frame, first, 3 + extent->size + 1 + FRAME_MAX, bytes);
+    ttr_status status =
+        load_object_body(reader, frame, first, 3 + extent->size + 1 + FRAME_MAX, bytes);
     if (status != TTR_OK)
         return status;
     for (unsigned padding = 0; padding < 4 && bytes->n > padding; padding++)
-        if (ends_at(bytes, first + padding + extent->size) &&
+        if (is_object_end(bytes, first + padding + extent->size) &&
             memcmp(bytes->p, zeros, padding) == 0) {
             input_note(reader->in, TTR_NOTE_ODD, first, "nettrace.misplaced",
-                       "a block behind %u zeros, which would be those of another place: bytes "
+                       "a block after %u zeros of padding, which belong to another position: bytes "
                        "before it are missing",
                        padding);
             extent->begin = first + padding;
             extent->is_cut = extent->is_damaged = false;
             break;
         }
-    return show_body(reader, frame, extent->begin, extent->size + 1, bytes);
+    return load_object_body(reader, frame, extent->begin, extent->size + 1, bytes);
 }
 
-/* An end tag that is missing: the block ends where the next object begins. */
-static ttr_status measure_damaged(struct nettrace_reader *reader, const struct frame *frame,
-                                  struct extent *extent, struct nettrace_bytes *bytes)
+/* Repairs 1 and 2. If no padding fits, the content ends at the next known frame. */
+static ttr_status measure_damaged_object(struct nettrace_reader *reader,
+                                         const struct object_frame *frame,
+                                         struct object_extent *extent, struct nettrace_bytes *bytes)
 {
-    ttr_status status = align(reader, frame, extent, bytes);
+    ttr_status status = find_misaligned_body(reader, frame, extent, bytes);
     if (status != TTR_OK || (!extent->is_cut && !extent->is_damaged))
         return status;
     size_t n = extent->is_cut ? bytes->n : (size_t)extent->size, found = find_object(bytes->p, n);
@@ -341,13 +374,13 @@ static ttr_status measure_damaged(struct nettrace_reader *reader, const struct f
     return TTR_OK;
 }
 
-static ttr_status measure(struct nettrace_reader *reader, const struct frame *frame,
-                          struct extent *extent, struct nettrace_bytes *bytes)
+static ttr_status measure_object(struct nettrace_reader *reader, const struct object_frame *frame,
+                                 struct object_extent *extent, struct nettrace_bytes *bytes)
 {
-    ttr_status status = nettrace_show(reader, frame->payload, 8, bytes);
+    ttr_status status = nettrace_load_bytes(reader, frame->payload, 8, bytes);
     if (status != TTR_OK)
         return status;
-    *extent = (struct extent){.begin = (frame->payload + 4 + 3) & ~UINT64_C(3)};
+    *extent = (struct object_extent){.begin = (frame->payload + 4 + 3) & ~UINT64_C(3)};
     if (bytes->n < extent->begin - frame->payload) {
         extent->begin = frame->payload;
         extent->is_cut = true;
@@ -356,8 +389,8 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     uint32_t size = load_u32le(bytes->p);
     extent->is_damaged = size > OBJECT_MAX;
     extent->size = size;
-    status = show_body(reader, frame, extent->begin,
-                       extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
+    status = load_object_body(reader, frame, extent->begin,
+                              extent->is_damaged ? SEARCH_BYTES : (uint64_t)size + 1, bytes);
     if (status != TTR_OK)
         return status;
     if (extent->is_damaged) {
@@ -366,74 +399,77 @@ static ttr_status measure(struct nettrace_reader *reader, const struct frame *fr
     }
     extent->is_cut = bytes->n <= size;
     extent->is_damaged = !extent->is_cut && bytes->p[size] != NETTRACE_END;
-    return extent->is_cut || extent->is_damaged ? measure_damaged(reader, frame, extent, bytes)
-                                                : TTR_OK;
+    return extent->is_cut || extent->is_damaged
+               ? measure_damaged_object(reader, frame, extent, bytes)
+               : TTR_OK;
 }
 
-static ttr_status take_damaged(struct nettrace_reader *reader, const struct frame *frame,
-                               const struct extent *extent, struct nettrace_bytes *bytes)
+static ttr_status read_damaged_object(struct nettrace_reader *reader,
+                                      const struct object_frame *frame,
+                                      const struct object_extent *extent,
+                                      struct nettrace_bytes *bytes)
 {
     struct cursor c = cursor_over(
         bytes->p, extent->size < bytes->n ? (size_t)extent->size : bytes->n, bytes->offset);
-    ttr_status status = take_payload(reader, frame, &c, true);
+    ttr_status status = parse_object_payload(reader, frame, &c, true);
     if (status != TTR_OK)
         return status;
     uint64_t left = cursor_left(&c);
-    add_piece(reader, frame, extent->begin, c.offset, true);
+    queue_object_piece(reader, frame, extent->begin, c.offset, true);
     if (extent->is_cut) {
         reader->is_over = true;
         reader->at = bytes->offset + bytes->n;
         return input_damage(reader->in, left ? c.offset : reader->at, left, "nettrace.cut",
                             reader->error,
-                            "the trace ends inside a block that should have %llu bytes and has "
-                            "%zu; all events before are given",
+                            "the trace ends inside a block: expected %llu bytes, found %zu; all "
+                            "complete events are kept",
                             (unsigned long long)extent->size, bytes->n);
     }
-    reader->is_lost = true;
+    reader->needs_resync = true;
     reader->at = c.offset;
     return input_damage(reader->in, frame->payload, 0, "nettrace.bad-block", reader->error,
-                        "no end tag (6) behind the %llu bytes this block should have; its events "
-                        "are given while they can be decoded",
+                        "no end tag (6) after the %llu bytes of this block; its events are kept as "
+                        "far as they can be decoded",
                         (unsigned long long)extent->size);
 }
 
-static ttr_status take_sized(struct nettrace_reader *reader, const struct frame *frame)
+static ttr_status read_sized_object(struct nettrace_reader *reader,
+                                    const struct object_frame *frame)
 {
     struct nettrace_bytes bytes;
-    struct extent extent;
-    ttr_status status = measure(reader, frame, &extent, &bytes);
+    struct object_extent extent;
+    ttr_status status = measure_object(reader, frame, &extent, &bytes);
     if (status != TTR_OK)
         return status;
     if (extent.is_cut || extent.is_damaged)
-        return take_damaged(reader, frame, &extent, &bytes);
+        return read_damaged_object(reader, frame, &extent, &bytes);
     struct cursor c = cursor_over(bytes.p, (size_t)extent.size, bytes.offset);
     reader->at = extent.begin + extent.size + 1;
-    status = take_payload(reader, frame, &c, false);
+    status = parse_object_payload(reader, frame, &c, false);
     bool has_rest = cursor_left(&c) > 0 || reader->has_bad_metadata;
     bool is_part = frame->is_misspelled || c.failed ||
                    ((frame->kind == KIND_EVENTS || frame->kind == KIND_METADATA) && has_rest);
-    add_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
+    queue_object_piece(reader, frame, extent.begin, is_part ? c.offset : reader->at, is_part);
     return status;
 }
 
-static ttr_status take_trace(struct nettrace_reader *reader, const struct frame *frame)
+static ttr_status read_trace_object(struct nettrace_reader *reader,
+                                    const struct object_frame *frame)
 {
     struct nettrace_bytes bytes;
     bool is_file = frame->kind == KIND_FILE;
     static const char *const versions[] = {"0", "1", "2", "3", "4"};
     if (reader->has_trace || reader->in->packets > 0) {
-        reader->is_lost = true;
+        reader->needs_resync = true;
         reader->at = frame->payload;
         return input_damage(reader->in, frame->payload, 0, "nettrace.second-trace", reader->error,
-                            "a Trace object behind the first or behind blocks; not used, the next "
-                            "object is looked for");
+                            "a Trace object after the first one or after blocks; it is not used");
     }
     reader->has_trace = true;
     uint32_t version = frame->version, least = is_file ? 1 : 3, most = is_file ? 2 : 4;
     if (version > most && frame->least > most)
         return fail(reader->error, TTR_E_UNSUPPORTED, reader->at,
-                    "a trace of version %u, which only readers of version %u understand; versions "
-                    "up to 4, and 6, are known",
+                    "a trace of version %u, which needs a reader of version %u: expected at most 4",
                     version, frame->least);
     version = version < least ? least : version > most ? most : version;
     if (reader->version >= 4 || version > 3)
@@ -441,13 +477,13 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     reader->version = version;
     reader->in->version = versions[version];
     uint64_t size = version < 3 ? NETTRACE_TRACE_OLD + 4 : NETTRACE_TRACE_BYTES;
-    ttr_status status = nettrace_show(reader, frame->payload, size + 1, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, frame->payload, size + 1, &bytes);
     if (status != TTR_OK)
         return status;
     struct cursor c = cursor_over(bytes.p, bytes.n, bytes.offset);
     if (version < 3)
-        (void)cursor_u32le(&c); /* the number of the label of the end */
-    status = nettrace_take_trace(reader, &c);
+        (void)cursor_u32le(&c); /* position of the end label; the tag itself is looked for */
+    status = nettrace_parse_trace(reader, &c);
     if (status != TTR_OK)
         return status;
     if (c.failed) {
@@ -458,16 +494,17 @@ static ttr_status take_trace(struct nettrace_reader *reader, const struct frame 
     }
     reader->at = c.offset;
     if (version >= 3) {
-        reader->is_lost = cursor_u8(&c) != NETTRACE_END && !c.failed;
-        reader->at += !reader->is_lost;
+        reader->needs_resync = cursor_u8(&c) != NETTRACE_END && !c.failed;
+        reader->at += !reader->needs_resync;
     }
-    add_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset,
-              version >= 3 && (reader->is_lost || c.failed));
+    queue_object_piece(reader, frame, frame->payload, reader->at < c.offset ? reader->at : c.offset,
+                       version >= 3 && (reader->needs_resync || c.failed));
     return TTR_OK;
 }
 
-/* Whether an object begins behind what reads as the end mark; another trace may, too. */
-static bool goes_on(const struct nettrace_bytes *bytes)
+/* True if an object follows what looks like the end mark. The magic of another trace does not
+ * count. */
+static bool is_followed_by_object(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES ? bytes->n : SEARCH_BYTES;
     bool is_other =
@@ -475,63 +512,64 @@ static bool goes_on(const struct nettrace_bytes *bytes)
     return n > 1 && !is_other && find_object(bytes->p + 1, n - 1) < n - 1;
 }
 
-/* The end of the input, or its end mark; one that objects follow is the damaged first byte of
- * another. */
-static ttr_status meet_end(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
+/* Handles the end of the input or the end mark. If objects follow, the byte was the damaged first
+ * byte of another object. */
+static ttr_status read_end_mark(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
     if (bytes->n == 0) {
         reader->is_over = true;
-        input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
-                   "the trace ends without its end mark: whoever wrote it was stopped; everything "
-                   "up to here is given");
+        input_note(
+            reader->in, TTR_NOTE_ODD, reader->at, "nettrace.no-end",
+            "the trace ends without an end mark: its recorder was stopped; all events are kept");
         return TTR_OK;
     }
-    if (!reader->gives_blocks) { /* a live trace is not waited for */
-        ttr_status status = nettrace_show(reader, reader->at, SEARCH_BYTES, bytes);
+    if (!reader->emits_blocks) { /* a live trace is not waited for */
+        ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, bytes);
         if (status != TTR_OK)
             return status;
-        reader->is_lost = goes_on(bytes);
+        reader->needs_resync = is_followed_by_object(bytes);
     }
-    return reader->is_lost ? TTR_OK : nettrace_take_end(reader, 1);
+    return reader->needs_resync ? TTR_OK : nettrace_finish_trace(reader, 1);
 }
 
-/* Shows the frame, and asks for no byte behind it: of a live trace that may come only with the next
- * events. */
-static ttr_status show_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
+/* Loads the frame without any byte after it: in a live trace that byte may arrive only with the
+ * next events. */
+static ttr_status load_frame(struct nettrace_reader *reader, struct nettrace_bytes *bytes)
 {
-    ttr_status status = nettrace_show(reader, reader->at, FRAME_MIN, bytes);
+    ttr_status status = nettrace_load_bytes(reader, reader->at, FRAME_MIN, bytes);
     if (status != TTR_OK || bytes->n < FRAME_MIN)
         return status;
     uint32_t name_n = load_u32le(bytes->p + FRAME_MIN - 4);
-    return nettrace_show(reader, reader->at,
-                         name_n <= NETTRACE_NAME_MAX ? FRAME_MIN + name_n + 1 : FRAME_MAX, bytes);
+    return nettrace_load_bytes(reader, reader->at,
+                               name_n <= NETTRACE_NAME_MAX ? FRAME_MIN + name_n + 1 : FRAME_MAX,
+                               bytes);
 }
 
-ttr_status nettrace_object(struct nettrace_reader *reader)
+ttr_status nettrace_read_object(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    struct frame frame;
-    if (reader->is_lost)
-        return search(reader);
-    ttr_status status = show_frame(reader, &bytes);
+    struct object_frame frame;
+    if (reader->needs_resync)
+        return resync_to_object(reader);
+    ttr_status status = load_frame(reader, &bytes);
     if (status != TTR_OK)
         return status;
     if (bytes.n == 0 || bytes.p[0] == NETTRACE_NULL)
-        return meet_end(reader, &bytes);
+        return read_end_mark(reader, &bytes);
     if (!read_frame(&bytes, &frame)) {
-        status = nettrace_show(reader, reader->at, FRAME_MAX, &bytes);
-        return status == TTR_OK ? meet_bad_frame(reader, &bytes) : status;
+        status = nettrace_load_bytes(reader, reader->at, FRAME_MAX, &bytes);
+        return status == TTR_OK ? report_bad_frame(reader, &bytes) : status;
     }
     if (frame.kind == KIND_TRACE || frame.kind == KIND_FILE)
-        return take_trace(reader, &frame);
+        return read_trace_object(reader, &frame);
     if (frame.kind == KIND_UNKNOWN)
-        frame.kind = nearly_kind_of(frame.name);
-    if (frame.kind != KIND_UNKNOWN && kind_of(frame.name) == KIND_UNKNOWN) {
+        frame.kind = nearest_object_kind(frame.name);
+    if (frame.kind != KIND_UNKNOWN && object_kind(frame.name) == KIND_UNKNOWN) {
         frame.is_misspelled = true;
         status =
             input_damage(reader->in, frame.payload - frame.name.n - 1, frame.name.n,
-                         "nettrace.bad-name", reader->error, "an object \"%.*s\", taken as a %s",
+                         "nettrace.bad-name", reader->error, "an object \"%.*s\" is read as a %s",
                          (int)frame.name.n, frame.name.p, names[frame.kind]);
     }
-    return status == TTR_OK ? take_sized(reader, &frame) : status;
+    return status == TTR_OK ? read_sized_object(reader, &frame) : status;
 }

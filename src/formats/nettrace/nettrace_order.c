@@ -1,8 +1,32 @@
-/* From runs to batches: a merge of chains by (ticks, place), each event decoded again where it is
- * given.
+/* Ordering of events: a k-way merge of runs by (ticks, position), with a binary heap.
  *
- * Events that come behind their time (a file that breaks its promise) are given at once, and told.
- */
+ * Order of calls: nettrace_scan.c fills runs (nettrace_run_new(), nettrace_run_enqueue()). A
+ * sequence point, a sorted event or the end of the trace calls nettrace_order_flush_until(limit).
+ * Then nettrace_order_emit() is called until everything up to the limit is in batches.
+ *
+ *   heap          chain                     run: cached or encoded headers
+ *   [t=10] -----> run --> run --> run       e10 e12 e15
+ *   [t=11] -----> run                       e11
+ *   [t=14] -----> run --> run               e14 e14 e20
+ *
+ * A chain is a list of runs of one capture thread, each of which starts at or after the end of the
+ * one before. So the heap has about one entry per thread, not per run.
+ *
+ * emit_turn() emits from the first chain until another chain, a gap or the limit comes first: only
+ * the two children of the root can come next. Most turns emit many events per heap operation.
+ *
+ * Invariants: a run in the heap has at least one waiting event, and run->at is its decoded header.
+ * Pointers in runs and heap are valid for the current window; nettrace_order_rebase_pointers()
+ * adjusts them when it moves. The window keeps bytes from order->keep_from on.
+ *
+ * Events of equal ticks are emitted in file order (NET-ORDER-2). Events that are older than one
+ * already emitted break the format's promise: they are emitted at once, with a note (NET-ORDER-5).
+ *
+ * Cost: O(log threads) per turn, plus one header decode for events that are not in the ring of
+ * cached headers. No allocation per event.
+ *
+ * Left out: sorting inside a thread. Where time goes back inside a block a new run starts, and the
+ * merge does the rest. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -12,7 +36,7 @@
 void nettrace_order_init(struct nettrace_order *order)
 {
     order->free = NETTRACE_NONE;
-    order->hold = UINT64_MAX;
+    order->keep_from = UINT64_MAX;
 }
 
 void nettrace_order_free(struct nettrace_reader *reader)
@@ -21,7 +45,7 @@ void nettrace_order_free(struct nettrace_reader *reader)
     const struct alloc *alloc = &reader->t->counted;
     alloc_free(alloc, order->runs, order->runs_capacity, sizeof *order->runs);
     alloc_free(alloc, order->heap, order->heap_capacity, sizeof *order->heap);
-    alloc_free(alloc, order->seen, NETTRACE_SEEN_MAX, sizeof *order->seen);
+    alloc_free(alloc, order->cached, NETTRACE_CACHED_MAX, sizeof *order->cached);
     alloc_free(alloc, order->gaps, order->gaps_capacity, sizeof *order->gaps);
 }
 
@@ -43,26 +67,27 @@ struct nettrace_run *nettrace_run_new(struct nettrace_reader *reader,
     run->track = run->thread = 0;
     run->next = NETTRACE_NONE;
     run->stamp = ++order->stamp;
-    run->seen = run->seen_end = order->seen_n;
+    run->cached = run->cached_end = order->cached_n;
     order->runs_used++;
     return run;
 }
 
-static bool is_before(const struct nettrace_head *a, const struct nettrace_head *b)
+static bool is_entry_before(const struct nettrace_heap_entry *a,
+                            const struct nettrace_heap_entry *b)
 {
     return a->ticks != b->ticks ? a->ticks < b->ticks : a->place < b->place;
 }
 
-/* Puts a head at the top of the heap.  It is handed over by its parts: a struct that was just
- * stored piece by piece and is copied whole waits. */
-static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ticks,
+/* Replaces the root of the heap. The entry is passed as scalars: copying a struct that was just
+ * stored member by member would wait for the stores (failed store forwarding). */
+static inline void sift_down(struct nettrace_heap_entry *heap, uint32_t n, uint64_t ticks,
                              const uint8_t *place, uint32_t run)
 {
-    const struct nettrace_head head = {ticks, place, run};
+    const struct nettrace_heap_entry head = {ticks, place, run};
     uint32_t at = 0;
     for (uint32_t child = 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && is_before(&heap[child + 1], &heap[child]);
-        if (!is_before(&heap[child], &head))
+        child += child + 1 < n && is_entry_before(&heap[child + 1], &heap[child]);
+        if (!is_entry_before(&heap[child], &head))
             break;
         heap[at] = heap[child];
         at = child;
@@ -70,16 +95,18 @@ static inline void sift_down(struct nettrace_head *heap, uint32_t n, uint64_t ti
     heap[at] = head;
 }
 
-static void sift_up(struct nettrace_head *heap, uint32_t at, struct nettrace_head head)
+static void sift_up(struct nettrace_heap_entry *heap, uint32_t at, struct nettrace_heap_entry head)
 {
-    for (; at > 0 && is_before(&head, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && is_entry_before(&head, &heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = head;
 }
 
-/* The run that ends last of those a capture thread has waiting, where that is before `ticks`. */
-static struct nettrace_run *tail_of(struct nettrace_reader *reader,
-                                    const struct nettrace_capture *capture, uint64_t ticks)
+/* Returns the waiting run of a capture thread that ends last, if it ends at or before `ticks`; else
+ * NULL. */
+static struct nettrace_run *find_chain_tail(struct nettrace_reader *reader,
+                                            const struct nettrace_capture_thread *capture,
+                                            uint64_t ticks)
 {
     struct nettrace_order *order = &reader->order;
     if (capture->tail == NETTRACE_NONE)
@@ -90,16 +117,16 @@ static struct nettrace_run *tail_of(struct nettrace_reader *reader,
                : NULL;
 }
 
-bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run,
-                      uint64_t first_ticks)
+bool nettrace_run_enqueue(struct nettrace_reader *reader, struct nettrace_run *run,
+                          uint64_t first_ticks)
 {
     struct nettrace_order *order = &reader->order;
     uint32_t index = (uint32_t)(run - order->runs);
-    size_t who = nettrace_capture(reader, run->at.capture);
-    if (who == SIZE_MAX)
+    size_t thread_index = nettrace_capture_index(reader, run->at.capture);
+    if (thread_index == SIZE_MAX)
         return false;
-    struct nettrace_capture *capture = &reader->threads.capture[who];
-    struct nettrace_run *tail = tail_of(reader, capture, first_ticks);
+    struct nettrace_capture_thread *capture = &reader->threads.capture[thread_index];
+    struct nettrace_run *tail = find_chain_tail(reader, capture, first_ticks);
     capture->tail = index;
     capture->tail_stamp = run->stamp;
     if (tail) {
@@ -109,14 +136,14 @@ bool nettrace_run_add(struct nettrace_reader *reader, struct nettrace_run *run,
     if (!alloc_reserve(&reader->t->counted, (void **)&order->heap, &order->heap_capacity,
                        (size_t)order->heap_n + 1, sizeof *order->heap))
         return false;
-    if (run->hold < order->hold)
-        order->hold = run->hold;
+    if (run->keep_from < order->keep_from)
+        order->keep_from = run->keep_from;
     sift_up(order->heap, order->heap_n++,
-            (struct nettrace_head){first_ticks, run->at.start, index});
+            (struct nettrace_heap_entry){first_ticks, run->at.start, index});
     return true;
 }
 
-static int by_from(const void *one, const void *other)
+static int compare_gap_starts(const void *one, const void *other)
 {
     const struct nettrace_gap *a = one, *b = other;
     return a->from != b->from      ? (a->from < b->from ? -1 : 1)
@@ -124,67 +151,70 @@ static int by_from(const void *one, const void *other)
                                    : a->offset > b->offset;
 }
 
-void nettrace_order_release(struct nettrace_reader *reader, uint64_t limit)
+void nettrace_order_flush_until(struct nettrace_reader *reader, uint64_t limit)
 {
     struct nettrace_order *order = &reader->order;
     order->limit = limit;
-    order->is_giving = true;
+    order->is_emitting = true;
     if (order->gaps_n > 1)
-        qsort(order->gaps, order->gaps_n, sizeof *order->gaps, by_from);
+        qsort(order->gaps, order->gaps_n, sizeof *order->gaps, compare_gap_starts);
 }
 
-/* Finds out what runs that wait still need.  One that waits for long decodes its headers again, so
- * that there is room for those of others. */
-static void settle(struct nettrace_order *order)
+/* Updates what waiting runs still need: bytes of the window and cached headers. A run that has
+ * waited for almost the complete ring gives up its cached headers, so that other runs can use the
+ * ring. */
+static void release_unneeded(struct nettrace_order *order)
 {
     uint32_t most = 0;
-    order->hold = UINT64_MAX;
+    order->keep_from = UINT64_MAX;
     for (uint32_t i = 0; i < order->heap_n; i++)
         for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE;
              index = order->runs[index].next) {
             struct nettrace_run *run = &order->runs[index];
-            order->hold = run->hold < order->hold ? run->hold : order->hold;
-            uint32_t seen = run->seen != run->seen_end ? order->seen_n - run->seen : 0;
-            if (seen > NETTRACE_SEEN_MAX - NETTRACE_SEEN_MAX / 8)
-                run->seen = run->seen_end;
+            order->keep_from =
+                run->keep_from < order->keep_from ? run->keep_from : order->keep_from;
+            uint32_t cached = run->cached != run->cached_end ? order->cached_n - run->cached : 0;
+            if (cached > NETTRACE_CACHED_MAX - NETTRACE_CACHED_MAX / 8)
+                run->cached = run->cached_end;
             else
-                most = seen > most ? seen : most;
+                most = cached > most ? cached : most;
         }
-    order->seen_least = order->seen_n - most;
+    order->cached_first_needed = order->cached_n - most;
 }
 
-static void move(const uint8_t **p, const struct window *before, const struct window *after)
+static void rebase_pointer(const uint8_t **p, const struct window *before,
+                           const struct window *after)
 {
     if (*p)
         *p = after->bytes + (before->offset + (uint64_t)(*p - before->bytes) - after->offset);
 }
 
-void nettrace_order_move(struct nettrace_order *order, const struct window *before,
-                         const struct window *after)
+void nettrace_order_rebase_pointers(struct nettrace_order *order, const struct window *before,
+                                    const struct window *after)
 {
     for (uint32_t i = 0; i < order->heap_n; i++) {
-        move(&order->heap[i].place, before, after);
+        rebase_pointer(&order->heap[i].place, before, after);
         for (uint32_t index = order->heap[i].run; index != NETTRACE_NONE;
              index = order->runs[index].next) {
             struct nettrace_run *run = &order->runs[index];
-            move(&run->at.start, before, after);
-            move(&run->at.payload, before, after);
-            move(&run->at.next, before, after);
-            move(&run->at.activity, before, after);
-            move(&run->at.related, before, after);
-            move(&run->span.origin, before, after);
-            move(&run->span.end, before, after);
-            move(&run->span.calm, before, after);
+            rebase_pointer(&run->at.start, before, after);
+            rebase_pointer(&run->at.payload, before, after);
+            rebase_pointer(&run->at.next, before, after);
+            rebase_pointer(&run->at.activity, before, after);
+            rebase_pointer(&run->at.related, before, after);
+            rebase_pointer(&run->span.origin, before, after);
+            rebase_pointer(&run->span.end, before, after);
+            rebase_pointer(&run->span.safe_end, before, after);
         }
     }
 }
 
-int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+int64_t nettrace_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
 {
     bool clamped = false;
     int64_t since = (int64_t)(ticks - reader->sync_ticks);
     if (NETTRACE_UNLIKELY((since < 0) !=
-                          (ticks < reader->sync_ticks))) { /* more than 63 bits away */
+                          (ticks < reader->sync_ticks))) { /* more than 63 bits apart */
         *flags |= TTR_EVENT_CLAMPED;
         return since < 0 ? INT64_MAX : INT64_MIN;
     }
@@ -194,76 +224,80 @@ int64_t nettrace_time_of(const struct nettrace_reader *reader, uint64_t ticks, u
     return time;
 }
 
-/* The usual case of it: a clock of nanoseconds, not before its zero nor more than some decades
- * behind it. */
-static inline int64_t time_of(const struct nettrace_reader *reader, uint64_t ticks, uint8_t *flags)
+/* Fast path for a clock of nanoseconds and times from its zero on for some decades. */
+static inline int64_t fast_ticks_to_ns(const struct nettrace_reader *reader, uint64_t ticks,
+                                       uint8_t *flags)
 {
     uint64_t since = ticks - reader->sync_ticks;
-    if (NETTRACE_LIKELY(since < reader->plain_ticks))
+    if (NETTRACE_LIKELY(since < reader->unscaled_ticks))
         return reader->sync_ns + (int64_t)since;
-    return nettrace_time_of(reader, ticks, flags);
+    return nettrace_ticks_to_ns(reader, ticks, flags);
 }
 
-/* Looks up the threads that a header refers to where they are others than before; false when memory
- * is out. */
-static bool resolve(struct nettrace_reader *reader, struct nettrace_run *run, uint64_t capture,
-                    uint64_t thread)
+/* Looks up track and thread of a run if its header names other ones than before. Returns false if
+ * memory is exhausted. */
+static bool resolve_run_threads(struct nettrace_reader *reader, struct nettrace_run *run,
+                                uint64_t capture, uint64_t thread)
 {
     if (!run->track || run->capture_id != capture) {
-        size_t who = nettrace_capture(reader, capture);
-        run->track = who == SIZE_MAX ? 0 : reader->threads.capture[who].track;
+        size_t thread_index = nettrace_capture_index(reader, capture);
+        run->track = thread_index == SIZE_MAX ? 0 : reader->threads.capture[thread_index].track;
         run->capture_id = capture;
     }
     if (!run->thread || run->thread_id != thread) {
-        run->thread = nettrace_thread(reader, thread);
+        run->thread = nettrace_resolve_thread(reader, thread);
         run->thread_id = thread;
     }
     return run->track && run->thread;
 }
 
-static void note_late(const struct nettrace_reader *reader, const ttr_event *event)
+static void report_late_event(const struct nettrace_reader *reader, const ttr_event *event)
 {
-    if (!reader->gives_blocks)
+    if (!reader->emits_blocks)
         input_note(reader->in, TTR_NOTE_ODD, event->offset, "nettrace.late",
-                   "an event is older than those before a sequence point or a sorted event that it "
-                   "stands behind; it is given late");
+                   "an event is older than a sequence point or sorted event before it; it is out "
+                   "of order");
 }
 
-/* Not before now is it sure that nothing tells what the event is. */
-static ttr_status note_unknown(const struct nettrace_reader *reader,
-                               const struct nettrace_header *h)
+/* Reports an event without metadata. This is certain only when it is emitted: until then metadata
+ * may follow. */
+static ttr_status report_undefined_metadata(const struct nettrace_reader *reader,
+                                            const struct nettrace_header *h)
 {
     const struct window *window = &reader->in->window;
     return input_damage(reader->in, window->offset + (uint64_t)(h->start - window->bytes),
                         (uint64_t)(h->next - h->start), "nettrace.no-metadata", reader->error,
-                        "an event of metadata %u, which are not defined; it is lost", h->metadata);
+                        "an event with metadata %u, which are not defined; it is lost",
+                        h->metadata);
 }
 
-/* Copies what all events of a type have alike, by whole vectors, and zeros around it. */
-static inline void copy_alike(ttr_event *event, const ttr_event *like)
+/* Copies the members that all events of a type share, in vectors of 16 bytes, and clears others. */
+static inline void copy_template(ttr_event *event, const ttr_event *from_template)
 {
     typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
     _Static_assert(offsetof(ttr_event, duration) == 16 && offsetof(ttr_event, schema) == 48 &&
                        offsetof(ttr_event, cpu) == 112,
-                   "members lie so");
+                   "layout of ttr_event");
     lanes *to = (lanes *)event;
-    const lanes *from = (const lanes *)like;
+    const lanes *from = (const lanes *)from_template;
     to[1] = (lanes){0, 0}; /* duration, link */
     to[3] = from[3];       /* schema, name, provider, category */
     to[7] = from[7];       /* source, tag, kind, level, opcode, part */
-    event->keyword = like->keyword;
+    event->keyword = from_template->keyword;
     event->body = 0;
 }
 
-/* Shows the event that a run stands at. */
-static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct nettrace_run *run,
-                                 const struct nettrace_type *type, const struct nettrace_header *h,
-                                 ttr_event *event, bool is_v6)
+/* Fills a batch event from a decoded header. */
+static NETTRACE_INLINE void fill_event(struct nettrace_reader *reader,
+                                       const struct nettrace_run *run,
+                                       const struct nettrace_type *type,
+                                       const struct nettrace_header *h, ttr_event *event,
+                                       bool is_v6)
 {
     const struct window *window = &reader->in->window;
     uint8_t flags = h->cpu != UINT32_MAX ? TTR_EVENT_HAS_CPU : 0;
-    copy_alike(event, &type->like);
-    event->time = time_of(reader, h->ticks, &flags);
+    copy_template(event, &type->template);
+    event->time = fast_ticks_to_ns(reader, h->ticks, &flags);
     event->ticks = h->ticks;
     event->payload = h->payload;
     event->payload_size = h->payload_size;
@@ -281,18 +315,18 @@ static NETTRACE_INLINE void show(struct nettrace_reader *reader, const struct ne
         nettrace_labels_apply(reader, event);
     }
     if (NETTRACE_UNLIKELY(event->opcode))
-        nettrace_span_mark(reader, event, type);
+        nettrace_mark_span(reader, event, type);
 }
 
-static void give_gap(struct nettrace_reader *reader)
+static void emit_gap(struct nettrace_reader *reader)
 {
     struct nettrace_order *order = &reader->order;
-    const struct nettrace_gap *gap = &order->gaps[order->gaps_given++];
-    uint64_t from = order->has_given && gap->from < order->given ? order->given : gap->from;
+    const struct nettrace_gap *gap = &order->gaps[order->gaps_emitted++];
+    uint64_t from = order->has_emitted && gap->from < order->emitted ? order->emitted : gap->from;
     uint8_t flags = 0;
     ttr_event *event = input_event(reader->in);
-    event->time = nettrace_time_of(reader, from, &flags);
-    int64_t to = nettrace_time_of(reader, gap->to, &flags);
+    event->time = nettrace_ticks_to_ns(reader, from, &flags);
+    int64_t to = nettrace_ticks_to_ns(reader, gap->to, &flags);
     event->ticks = from;
     event->flags = flags;
     event->kind = TTR_KIND_GAP;
@@ -303,92 +337,95 @@ static void give_gap(struct nettrace_reader *reader)
     event->tag = TTR_GAP_EVENTS;
 }
 
-/* The time up to which the first run may go on before anything else has its turn. */
-static uint64_t turn_of(const struct nettrace_order *order)
+/* Returns the ticks up to which the first chain may be emitted before another chain, a gap or the
+ * limit comes first. */
+static uint64_t turn_limit(const struct nettrace_order *order)
 {
     uint64_t turn = order->limit;
     for (uint32_t i = 1; i < 3 && i < order->heap_n; i++)
         turn =
             order->heap[i].ticks <= turn ? order->heap[i].ticks - (order->heap[i].ticks > 0) : turn;
-    if (order->gaps_given < order->gaps_n && order->gaps[order->gaps_given].from <= turn)
-        turn = order->gaps[order->gaps_given].from;
+    if (order->gaps_emitted < order->gaps_n && order->gaps[order->gaps_emitted].from <= turn)
+        turn = order->gaps[order->gaps_emitted].from;
     return turn;
 }
 
-/* The first run's turn. */
-struct turn {
+/* Emission from the first chain until another one comes first. */
+struct merge_turn {
     struct nettrace_reader *reader;
-    uint64_t last;           /* ticks up to which it goes on */
-    ttr_event *event, *stop; /* the next of the batch; behind its last */
+    uint64_t last;           /* limit: later events are not part of this turn */
+    ttr_event *event, *stop; /* next free event of the batch; end of the batch */
 };
 
 enum run_state { RUN_WAITS, RUN_IS_OVER, RUN_FAILS };
 
-/* Moves to the next event of a run, by what was seen of it where that was kept; false at the end of
- * the run. */
-static NETTRACE_INLINE bool next_event(const struct nettrace_order *order, struct nettrace_run *run,
-                                       bool is_v6)
+/* Moves a run to its next event, from the cached header if there is one. Returns false at the end
+ * of the run. */
+static NETTRACE_INLINE bool advance_run(const struct nettrace_order *order,
+                                        struct nettrace_run *run, bool is_v6)
 {
     struct nettrace_header *h = &run->at;
-    if (NETTRACE_UNLIKELY(run->seen == run->seen_end))
+    if (NETTRACE_UNLIKELY(run->cached == run->cached_end))
         return h->next < run->span.end && nettrace_header_next(h, &run->span, is_v6);
-    const struct nettrace_seen *seen = &order->seen[run->seen++ % NETTRACE_SEEN_MAX];
-    if (NETTRACE_UNLIKELY(seen->flags & NETTRACE_TELLS_THREAD))
+    const struct nettrace_cached_header *cached =
+        &order->cached[run->cached++ % NETTRACE_CACHED_MAX];
+    if (NETTRACE_UNLIKELY(cached->flags & NETTRACE_HAS_ANY_THREAD))
         return nettrace_header_next(h, &run->span, is_v6);
     h->start = h->next;
-    h->ticks = seen->ticks;
-    h->metadata = seen->metadata;
-    h->stack = seen->stack;
-    h->sequence += seen->metadata != 0;
-    h->payload_size = seen->payload_size;
-    h->payload = h->start + seen->payload_at;
-    h->next = h->payload + seen->payload_size;
-    h->flags = seen->flags;
-    if (seen->flags & NETTRACE_HAS_ACTIVITY)
-        h->activity = seen->activity_at ? h->start + seen->activity_at : NULL;
-    if (seen->flags & NETTRACE_HAS_RELATED)
-        h->related = seen->related_at ? h->start + seen->related_at : NULL;
+    h->ticks = cached->ticks;
+    h->metadata = cached->metadata;
+    h->stack = cached->stack;
+    h->sequence += cached->metadata != 0;
+    h->payload_size = cached->payload_size;
+    h->payload = h->start + cached->payload_at;
+    h->next = h->payload + cached->payload_size;
+    h->flags = cached->flags;
+    if (cached->flags & NETTRACE_HAS_ACTIVITY)
+        h->activity = cached->activity_at ? h->start + cached->activity_at : NULL;
+    if (cached->flags & NETTRACE_HAS_RELATED)
+        h->related = cached->related_at ? h->start + cached->related_at : NULL;
     return true;
 }
 
-/* Gives events of a run; the header stays in registers, as far as there are any. */
-static NETTRACE_INLINE enum run_state give_run(struct turn *turn, struct nettrace_run *run,
+/* Emits events of one run. Inlined, so that the header stays in registers. */
+static NETTRACE_INLINE enum run_state emit_run(struct merge_turn *turn, struct nettrace_run *run,
                                                bool is_v6)
 {
     struct nettrace_reader *reader = turn->reader;
     struct nettrace_header *h = &run->at;
     ttr_event *event = turn->event;
-    uint64_t given = reader->order.given;
+    uint64_t emitted = reader->order.emitted;
     enum run_state state = RUN_WAITS;
     do {
-        bool is_other = h->flags & NETTRACE_TELLS_THREAD || !run->track;
-        if (NETTRACE_UNLIKELY(is_other) && !resolve(reader, run, h->capture, h->thread)) {
+        bool is_other = h->flags & NETTRACE_HAS_ANY_THREAD || !run->track;
+        if (NETTRACE_UNLIKELY(is_other) &&
+            !resolve_run_threads(reader, run, h->capture, h->thread)) {
             reader->failed = fail_memory(reader->error);
             return RUN_FAILS;
         }
-        struct nettrace_type *type = nettrace_type_of(&reader->types, h->metadata);
+        struct nettrace_type *type = nettrace_find_type(&reader->types, h->metadata);
         if (NETTRACE_UNLIKELY(!type)) {
-            reader->failed = note_unknown(reader, h);
+            reader->failed = report_undefined_metadata(reader, h);
             if (reader->failed != TTR_OK)
                 return RUN_FAILS;
         } else {
-            type->given++;
-            show(reader, run, type, h, event, is_v6);
-            if (NETTRACE_UNLIKELY(h->ticks < given))
-                note_late(reader, event);
-            given = h->ticks;
+            type->events_emitted++;
+            fill_event(reader, run, type, h, event, is_v6);
+            if (NETTRACE_UNLIKELY(h->ticks < emitted))
+                report_late_event(reader, event);
+            emitted = h->ticks;
             event++;
         }
-        if (NETTRACE_UNLIKELY(!next_event(&reader->order, run, is_v6)))
+        if (NETTRACE_UNLIKELY(!advance_run(&reader->order, run, is_v6)))
             state = RUN_IS_OVER;
     } while (NETTRACE_LIKELY(state == RUN_WAITS) && h->ticks <= turn->last && event < turn->stop);
-    reader->order.given = given;
+    reader->order.emitted = emitted;
     turn->event = event;
     return state;
 }
 
-/* Frees a run that is over and gives the next of its chain. */
-static uint32_t next_run(struct nettrace_order *order, uint32_t index)
+/* Frees a finished run. Returns the next run of its chain. */
+static uint32_t finish_run(struct nettrace_order *order, uint32_t index)
 {
     struct nettrace_run *run = &order->runs[index];
     uint32_t next = run->next;
@@ -399,26 +436,27 @@ static uint32_t next_run(struct nettrace_order *order, uint32_t index)
     return next;
 }
 
-/* Gives events of the first run while it is its turn; false when memory is out. */
-static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6)
+/* Emits events of the first chain for one turn, then restores the heap. Returns false on failure.
+ */
+static NETTRACE_INLINE bool emit_turn(struct nettrace_reader *reader, bool is_v6)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
-    struct turn turn = {.reader = reader,
-                        .last = turn_of(order),
-                        .event = in->events + in->n,
-                        .stop = in->events + in->batch};
+    struct merge_turn turn = {.reader = reader,
+                              .last = turn_limit(order),
+                              .event = in->events + in->n,
+                              .stop = in->events + in->batch};
     uint32_t index = order->heap[0].run;
     enum run_state state;
     do {
-        state = give_run(&turn, &order->runs[index], is_v6);
+        state = emit_run(&turn, &order->runs[index], is_v6);
         if (state == RUN_IS_OVER)
-            index = next_run(order, index);
+            index = finish_run(order, index);
     } while (state == RUN_IS_OVER && index != NETTRACE_NONE &&
              order->runs[index].at.ticks <= turn.last && turn.event < turn.stop);
-    order->has_given |= turn.event > in->events + in->n;
+    order->has_emitted |= turn.event > in->events + in->n;
     in->n = (uint32_t)(turn.event - in->events);
-    const struct nettrace_head *last = &order->heap[order->heap_n - 1];
+    const struct nettrace_heap_entry *last = &order->heap[order->heap_n - 1];
     if (index != NETTRACE_NONE)
         sift_down(order->heap, order->heap_n, order->runs[index].at.ticks,
                   order->runs[index].at.start, index);
@@ -427,27 +465,27 @@ static NETTRACE_INLINE bool give_turn(struct nettrace_reader *reader, bool is_v6
     return state != RUN_FAILS;
 }
 
-/* Whether a gap begins before what comes next; behind everything else all of them do. */
-static bool has_gap(const struct nettrace_order *order, uint64_t ticks)
+/* True if a gap starts before `ticks`. After the last event all remaining gaps are due. */
+static bool is_gap_due(const struct nettrace_order *order, uint64_t ticks)
 {
     bool is_last = order->heap_n == 0 && order->limit == UINT64_MAX;
-    return order->gaps_given < order->gaps_n &&
-           (is_last || order->gaps[order->gaps_given].from < ticks);
+    return order->gaps_emitted < order->gaps_n &&
+           (is_last || order->gaps[order->gaps_emitted].from < ticks);
 }
 
-/* Forgets gaps that were given; those later than the limit wait. */
-static void stop_giving(struct nettrace_order *order)
+/* Removes emitted gaps; gaps after the limit keep waiting. */
+static void finish_emitting(struct nettrace_order *order)
 {
-    size_t left = order->gaps_n - order->gaps_given;
-    if (left && order->gaps_given)
-        memmove(order->gaps, order->gaps + order->gaps_given, left * sizeof *order->gaps);
+    size_t left = order->gaps_n - order->gaps_emitted;
+    if (left && order->gaps_emitted)
+        memmove(order->gaps, order->gaps + order->gaps_emitted, left * sizeof *order->gaps);
     order->gaps_n = left;
-    order->gaps_given = 0;
-    order->is_giving = false;
-    settle(order);
+    order->gaps_emitted = 0;
+    order->is_emitting = false;
+    release_unneeded(order);
 }
 
-bool nettrace_order_give(struct nettrace_reader *reader)
+bool nettrace_order_emit(struct nettrace_reader *reader)
 {
     struct nettrace_order *order = &reader->order;
     struct input *in = reader->in;
@@ -455,15 +493,15 @@ bool nettrace_order_give(struct nettrace_reader *reader)
     while (in->n < in->batch) {
         uint64_t first = order->heap_n ? order->heap[0].ticks : UINT64_MAX;
         first = first < order->limit ? first : order->limit;
-        if (has_gap(order, first)) {
-            give_gap(reader);
+        if (is_gap_due(order, first)) {
+            emit_gap(reader);
             continue;
         }
         if (order->heap_n == 0 || order->heap[0].ticks > order->limit) {
-            stop_giving(order);
+            finish_emitting(order);
             return true;
         }
-        if (!(is_v6 ? give_turn(reader, true) : give_turn(reader, false)))
+        if (!(is_v6 ? emit_turn(reader, true) : emit_turn(reader, false)))
             return false;
     }
     return true;

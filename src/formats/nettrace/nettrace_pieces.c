@@ -1,32 +1,32 @@
-/* The window of the input, and pieces of the input as they are there, for copies: emitted as
- * definitions before their events, which come in order of time.
+/* Window of the input, and raw pieces of the input for copies. Pieces are emitted as definition
+ * events before the events that they contain.
  *
- * The events themselves stay what they are without pieces.  A copy keeps a piece until the `link`
- * of one behind it says that all its events were given, and knows by their offsets which of them
- * reached it (nettrace_copy.c). */
+ * Events are the same with and without pieces. A copy holds a piece until the `link` of a later one
+ * shows that all its events were emitted, and identifies events by their offsets (nettrace_copy.c).
+ */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
 #define REST_BYTES 65536u
 
-bool nettrace_pieces_begin(struct nettrace_reader *reader)
+bool nettrace_pieces_init(struct nettrace_reader *reader)
 {
-    reader->gives_pieces = (reader->in->flags & TTR_READ_DEFINITIONS) != 0;
-    if (!reader->gives_pieces)
+    reader->emits_pieces = (reader->in->flags & TTR_READ_DEFINITIONS) != 0;
+    if (!reader->emits_pieces)
         return true;
-    reader->keep = 0;
+    reader->keep_from = 0;
     reader->piece_schema = context_add_schema(
         reader->t, &(struct schema){.own = reader, .format = reader->in->format});
     return reader->piece_schema != 0;
 }
 
-void nettrace_piece_add(struct nettrace_reader *reader, const struct nettrace_piece *piece)
+void nettrace_queue_piece(struct nettrace_reader *reader, const struct nettrace_piece *piece)
 {
-    if (reader->gives_pieces && piece->size > 0 && reader->pieces_n < NETTRACE_PIECES_MAX)
+    if (reader->emits_pieces && piece->size > 0 && reader->pieces_n < NETTRACE_PIECES_MAX)
         reader->pieces[reader->pieces_n++] = *piece;
 }
 
-void nettrace_pieces_give(struct nettrace_reader *reader)
+void nettrace_emit_pieces(struct nettrace_reader *reader)
 {
     struct input *in = reader->in;
     for (uint32_t i = 0; i < reader->pieces_n; i++) {
@@ -34,55 +34,56 @@ void nettrace_pieces_give(struct nettrace_reader *reader)
         ttr_event *event = input_event(in);
         event->kind = TTR_KIND_DEFINITION;
         event->flags = TTR_EVENT_RAW | TTR_EVENT_NO_TIME | (piece->is_part ? TTR_EVENT_PARTIAL : 0);
-        event->ticks = reader->order.given;
+        event->ticks = reader->order.emitted;
         event->schema = reader->piece_schema;
         event->payload = in->window.bytes + (piece->offset - in->window.offset);
         event->payload_size = piece->size;
         event->body = piece->body;
         event->tag = piece->kind;
         event->sequence = piece->events;
-        event->link = reader->order.hold;
+        event->link = reader->order.keep_from;
         event->offset = piece->offset;
     }
     reader->pieces_n = 0;
 }
 
-ttr_status nettrace_pieces_rest(struct nettrace_reader *reader)
+ttr_status nettrace_queue_trailing_bytes(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    if (!reader->gives_pieces || !reader->has_end)
+    if (!reader->emits_pieces || !reader->has_end)
         return TTR_END;
-    reader->keep = reader->at;
-    ttr_status status = nettrace_show(reader, reader->at, REST_BYTES, &bytes);
+    reader->keep_from = reader->at;
+    ttr_status status = nettrace_load_bytes(reader, reader->at, REST_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
     uint32_t n = bytes.n < REST_BYTES ? (uint32_t)bytes.n : REST_BYTES;
-    nettrace_piece_add(reader, &(struct nettrace_piece){
-                                   .offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
+    nettrace_queue_piece(reader, &(struct nettrace_piece){
+                                     .offset = reader->at, .size = n, .kind = NETTRACE_PIECE_REST});
     reader->at += n;
     return n ? TTR_OK : TTR_END;
 }
 
 /* --- The window --- */
 
-ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
-                         struct nettrace_bytes *bytes)
+ttr_status nettrace_load_bytes(struct nettrace_reader *reader, uint64_t offset, uint64_t need,
+                               struct nettrace_bytes *bytes)
 {
     struct input *in = reader->in;
     struct window before = in->window;
     uint64_t skip = offset - before.offset;
     bool is_shown = offset >= before.offset && skip <= before.n && before.n - skip >= need;
     if (!is_shown) {
-        uint64_t hold = reader->order.hold < offset ? reader->order.hold : offset;
-        hold = reader->keep < hold ? reader->keep : hold;
+        uint64_t hold = reader->order.keep_from < offset ? reader->order.keep_from : offset;
+        hold = reader->keep_from < hold ? reader->keep_from : hold;
         uint64_t ahead = source_is_seekable(in->source)
                              ? offset - hold
-                             : 0; /* each new window costs something: fewer and fewer of them */
+                             /* loads twice as much, since moving the window has a cost each time */
+                             : 0;
         ttr_status status =
             input_fill(in, hold, (size_t)(offset - hold + need + ahead), reader->error);
         if (status != TTR_OK)
             return status;
-        nettrace_order_move(&reader->order, &before, &in->window);
+        nettrace_order_rebase_pointers(&reader->order, &before, &in->window);
         skip = offset - in->window.offset;
     }
     skip = skip < in->window.n ? skip : in->window.n;
@@ -90,24 +91,25 @@ ttr_status nettrace_show(struct nettrace_reader *reader, uint64_t offset, uint64
     return TTR_OK;
 }
 
-ttr_status nettrace_take_end(struct nettrace_reader *reader, uint32_t size)
+ttr_status nettrace_finish_trace(struct nettrace_reader *reader, uint32_t size)
 {
     struct nettrace_bytes behind;
-    nettrace_piece_add(reader, &(struct nettrace_piece){
-                                   .offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
+    nettrace_queue_piece(
+        reader,
+        &(struct nettrace_piece){.offset = reader->at, .size = size, .kind = NETTRACE_PIECE_END});
     reader->at += size;
     reader->is_over = reader->has_end = true;
     /* A live trace is not waited for. */
-    ttr_status status =
-        nettrace_show(reader, reader->at, reader->gives_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
+    ttr_status status = nettrace_load_bytes(
+        reader, reader->at, reader->emits_blocks ? 0 : NETTRACE_MAGIC_BYTES, &behind);
     if (status != TTR_OK || behind.n == 0)
         return status;
     if (behind.n >= NETTRACE_MAGIC_BYTES &&
         memcmp(behind.p, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0)
         input_note(reader->in, TTR_NOTE_ODD, reader->at, "nettrace.behind-end",
-                   "another trace begins behind the end of this one; not read");
+                   "another trace starts after the end of this one; it is not read");
     else
         input_note(reader->in, TTR_NOTE_REMARK, reader->at, "nettrace.behind-end",
-                   "the input goes on behind the end of the trace; not read");
+                   "the input continues after the end of the trace; the rest is not read");
     return TTR_OK;
 }

@@ -1,12 +1,13 @@
-/* Bytes of nettrace as they are written: numbers, headers of events, frames of blocks.  All append
- * to the writer's buffer, which is not handed over while a block is open. */
+/* Byte writer of nettrace: integers, event headers, frames of blocks. All functions append to a
+ * buffer. The writer's buffer is not drained while a frame is open, since its size is stored at the
+ * end. */
 #ifndef TRACETTA_NETTRACE_PUT_H
 #define TRACETTA_NETTRACE_PUT_H
 
 #include "formats/nettrace/nettrace_header.h"
 #include "model/output.h"
 
-static inline void nettrace_put_u16(struct buffer *to, uint16_t x)
+static inline void nettrace_append_u16(struct buffer *to, uint16_t x)
 {
     uint8_t *at = buffer_room(to, 2);
     if (at) {
@@ -15,7 +16,7 @@ static inline void nettrace_put_u16(struct buffer *to, uint16_t x)
     }
 }
 
-static inline void nettrace_put_u32(struct buffer *to, uint32_t x)
+static inline void nettrace_append_u32(struct buffer *to, uint32_t x)
 {
     uint8_t *at = buffer_room(to, 4);
     if (at) {
@@ -24,7 +25,7 @@ static inline void nettrace_put_u32(struct buffer *to, uint32_t x)
     }
 }
 
-static inline void nettrace_put_u64(struct buffer *to, uint64_t x)
+static inline void nettrace_append_u64(struct buffer *to, uint64_t x)
 {
     uint8_t *at = buffer_room(to, 8);
     if (at) {
@@ -33,8 +34,9 @@ static inline void nettrace_put_u64(struct buffer *to, uint64_t x)
     }
 }
 
-/* Seven bits a byte, the lowest first; gives the place behind it, at most 10 bytes on. */
-static inline uint8_t *nettrace_varint_to(uint8_t *to, uint64_t x)
+/* Encodes a varint: seven bits per byte, lowest first. Returns the position after it, at most 10
+ * bytes on. */
+static inline uint8_t *nettrace_encode_varint(uint8_t *to, uint64_t x)
 {
     for (; x >= 0x80; x >>= 7)
         *to++ = (uint8_t)(x | 0x80);
@@ -42,50 +44,51 @@ static inline uint8_t *nettrace_varint_to(uint8_t *to, uint64_t x)
     return to;
 }
 
-void nettrace_put_varint(struct buffer *to, uint64_t x);
+void nettrace_append_varint(struct buffer *to, uint64_t x);
 
-/* V6: length, then UTF-8. */
-void nettrace_put_string(struct buffer *to, ttr_text text);
+/* V6: appends the length as a varint, then UTF-8. */
+void nettrace_append_string(struct buffer *to, ttr_text text);
 
-/* Encodes a compressed header behind `last`, the one before it in the block (zeros in the first);
- * gives the place behind it, at most NETTRACE_HEADER_MAX bytes on.  `last` becomes `header`. */
-uint8_t *nettrace_put_header(uint8_t *to, struct nettrace_header *last,
-                             const struct nettrace_header *header, bool is_v6);
+/* Encodes a compressed header relative to `last`, the event before it in the block (zeros for the
+ * first one). Returns the position after it, at most NETTRACE_HEADER_MAX bytes on. Copies `header`
+ * to `last`. */
+uint8_t *nettrace_encode_header(uint8_t *to, struct nettrace_header *last,
+                                const struct nettrace_header *header, bool is_v6);
 
-/* A block that is open: of V6 by its kind, before by its name. */
+/* An open frame: a block of V6, or an object of older versions. */
 struct nettrace_frame {
-    size_t size_at, body; /* in the buffer */
+    size_t size_at, body; /* positions in the buffer: of the size, of the content */
     unsigned version;
-    uint8_t kind; /* NETTRACE_BLOCK_* */
+    uint8_t kind; /* enum nettrace_block_kind */
 };
 
-/* Begins and ends a block (V6) or object (V3 to V5).  kind: EVENTS, METADATA, STACKS, POINT, and in
- * V6 any. */
+/* Begin and end a block (V6) or object (V3 to V5). Kinds before V6: EVENTS, METADATA, STACKS,
+ * POINT. */
 struct nettrace_frame nettrace_frame_begin(struct ttr_writer *out, unsigned version,
                                            enum nettrace_block_kind kind);
 void nettrace_frame_end(struct ttr_writer *out, const struct nettrace_frame *frame);
 
 /* Appends zeros up to a multiple of 4 of the output. */
-void nettrace_put_padding(struct ttr_writer *out);
+void nettrace_append_padding(struct ttr_writer *out);
 
-/* What stands before the first block. */
-void nettrace_put_head(struct ttr_writer *out, unsigned version);
+/* Appends the file head: everything before the Trace object. */
+void nettrace_append_file_head(struct ttr_writer *out, unsigned version);
 
-/* A date in eight numbers of 16 bits, in whole milliseconds. */
-void nettrace_put_date(struct buffer *to, int64_t unix_ms);
+/* Appends a date as a SYSTEMTIME of Windows: eight 16-bit numbers. */
+void nettrace_append_date(struct buffer *to, int64_t unix_ms);
 
-/* The mark of the end. */
-void nettrace_put_end(struct ttr_writer *out, unsigned version);
+/* Appends the end mark. */
+void nettrace_append_end_mark(struct ttr_writer *out, unsigned version);
 
-/* What Trace says of the clock and the process. */
-struct nettrace_about {
-    int64_t sync_ms; /* since 1970 */
+/* Clock and process in the Trace object. */
+struct nettrace_trace_info {
+    int64_t sync_ms; /* milliseconds since 1970 at sync_ticks */
     uint64_t sync_ticks, frequency, pid;
     uint32_t pointer_bytes, processors, sampling_ns;
     bool has_pid;
 };
 
-void nettrace_put_trace(struct ttr_writer *out, unsigned version,
-                        const struct nettrace_about *about);
+void nettrace_append_trace(struct ttr_writer *out, unsigned version,
+                           const struct nettrace_trace_info *info);
 
 #endif

@@ -1,6 +1,6 @@
-/* A part of the time: the same events as of all that are read, with blocks passed over, and nothing
- * that is lost by that.  TTR_CORPUS names the folder of recorded traces; without it that test
- * passes with a line that says so. */
+/* Reading of a time range with skipped blocks returns the same events as a filter, and reports no
+ * loss. TTR_CORPUS is the folder of recorded traces; if it is not set the test passes with a line
+ * that reports that. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct part {
     int64_t first, last;
 };
 
-/* Reads what lies in [from, to); `skips`: the reader knows of it. */
+/* Reads the events in [from, to). `skips`: the reader knows the range. */
 static struct part read_part(const char *path, int64_t from, int64_t to, bool skips)
 {
     struct part part = {.first = INT64_MAX, .last = INT64_MIN};
@@ -50,12 +50,12 @@ static struct part read_part(const char *path, int64_t from, int64_t to, bool sk
     return part;
 }
 
-static void a_part_of_the_time_is_that_part_of_all(void **state)
+static void range_reading_equals_filtered_reading(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
-        bool skips; /* it has blocks enough */
+        bool skips; /* the trace has enough blocks that some are skipped */
     } files[] = {{"recorded/mix_default.nettrace.xz", true},
                  {"recorded/mix_v3.netperf.xz", false},
                  {"eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz", true}};
@@ -79,6 +79,6 @@ static void a_part_of_the_time_is_that_part_of_all(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_part_of_the_time_is_that_part_of_all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(range_reading_equals_filtered_reading)};
     return cmocka_run_group_tests_name("nettrace_range", tests, NULL, NULL);
 }

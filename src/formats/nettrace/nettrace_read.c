@@ -1,78 +1,82 @@
-/* Opening, and what comes next: events that wait are given; else the next object is attended to,
- * while the batch is empty. */
+/* Opening and closing of a nettrace trace, and the loop that fills batches.
+ *
+ * Each round of the loop emits what may be emitted. If the batch is still empty, no event waits for
+ * the old tables, so they may be cleared; then the next object or block is read. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define OPEN_BYTES              \
-    (NETTRACE_MAGIC_BYTES + 4 + \
-     NETTRACE_SERIALIZATION_BYTES) /* of a live trace more may come only later */
+/* Bytes that opening needs. More must not be requested: a live trace may send them only later. */
+#define OPEN_BYTES (NETTRACE_MAGIC_BYTES + 4 + NETTRACE_SERIALIZATION_BYTES)
 #define FLAT_BYTES ((uint64_t)1 << 20)
-#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real ones have less than 64 KiB */
+#define FLAT_EVENT_MAX ((uint64_t)16 << 20) /* real events have less than 64 KiB */
 
-/* V1 and V2: one event behind another, up to an end tag.  The table of labels at the end of the
- * file says where that is, too; it is not looked at, so that a pipe is read as a file is: what
- * follows the tag is no event by its sizes. */
-static ttr_status take_flat(struct nettrace_reader *reader)
+/* Reads events of V1 and V2, which follow each other without blocks up to an end tag. The label
+ * table at the end of the file has the position of that tag, but is not used: so a pipe is read
+ * like a file. The tag ends the events anyway, since the bytes after it do not have the sizes of an
+ * event. */
+static ttr_status read_flat_events(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
     uint64_t need = FLAT_BYTES;
     for (;;) {
-        ttr_status status = nettrace_show(reader, reader->at, need, &bytes);
+        ttr_status status = nettrace_load_bytes(reader, reader->at, need, &bytes);
         if (status != TTR_OK)
             return status;
         size_t n = bytes.n < need
                        ? bytes.n
-                       : (size_t)need; /* what is looked at does not hang on what is shown */
+                       /* a fixed amount, so that results do not depend on the size of the window */
+                       : (size_t)need;
         struct nettrace_block block = {.begin = bytes.p,
                                        .end = bytes.p + n,
                                        .offset = reader->at,
                                        .codec = CODEC_OLDEST,
                                        .is_cut = true};
         reader->has_bad_metadata = false;
-        status = nettrace_scan(reader, &block);
+        status = nettrace_scan_block(reader, &block);
         if (status != TTR_OK)
             return status;
-        nettrace_piece_add(reader,
-                           &(struct nettrace_piece){.offset = reader->at,
-                                                    .size = (uint32_t)(block.stop - block.begin),
-                                                    .kind = NETTRACE_PIECE_FLAT,
-                                                    .events = reader->known_events,
-                                                    .is_part = reader->has_bad_metadata});
+        nettrace_queue_piece(reader,
+                             &(struct nettrace_piece){.offset = reader->at,
+                                                      .size = (uint32_t)(block.stop - block.begin),
+                                                      .kind = NETTRACE_PIECE_FLAT,
+                                                      .events = reader->known_events,
+                                                      .is_part = reader->has_bad_metadata});
         reader->at += (uint64_t)(block.stop - block.begin);
-        reader->is_lost &= block.stop == block.begin;
+        reader->needs_resync &= block.stop == block.begin;
         if (block.stop > block.begin)
             return TTR_OK;
         uint64_t size = n >= 4 ? (uint64_t)load_u32le(bytes.p) + 4 : 0;
         if (size <= need || size > FLAT_EVENT_MAX || bytes.n < need)
-            return nettrace_search(reader);
+            return nettrace_resync(reader);
         need = size;
     }
 }
 
-static ttr_status attend(struct nettrace_reader *reader)
+static ttr_status read_next_part(struct nettrace_reader *reader)
 {
-    if (reader->gives_pieces)
-        reader->keep = reader->at;
+    if (reader->emits_pieces)
+        reader->keep_from = reader->at;
     if (reader->version < 3)
-        return take_flat(reader);
-    return reader->version >= NETTRACE_V6 ? nettrace_block6(reader) : nettrace_object(reader);
+        return read_flat_events(reader);
+    return reader->version >= NETTRACE_V6 ? nettrace_read_block6(reader)
+                                          : nettrace_read_object(reader);
 }
 
-/* What waited is given: what it may have referred to goes. */
-static void forget(struct nettrace_reader *reader)
+/* Clears tables as sequence points request it. All waiting events were emitted. */
+static void apply_resets(struct nettrace_reader *reader)
 {
-    if (reader->resets_point) {
+    if (reader->resets_stacks) {
         nettrace_stacks_reset(&reader->stacks);
         nettrace_labels_reset(reader);
     }
     if (reader->resets_threads)
         nettrace_threads_reset(reader);
     if (reader->resets_metadata)
-        nettrace_types_forget(reader);
-    reader->resets_point = reader->resets_threads = reader->resets_metadata = false;
+        nettrace_types_clear_numbers(reader);
+    reader->resets_stacks = reader->resets_threads = reader->resets_metadata = false;
 }
 
-void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns)
+void nettrace_set_range(struct input *in, int64_t from_ns, int64_t to_ns)
 {
     struct nettrace_reader *reader = in->own;
     if (in->flags & TTR_READ_SYMBOLS)
@@ -82,7 +86,7 @@ void nettrace_range(struct input *in, int64_t from_ns, int64_t to_ns)
     reader->has_range = true;
 }
 
-static ttr_status next_events(struct input *in, ttr_error *error)
+static ttr_status fill_batch(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
     reader->error = error;
@@ -90,39 +94,40 @@ static ttr_status next_events(struct input *in, ttr_error *error)
     if (reader->is_out_of_memory)
         return fail_memory(error);
     for (;;) {
-        nettrace_pieces_give(reader);
-        if (reader->order.is_giving && !nettrace_order_give(reader))
+        nettrace_emit_pieces(reader);
+        if (reader->order.is_emitting && !nettrace_order_emit(reader))
             return reader->failed;
         if (in->n)
             return TTR_OK;
-        forget(reader);
+        apply_resets(reader);
         ttr_status status = TTR_OK;
         bool is_given = reader->order.heap_n == 0 && reader->order.gaps_n == 0;
         if (!reader->is_over)
-            status = attend(reader);
+            status = read_next_part(reader);
         else if (!is_given)
-            nettrace_order_release(reader, UINT64_MAX);
+            nettrace_order_flush_until(reader, UINT64_MAX);
         else
-            status = nettrace_pieces_rest(reader);
+            status = nettrace_queue_trailing_bytes(reader);
         if (status != TTR_OK)
             return status;
     }
 }
 
-ttr_status nettrace_next(struct input *in, ttr_error *error)
+ttr_status nettrace_reader_next(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
-    ttr_status status = next_events(in, error);
+    ttr_status status = fill_batch(in, error);
     if (!(in->flags & TTR_READ_SYMBOLS) && !reader->has_universal)
         return status;
     for (uint32_t i = 0; i < in->n; i++)
-        if (!nettrace_symbols_take(reader, &in->events[i]))
+        if (!nettrace_add_symbols(reader, &in->events[i]))
             return fail_memory(error);
     return status;
 }
 
-/* u32 major, u32 minor, behind a zero where older versions have a length. */
-static ttr_status take_head6(struct nettrace_reader *reader, struct cursor *c)
+/* Parses the V6 head: u32 major, u32 minor, after a zero at the position of the length that
+ * older versions have. */
+static ttr_status parse_head6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint32_t major = cursor_u32le(c);
     reader->version = NETTRACE_V6;
@@ -130,11 +135,11 @@ static ttr_status take_head6(struct nettrace_reader *reader, struct cursor *c)
     reader->at = NETTRACE_V6_HEAD;
     if (major != NETTRACE_V6)
         return fail(reader->error, TTR_E_UNSUPPORTED, 12,
-                    "a trace of version %u; versions 1 to 6 are known", major);
+                    "a trace of version %u: expected version 1 to 6", major);
     return TTR_OK;
 }
 
-static ttr_status take_head(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
+static ttr_status parse_head(struct nettrace_reader *reader, const struct nettrace_bytes *bytes)
 {
     struct cursor c = cursor_over(bytes->p, bytes->n, 0);
     reader->version = 3;
@@ -145,36 +150,35 @@ static ttr_status take_head(struct nettrace_reader *reader, const struct nettrac
     }
     uint32_t n = cursor_u32le(&c);
     if (reader->version == 4 && n == 0 && bytes->n >= NETTRACE_V6_HEAD)
-        return take_head6(reader, &c);
+        return parse_head6(reader, &c);
     const uint8_t *text = cursor_take(&c, NETTRACE_SERIALIZATION_BYTES);
     if (bytes->n < NETTRACE_MAGIC_BYTES)
         return fail(reader->error, TTR_E_UNSUPPORTED, bytes->n,
-                    "%zu bytes are no nettrace: the head alone has 24", bytes->n);
+                    "a trace of %zu bytes: expected at least 24", bytes->n);
     if (text && (n != NETTRACE_SERIALIZATION_BYTES || memcmp(text, NETTRACE_SERIALIZATION, n) != 0))
         return fail(reader->error, TTR_E_UNSUPPORTED, c.offset - NETTRACE_SERIALIZATION_BYTES,
                     "expected \"" NETTRACE_SERIALIZATION
-                    "\" (V3 to V5) or a version (V6) behind the magic");
+                    "\" (V3 to V5) or a version (V6) after the magic");
     reader->at = text ? c.offset : bytes->n;
     reader->is_over = !text;
     return text ? TTR_OK
                 : input_damage(reader->in, 0, bytes->n, "nettrace.cut", reader->error,
-                               "the trace ends inside its head");
+                               "the trace ends inside its file head");
 }
 
 static ttr_status read_options(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
     const char *order = input_option(in, "order");
-    reader->gives_blocks = order && strcmp(order, "block") == 0;
-    if (reader->gives_blocks)
+    reader->emits_blocks = order && strcmp(order, "block") == 0;
+    if (reader->emits_blocks)
         in->base.order = TTR_ORDER_NONE;
-    if (order && !reader->gives_blocks && strcmp(order, "time") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET,
-                    "the order of nettrace cannot be \"%s\": there are time and block", order);
+    if (order && !reader->emits_blocks && strcmp(order, "time") != 0)
+        return fail(error, TTR_E_MISUSE, NO_OFFSET, "order=%s: expected time or block", order);
     return TTR_OK;
 }
 
-ttr_status nettrace_open(struct input *in, ttr_error *error)
+ttr_status nettrace_reader_open(struct input *in, ttr_error *error)
 {
     struct nettrace_reader *reader = in->own;
     struct nettrace_bytes bytes;
@@ -193,26 +197,26 @@ ttr_status nettrace_open(struct input *in, ttr_error *error)
     pairmap_init(&reader->labels.by_number, &reader->t->counted);
     pairmap_init(&reader->stacks.others, &reader->t->counted);
     pairmap_init(&reader->universal.by_id, &reader->t->counted);
-    reader->keep = UINT64_MAX;
-    ttr_status status =
-        nettrace_pieces_begin(reader) ? read_options(in, error) : fail_memory(error);
+    reader->keep_from = UINT64_MAX;
+    ttr_status status = nettrace_pieces_init(reader) ? read_options(in, error) : fail_memory(error);
     if (status == TTR_OK)
-        status = nettrace_show(reader, 0, OPEN_BYTES, &bytes);
+        status = nettrace_load_bytes(reader, 0, OPEN_BYTES, &bytes);
     if (status == TTR_OK)
-        status = take_head(reader, &bytes);
+        status = parse_head(reader, &bytes);
     if (status == TTR_OK && !reader->is_over) {
-        nettrace_piece_add(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at,
-                                                            .kind = NETTRACE_PIECE_HEAD});
-        status = nettrace_show(reader, reader->at, 1, &bytes);
+        nettrace_queue_piece(reader, &(struct nettrace_piece){.size = (uint32_t)reader->at,
+                                                              .kind = NETTRACE_PIECE_HEAD});
+        status = nettrace_load_bytes(reader, reader->at, 1, &bytes);
     }
     if (status == TTR_OK && !reader->is_over && bytes.n > 0)
         status = reader->version >= NETTRACE_V6
-                     ? nettrace_block6(reader)
-                     : nettrace_object(reader); /* nearly always Trace, which says the version */
+                     ? nettrace_read_block6(reader)
+                     /* nearly always Trace, which has the version number */
+                     : nettrace_read_object(reader);
     return status;
 }
 
-void nettrace_close(struct input *in)
+void nettrace_reader_close(struct input *in)
 {
     struct nettrace_reader *reader = in->own;
     if (!reader->in)

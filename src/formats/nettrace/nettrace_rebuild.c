@@ -1,20 +1,20 @@
-/* Blocks of a copy made anew of the events that arrived, and counters of what was left out taken
- * from what threads have counted.
+/* Rebuilding of event blocks in a copy with the events that arrived. Sequence numbers are reduced
+ * by the number of events left out.
  *
- * Where a capture thread follows another one its event must be the first of a block or sorted; when
- * the sorted one that stood between them is left out, a new block begins. */
+ * The format allows a change of the capture thread only at the first event of a block or at a
+ * sorted event. If that sorted event is left out, a new block is started. */
 #include "formats/nettrace/nettrace_copy.h"
 
-#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events */
+#define BLOCK_MAX ((size_t)1 << 20) /* bytes of events per block */
 
-/* A block of events being read, and those that take its place. */
-struct rebuild {
+/* A block that is read, and the blocks that replace it. */
+struct block_rebuild {
     struct nettrace_copy *copy;
     struct ttr_writer *out;
     struct nettrace_frame frame;
-    struct nettrace_header last; /* as written in the block that is open */
-    uint64_t least, most;        /* ticks in it */
-    uint64_t capture;            /* whose count is in `dropped` */
+    struct nettrace_header last; /* last header written to the open block */
+    uint64_t least, most;        /* range of ticks in it */
+    uint64_t capture;            /* capture thread that `dropped` counts for */
     uint32_t dropped;
     bool is_open, has_capture, is_out_of_memory;
     enum nettrace_block_kind kind;
@@ -26,14 +26,14 @@ static uint32_t dropped_of(const struct nettrace_copy *copy, uint64_t capture)
     return dropped ? *dropped : 0;
 }
 
-static void save_dropped(struct rebuild *rebuild)
+static void save_dropped(struct block_rebuild *rebuild)
 {
     if (rebuild->has_capture && rebuild->dropped)
         rebuild->is_out_of_memory |=
             !pairmap_put(&rebuild->copy->dropped, rebuild->capture, 0, rebuild->dropped);
 }
 
-static void enter_capture(struct rebuild *rebuild, uint64_t capture)
+static void enter_rebuilt_capture(struct block_rebuild *rebuild, uint64_t capture)
 {
     if (rebuild->has_capture && rebuild->capture == capture)
         return;
@@ -43,7 +43,7 @@ static void enter_capture(struct rebuild *rebuild, uint64_t capture)
     rebuild->dropped = dropped_of(rebuild->copy, capture);
 }
 
-static void begin_block(struct rebuild *rebuild)
+static void begin_rebuilt_block(struct block_rebuild *rebuild)
 {
     struct buffer *to = &rebuild->out->buffer;
     rebuild->frame = nettrace_frame_begin(rebuild->out, rebuild->copy->version, rebuild->kind);
@@ -52,13 +52,13 @@ static void begin_block(struct rebuild *rebuild)
     rebuild->least = UINT64_MAX;
     rebuild->most = 0;
     if (rebuild->copy->version >= 4) {
-        nettrace_put_u16(to, NETTRACE_BLOCK_HEADER);
-        nettrace_put_u16(to, NETTRACE_BLOCK_COMPRESSED);
+        nettrace_append_u16(to, NETTRACE_BLOCK_HEADER);
+        nettrace_append_u16(to, NETTRACE_BLOCK_COMPRESSED);
         buffer_add_zeros(to, 16);
     }
 }
 
-static void end_block(struct rebuild *rebuild)
+static void end_rebuilt_block(struct block_rebuild *rebuild)
 {
     struct buffer *to = &rebuild->out->buffer;
     if (!rebuild->is_open)
@@ -71,41 +71,41 @@ static void end_block(struct rebuild *rebuild)
     nettrace_frame_end(rebuild->out, &rebuild->frame);
 }
 
-/* V4 to V6: an event that stays, or metadata of V4 and V5. */
-static void keep(struct rebuild *rebuild, const struct nettrace_header *h)
+/* V4 to V6: appends an event that stays, or in V4 and V5 a metadata event. */
+static void append_kept_event(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     struct buffer *to = &rebuild->out->buffer;
     bool is_v6 = rebuild->copy->version >= NETTRACE_V6, is_sorted = h->flags & NETTRACE_IS_SORTED;
-    bool is_stranger = rebuild->is_open && h->capture != rebuild->last.capture && !is_sorted;
-    if (is_stranger || (rebuild->is_open && to->n - rebuild->frame.body > BLOCK_MAX))
-        end_block(rebuild);
+    bool is_other_capture = rebuild->is_open && h->capture != rebuild->last.capture && !is_sorted;
+    if (is_other_capture || (rebuild->is_open && to->n - rebuild->frame.body > BLOCK_MAX))
+        end_rebuilt_block(rebuild);
     if (!rebuild->is_open)
-        begin_block(rebuild);
+        begin_rebuilt_block(rebuild);
     struct nettrace_header now = *h;
     now.sequence -= rebuild->dropped;
     rebuild->least = h->ticks < rebuild->least ? h->ticks : rebuild->least;
     rebuild->most = h->ticks > rebuild->most ? h->ticks : rebuild->most;
     uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
     if (at)
-        buffer_filled(to, (size_t)(nettrace_put_header(at, &rebuild->last, &now, is_v6) - at));
+        buffer_filled(to, (size_t)(nettrace_encode_header(at, &rebuild->last, &now, is_v6) - at));
     buffer_add(to, h->payload, h->payload_size);
 }
 
-/* V3: an event with its stack, and its padding. */
-static void keep_old(struct rebuild *rebuild, const struct nettrace_header *h)
+/* V3: appends an event with its stack and padding. */
+static void append_kept_event3(struct block_rebuild *rebuild, const struct nettrace_header *h)
 {
     if (!rebuild->is_open)
-        begin_block(rebuild);
+        begin_rebuilt_block(rebuild);
     buffer_add(&rebuild->out->buffer, h->start, (size_t)(h->next - h->start));
 }
 
-static bool is_usable(const struct nettrace_copy *copy, const struct nettrace_header *h)
+static bool has_usable_metadata(const struct nettrace_copy *copy, const struct nettrace_header *h)
 {
     return nettrace_metadata_is_usable(copy->version, cursor_over(h->payload, h->payload_size, 0));
 }
 
-/* Stands at the first event of a block of V4 to V6; gives how they are written. */
-static enum nettrace_codec pass_head(struct cursor *c, bool is_v6)
+/* Moves to the first event of a block (V4 to V6) and returns the encoding of its headers. */
+static enum nettrace_codec skip_block_header(struct cursor *c, bool is_v6)
 {
     struct cursor head = *c;
     uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
@@ -117,42 +117,43 @@ static enum nettrace_codec pass_head(struct cursor *c, bool is_v6)
 
 void nettrace_rebuild_metadata(struct nettrace_copy *copy, struct ttr_writer *out, struct cursor *c)
 {
-    struct rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_METADATA};
-    const enum nettrace_codec codec = pass_head(c, false);
+    struct block_rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_METADATA};
+    const enum nettrace_codec codec = skip_block_header(c, false);
     struct nettrace_header h = {.next = c->p};
-    const struct nettrace_span span = nettrace_span_over(c->p, c->end, codec);
+    const struct nettrace_header_range span = nettrace_header_range_over(c->p, c->end, codec);
     while (!c->failed && h.next < c->end && nettrace_header_next(&h, &span, false))
-        if (is_usable(copy, &h))
-            keep(&rebuild, &h);
-    end_block(&rebuild);
+        if (has_usable_metadata(copy, &h))
+            append_kept_event(&rebuild, &h);
+    end_rebuilt_block(&rebuild);
 }
 
 bool nettrace_rebuild_events(struct nettrace_copy *copy, struct ttr_writer *out,
                              const struct nettrace_piece *piece, const uint8_t *bytes)
 {
-    struct rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
+    struct block_rebuild rebuild = {.copy = copy, .out = out, .kind = NETTRACE_BLOCK_EVENTS};
     bool is_old = copy->version < 4, is_v6 = copy->version >= NETTRACE_V6;
     enum nettrace_codec codec = CODEC_OLD;
     bool has_end_tag = !piece->is_part && !is_v6;
     struct cursor c = cursor_over(bytes, piece->size - has_end_tag, piece->offset);
     (void)cursor_skip(&c, piece->body);
     if (!is_old)
-        codec = pass_head(&c, is_v6);
+        codec = skip_block_header(&c, is_v6);
     struct nettrace_header h = {.next = c.p};
-    const struct nettrace_span span = nettrace_span_over(c.p, c.end, codec);
+    const struct nettrace_header_range span = nettrace_header_range_over(c.p, c.end, codec);
     while (!c.failed && h.next < c.end && nettrace_header_next(&h, &span, is_v6)) {
         bool is_metadata = is_old && h.metadata == 0;
-        enter_capture(&rebuild, h.capture);
-        if (is_metadata && !is_usable(copy, &h))
+        enter_rebuilt_capture(&rebuild, h.capture);
+        if (is_metadata && !has_usable_metadata(copy, &h))
             continue;
-        if (!is_metadata && !nettrace_copy_keeps(copy, piece->offset + (uint64_t)(h.start - bytes)))
+        if (!is_metadata &&
+            !nettrace_copy_has_event(copy, piece->offset + (uint64_t)(h.start - bytes)))
             rebuild.dropped++;
         else if (is_old)
-            keep_old(&rebuild, &h);
+            append_kept_event3(&rebuild, &h);
         else
-            keep(&rebuild, &h);
+            append_kept_event(&rebuild, &h);
     }
-    end_block(&rebuild);
+    end_rebuilt_block(&rebuild);
     save_dropped(&rebuild);
     return !rebuild.is_out_of_memory;
 }
@@ -162,17 +163,18 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
 {
     enum { METADATA_AT = 4 };
     struct nettrace_header h = {.next = bytes};
-    const struct nettrace_span span = nettrace_span_over(bytes, bytes + piece->size, CODEC_OLDEST);
+    const struct nettrace_header_range span =
+        nettrace_header_range_over(bytes, bytes + piece->size, CODEC_OLDEST);
     while (h.next < span.end && nettrace_header_next(&h, &span, false)) {
         uint64_t offset = piece->offset + (uint64_t)(h.start - bytes), now = ttr_writer_bytes(out);
         size_t at = out->buffer.n;
         const uint32_t *moved = h.metadata ? pairmap_get(&copy->moved, h.metadata, 0) : NULL;
-        if (h.metadata == 0 && !is_usable(copy, &h))
+        if (h.metadata == 0 && !has_usable_metadata(copy, &h))
             continue;
         if (h.metadata == 0 && now != offset &&
             !pairmap_put(&copy->moved, offset, 0, (uint32_t)now))
             return false;
-        if (h.metadata != 0 && !nettrace_copy_keeps(copy, offset))
+        if (h.metadata != 0 && !nettrace_copy_has_event(copy, offset))
             continue;
         buffer_add(&out->buffer, h.start, (size_t)(h.next - h.start));
         if (moved && !out->buffer.failed)
@@ -181,27 +183,28 @@ bool nettrace_rebuild_flat(struct nettrace_copy *copy, struct ttr_writer *out,
     return true;
 }
 
-/* The numbers of a sequence point of V4 and V5. */
-static void put_counts(const struct nettrace_copy *copy, struct buffer *to, struct cursor *c)
+/* V4, V5: appends the sequence numbers of a sequence point. */
+static void append_reduced_counts(const struct nettrace_copy *copy, struct buffer *to,
+                                  struct cursor *c)
 {
     while (cursor_left(c) >= 12) {
         uint64_t capture = cursor_u64le(c);
-        nettrace_put_u64(to, capture);
-        nettrace_put_u32(to, cursor_u32le(c) - dropped_of(copy, capture));
+        nettrace_append_u64(to, capture);
+        nettrace_append_u32(to, cursor_u32le(c) - dropped_of(copy, capture));
     }
 }
 
-/* V6: those of threads by index. */
-static void put_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
-                        bool are_gone)
+/* V6: appends the sequence numbers of threads by index. */
+static void append_reduced_counts6(struct nettrace_copy *copy, struct buffer *to, struct cursor *c,
+                                   bool are_gone)
 {
     while (cursor_left(c) > 0) {
-        uint64_t index = nettrace_take_varint(c);
-        uint32_t sequence = (uint32_t)nettrace_take_varint(c);
+        uint64_t index = nettrace_read_varint(c);
+        uint32_t sequence = (uint32_t)nettrace_read_varint(c);
         if (c->failed)
             break;
-        nettrace_put_varint(to, index);
-        nettrace_put_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
+        nettrace_append_varint(to, index);
+        nettrace_append_varint(to, (uint32_t)(sequence - dropped_of(copy, index)));
         if (are_gone)
             (void)pairmap_remove(&copy->dropped, index, 0);
     }
@@ -221,9 +224,9 @@ void nettrace_rebuild_point(struct nettrace_copy *copy, struct ttr_writer *out,
         are_gone ? cursor_over(NULL, 0, 0) : cursor_part(&c, is_v6 ? HEAD + 4 : HEAD);
     buffer_add(to, head.p, cursor_left(&head));
     if (is_v6)
-        put_counts6(copy, to, &c, are_gone);
+        append_reduced_counts6(copy, to, &c, are_gone);
     else
-        put_counts(copy, to, &c);
+        append_reduced_counts(copy, to, &c);
     nettrace_frame_end(out, &frame);
     if (is_v6 && !are_gone && cursor_left(&head) && load_u32le(head.p + 8) & FORGETS_THREADS) {
         const struct alloc *alloc = copy->dropped.alloc;

@@ -1,28 +1,45 @@
-/* Blocks, and what stands before them: metadata, stacks, threads, labels that their events refer
- * to; sequence points between regions of them. */
+/* Region writer: collects events between two sequence points and writes them as blocks.
+ *
+ * Order of calls: nettrace_intern_bytes() for stacks and label lists, nettrace_region_add_event()
+ * for each event, nettrace_region_write_full_blocks() after each event,
+ * nettrace_region_write_point() at the end.
+ *
+ *   region  = blocks up to REGION_BYTES, then a sequence point
+ *   written   metadata | stacks | threads | labels | events        once per BLOCK_BYTES of events
+ *             metadata | stacks | threads | labels | events
+ *             sequence point: sequence number of each thread; stacks and labels start again at 1
+ *
+ * Invariant: each block of events is written after everything that its events refer to. Rows that
+ * are new since the last block wait in buffers for that.
+ *
+ * Memory: one block of events, the rows that wait, and a hash table of the stacks and label lists
+ * of the region, which NUMBERED_MAX limits.
+ *
+ * Left out: blocks per thread. All events are in order of time and marked as sorted, so one block
+ * holds all threads. */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-#define BLOCK_BYTES ((size_t)100 << 10) /* as the runtime's */
+#define BLOCK_BYTES ((size_t)100 << 10) /* the size that the runtime uses */
 #define REGION_BYTES ((size_t)4 << 20)
 #define NUMBERED_MAX 100000u
 
-static void init_numbered(struct nettrace_numbered *numbered, const struct alloc *alloc)
+static void init_number_table(struct nettrace_number_table *table, const struct alloc *alloc)
 {
-    keymap_init(&numbered->known, alloc);
-    buffer_init(&numbered->rows, alloc);
-    numbered->first = 1;
+    keymap_init(&table->known, alloc);
+    buffer_init(&table->rows, alloc);
+    table->first = 1;
 }
 
-static void reset_numbered(struct nettrace_numbered *numbered)
+static void clear_number_table(struct nettrace_number_table *table)
 {
-    const struct alloc *alloc = numbered->known.alloc;
-    keymap_free(&numbered->known);
-    keymap_init(&numbered->known, alloc);
-    buffer_clear(&numbered->rows);
-    numbered->first = 1;
-    numbered->n = 0;
+    const struct alloc *alloc = table->known.alloc;
+    keymap_free(&table->known);
+    keymap_init(&table->known, alloc);
+    buffer_clear(&table->rows);
+    table->first = 1;
+    table->n = 0;
 }
 
 void nettrace_region_init(struct nettrace_region *region, const struct alloc *alloc)
@@ -30,10 +47,10 @@ void nettrace_region_init(struct nettrace_region *region, const struct alloc *al
     buffer_init(&region->events, alloc);
     buffer_init(&region->metadata, alloc);
     buffer_init(&region->threads, alloc);
-    init_numbered(&region->stacks, alloc);
-    init_numbered(&region->labels, alloc);
+    init_number_table(&region->stacks, alloc);
+    init_number_table(&region->labels, alloc);
     region->least = UINT64_MAX;
-    region->era = 1;
+    region->generation = 1;
 }
 
 void nettrace_region_free(struct nettrace_region *region)
@@ -47,32 +64,33 @@ void nettrace_region_free(struct nettrace_region *region)
     buffer_free(&region->labels.rows);
 }
 
-uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n,
-                            bool has_size)
+uint32_t nettrace_intern_bytes(struct nettrace_number_table *table, const uint8_t *bytes, size_t n,
+                               bool has_size)
 {
     uint64_t hash = hash_bytes(bytes, n);
-    const uint32_t *known = keymap_get(&numbered->known, hash);
+    const uint32_t *known = keymap_get(&table->known, hash);
     if (known)
         return *known;
     if (has_size)
-        nettrace_put_u32(&numbered->rows, (uint32_t)n);
-    buffer_add(&numbered->rows, bytes, n);
-    uint32_t number = numbered->first + numbered->n++;
-    return keymap_put(&numbered->known, hash, number) ? number : 0;
+        nettrace_append_u32(&table->rows, (uint32_t)n);
+    buffer_add(&table->rows, bytes, n);
+    uint32_t number = table->first + table->n++;
+    return keymap_put(&table->known, hash, number) ? number : 0;
 }
 
-void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header,
-                         const uint8_t *payload)
+void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_header *header,
+                               const uint8_t *payload)
 {
     struct nettrace_region *region = &w->region;
     uint8_t *at = buffer_room(&region->events, NETTRACE_HEADER_MAX + (size_t)header->payload_size);
     if (!at)
         return;
-    uint8_t *end = nettrace_put_header(at, &region->last, header, nettrace_is_v6(w));
+    uint8_t *end = nettrace_encode_header(at, &region->last, header, nettrace_is_v6(w));
     if (header->payload_size)
         memcpy(end, payload, header->payload_size);
     buffer_filled(&region->events, (size_t)(end - at) + header->payload_size);
-    /* The next header is compared with these; what they point to may be gone then. */
+    /* The next header is encoded relative to this one, but its activity ids may be gone by then:
+     * copy them. */
     memcpy(region->activity, header->activity ? header->activity : region->none, 16);
     memcpy(region->related, header->related ? header->related : region->none, 16);
     region->last.activity = region->activity;
@@ -83,20 +101,20 @@ void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header
 
 /* --- Blocks --- */
 
-static void put_block_header(struct buffer *to, uint64_t least, uint64_t most)
+static void append_block_header(struct buffer *to, uint64_t least, uint64_t most)
 {
-    nettrace_put_u16(to, NETTRACE_BLOCK_HEADER);
-    nettrace_put_u16(to, NETTRACE_BLOCK_COMPRESSED);
-    nettrace_put_u64(to, least);
-    nettrace_put_u64(to, most);
+    nettrace_append_u16(to, NETTRACE_BLOCK_HEADER);
+    nettrace_append_u16(to, NETTRACE_BLOCK_COMPRESSED);
+    nettrace_append_u64(to, least);
+    nettrace_append_u64(to, most);
 }
 
-/* V4, V5: metadata are events; each stands behind its size in the region's buffer. */
-static void put_metadata_events(struct buffer *to, const struct buffer *rows)
+/* V4, V5: appends metadata as events. In the region's buffer each has its size before it. */
+static void append_metadata_events(struct buffer *to, const struct buffer *rows)
 {
     struct cursor c = cursor_over(rows->bytes, rows->n, 0);
     struct nettrace_header last = {0};
-    put_block_header(to, 0, 0);
+    append_block_header(to, 0, 0);
     while (cursor_left(&c) > 0) {
         struct cursor row = cursor_part(&c, cursor_u32le(&c));
         struct nettrace_header header = {.cpu = UINT32_MAX,
@@ -106,12 +124,12 @@ static void put_metadata_events(struct buffer *to, const struct buffer *rows)
         uint8_t *at = buffer_room(to, NETTRACE_HEADER_MAX);
         if (!at)
             return;
-        buffer_filled(to, (size_t)(nettrace_put_header(at, &last, &header, false) - at));
+        buffer_filled(to, (size_t)(nettrace_encode_header(at, &last, &header, false) - at));
         buffer_add(to, row.p, cursor_left(&row));
     }
 }
 
-static void put_metadata(struct ttr_writer *out)
+static void write_metadata_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->own;
     struct buffer *rows = &w->region.metadata;
@@ -119,32 +137,32 @@ static void put_metadata(struct ttr_writer *out)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_METADATA);
     if (nettrace_is_v6(w)) {
-        nettrace_put_u16(&out->buffer, 0);
+        nettrace_append_u16(&out->buffer, 0);
         buffer_add(&out->buffer, rows->bytes, rows->n);
     } else {
-        put_metadata_events(&out->buffer, rows);
+        append_metadata_events(&out->buffer, rows);
     }
     nettrace_frame_end(out, &frame);
     buffer_clear(rows);
 }
 
-static void put_numbered(struct ttr_writer *out, struct nettrace_numbered *numbered,
-                         enum nettrace_block_kind kind)
+static void write_number_table(struct ttr_writer *out, struct nettrace_number_table *table,
+                               enum nettrace_block_kind kind)
 {
     struct nettrace_writer *w = out->own;
-    if (numbered->n == 0)
+    if (table->n == 0)
         return;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, kind);
-    nettrace_put_u32(&out->buffer, numbered->first);
-    nettrace_put_u32(&out->buffer, numbered->n);
-    buffer_add(&out->buffer, numbered->rows.bytes, numbered->rows.n);
+    nettrace_append_u32(&out->buffer, table->first);
+    nettrace_append_u32(&out->buffer, table->n);
+    buffer_add(&out->buffer, table->rows.bytes, table->rows.n);
     nettrace_frame_end(out, &frame);
-    buffer_clear(&numbered->rows);
-    numbered->first += numbered->n;
-    numbered->n = 0;
+    buffer_clear(&table->rows);
+    table->first += table->n;
+    table->n = 0;
 }
 
-static void put_threads(struct ttr_writer *out)
+static void write_thread_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->own;
     if (w->region.threads.n == 0)
@@ -155,19 +173,20 @@ static void put_threads(struct ttr_writer *out)
     buffer_clear(&w->region.threads);
 }
 
-/* Writes the block at hand with all that it needs. */
-static void put_block(struct ttr_writer *out)
+/* Writes the waiting events as a block, after the metadata, stacks, threads and labels that they
+ * need. */
+static void write_pending_block(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_region *region = &w->region;
     uint64_t before = ttr_writer_bytes(out);
-    put_metadata(out);
-    put_numbered(out, &region->stacks, NETTRACE_BLOCK_STACKS);
-    put_threads(out);
-    put_numbered(out, &region->labels, NETTRACE_BLOCK_LABELS);
+    write_metadata_block(out);
+    write_number_table(out, &region->stacks, NETTRACE_BLOCK_STACKS);
+    write_thread_block(out);
+    write_number_table(out, &region->labels, NETTRACE_BLOCK_LABELS);
     if (region->events.n) {
         struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_EVENTS);
-        put_block_header(&out->buffer, region->least, region->most);
+        append_block_header(&out->buffer, region->least, region->most);
         buffer_add(&out->buffer, region->events.bytes, region->events.n);
         nettrace_frame_end(out, &frame);
     }
@@ -183,33 +202,34 @@ static void put_block(struct ttr_writer *out)
 
 /* --- Sequence points --- */
 
-/* What each thread has counted: of V6 those told since threads were forgotten last. */
-static void put_point(struct ttr_writer *out, bool forgets_threads)
+/* Writes a sequence point with the sequence number of each thread; in V6 of the threads declared
+ * since the thread table was cleared last. */
+static void write_sequence_point(struct ttr_writer *out, bool forgets_threads)
 {
     enum { FORGETS_THREADS = 1 };
     struct nettrace_writer *w = out->own;
     const struct nettrace_region *region = &w->region;
     struct buffer *to = &out->buffer;
     struct nettrace_frame frame = nettrace_frame_begin(out, w->version, NETTRACE_BLOCK_POINT);
-    nettrace_put_u64(to, w->last_ticks);
+    nettrace_append_u64(to, w->last_ticks);
     if (nettrace_is_v6(w))
-        nettrace_put_u32(to, forgets_threads ? FORGETS_THREADS : 0);
+        nettrace_append_u32(to, forgets_threads ? FORGETS_THREADS : 0);
     size_t count_at = to->n;
     uint32_t n = 0;
-    nettrace_put_u32(to, 0);
+    nettrace_append_u32(to, 0);
     const bool is_v6 = nettrace_is_v6(w);
-    const size_t told = is_v6 ? region->indices : w->threads_n;
-    for (size_t i = 0; i < told; i++) {
-        const struct nettrace_thread_out *thread = &w->threads[is_v6 ? region->told[i] : i];
+    const size_t threads_n = is_v6 ? region->declared_n : w->threads_n;
+    for (size_t i = 0; i < threads_n; i++) {
+        const struct nettrace_output_thread *thread = &w->threads[is_v6 ? region->declared[i] : i];
         if (!is_v6 && thread->sequence == 0)
             continue;
         n++;
         if (is_v6) {
-            nettrace_put_varint(to, thread->index);
-            nettrace_put_varint(to, thread->sequence);
+            nettrace_append_varint(to, thread->index);
+            nettrace_append_varint(to, thread->sequence);
         } else {
-            nettrace_put_u64(to, thread->tid);
-            nettrace_put_u32(to, thread->sequence);
+            nettrace_append_u64(to, thread->tid);
+            nettrace_append_u32(to, thread->sequence);
         }
     }
     if (!to->failed)
@@ -217,24 +237,24 @@ static void put_point(struct ttr_writer *out, bool forgets_threads)
     nettrace_frame_end(out, &frame);
 }
 
-ttr_status nettrace_region_point(struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_region *region = &w->region;
     bool forgets_threads = nettrace_is_v6(w) && nettrace_threads_are_stale(out);
-    put_block(out);
-    put_point(out, forgets_threads);
-    reset_numbered(&region->stacks);
-    reset_numbered(&region->labels);
+    write_pending_block(out);
+    write_sequence_point(out, forgets_threads);
+    clear_number_table(&region->stacks);
+    clear_number_table(&region->labels);
     region->bytes = 0;
     if (forgets_threads) {
-        region->era++;
-        region->indices = 0;
+        region->generation++;
+        region->declared_n = 0;
     }
     return output_drain(out, error);
 }
 
-ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     struct nettrace_region *region = &w->region;
@@ -243,8 +263,8 @@ ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error)
     bool is_full = region->events.n >= BLOCK_BYTES || region->stacks.rows.n >= 8 * BLOCK_BYTES ||
                    region->metadata.n >= 8 * BLOCK_BYTES;
     if (is_crowded || region->bytes >= REGION_BYTES)
-        return nettrace_region_point(out, error);
+        return nettrace_region_write_point(out, error);
     if (is_full)
-        put_block(out);
+        write_pending_block(out);
     return output_drain(out, error);
 }

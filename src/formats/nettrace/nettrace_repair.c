@@ -1,15 +1,15 @@
-/* Pieces of which only the first part is whole, other than blocks of events: framed anew, with a
- * count of what is there. */
+/* Writer of damaged pieces other than event blocks: a new frame around the rows that are complete,
+ * with their count. */
 #include "formats/nettrace/nettrace_copy.h"
 
-/* Numbers that fit behind a count. */
+/* Copies complete stacks and stores their count. */
 static void repair_stacks(struct ttr_writer *out, struct cursor *c)
 {
     size_t at = out->buffer.n + 4;
     uint32_t first = cursor_u32le(c), n = 0;
     (void)cursor_u32le(c);
-    nettrace_put_u32(&out->buffer, first);
-    nettrace_put_u32(&out->buffer, 0);
+    nettrace_append_u32(&out->buffer, first);
+    nettrace_append_u32(&out->buffer, 0);
     for (;;) {
         struct cursor stack = *c;
         (void)cursor_skip(&stack, cursor_u32le(&stack));
@@ -28,42 +28,42 @@ static void repair_labels(struct ttr_writer *out, struct cursor *c)
     size_t at = out->buffer.n + 4;
     uint32_t first = cursor_u32le(c), n = 0;
     (void)cursor_u32le(c);
-    nettrace_put_u32(&out->buffer, first);
-    nettrace_put_u32(&out->buffer, 0);
-    for (const uint8_t *begin = c->p; nettrace_labels_pass(c); begin = c->p, n++)
+    nettrace_append_u32(&out->buffer, first);
+    nettrace_append_u32(&out->buffer, 0);
+    for (const uint8_t *begin = c->p; nettrace_skip_label_list(c); begin = c->p, n++)
         buffer_add(&out->buffer, begin, (size_t)(c->p - begin));
     if (!out->buffer.failed)
         store_u32le(out->buffer.bytes + at, n);
 }
 
-static bool is_metadata_row(struct cursor row)
+static bool is_complete_metadata_row(struct cursor row)
 {
-    (void)nettrace_take_varint(&row);
-    (void)nettrace_take_string(&row);
-    (void)nettrace_take_varint(&row);
-    (void)nettrace_take_string(&row);
+    (void)nettrace_read_varint(&row);
+    (void)nettrace_read_string(&row);
+    (void)nettrace_read_varint(&row);
+    (void)nettrace_read_string(&row);
     return !row.failed;
 }
 
-static bool is_thread_row(struct cursor row)
+static bool is_complete_thread_row(struct cursor row)
 {
     enum { NAME = 1, PID, TID, PAIR };
-    (void)nettrace_take_varint(&row);
+    (void)nettrace_read_varint(&row);
     while (cursor_left(&row) > 0 && !row.failed) {
         uint8_t kind = cursor_u8(&row);
         if (kind < NAME || kind > PAIR)
             break;
         if (kind == PID || kind == TID)
-            (void)nettrace_take_varint(&row);
+            (void)nettrace_read_varint(&row);
         else
-            (void)nettrace_take_string(&row);
+            (void)nettrace_read_string(&row);
         if (kind == PAIR)
-            (void)nettrace_take_string(&row);
+            (void)nettrace_read_string(&row);
     }
     return !row.failed;
 }
 
-/* V6: rows, each behind its size. */
+/* V6: copies rows that are complete and valid; each has its size before it. */
 static void repair_rows(struct ttr_writer *out, struct cursor *c,
                         bool (*is_good)(struct cursor row))
 {
@@ -79,13 +79,13 @@ static void repair_rows(struct ttr_writer *out, struct cursor *c,
 
 static void repair_metadata6(struct ttr_writer *out, struct cursor *c)
 {
-    nettrace_put_u16(&out->buffer, 0); /* nothing known stands in the header */
+    nettrace_append_u16(&out->buffer, 0); /* empty header: no known version stores anything in it */
     if (cursor_skip(c, cursor_u16le(c)))
-        repair_rows(out, c, is_metadata_row);
+        repair_rows(out, c, is_complete_metadata_row);
 }
 
-/* V6: pairs of numbers; at a sequence point behind their count. */
-static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_point)
+/* V6: copies complete pairs of varints, after a count if they are from a sequence point. */
+static void repair_sequence_pairs(struct ttr_writer *out, struct cursor *c, bool is_point)
 {
     enum { HEAD = 12 };
     struct buffer *to = &out->buffer;
@@ -96,11 +96,11 @@ static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_poin
     uint32_t n = 0;
     if (is_point) {
         (void)cursor_u32le(c);
-        nettrace_put_u32(to, 0);
+        nettrace_append_u32(to, 0);
     }
     while (cursor_left(c) > 0) {
         const uint8_t *begin = c->p;
-        (void)nettrace_take_varint(c), (void)nettrace_take_varint(c);
+        (void)nettrace_read_varint(c), (void)nettrace_read_varint(c);
         if (c->failed)
             break;
         buffer_add(to, begin, (size_t)(c->p - begin));
@@ -110,8 +110,8 @@ static void repair_counts(struct ttr_writer *out, struct cursor *c, bool is_poin
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: the clock, the size of pointers, the pairs that are whole; where not even the clock is, what
- * a reader supposes. */
+/* V6: copies clock, pointer size and complete pairs. If even the clock is truncated, writes the
+ * values that the reader assumed. */
 static void repair_trace6(struct ttr_writer *out, struct cursor *c)
 {
     enum { CLOCK = 32 };
@@ -120,14 +120,15 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
     if (clock)
         buffer_add(to, clock, CLOCK);
     else
-        nettrace_put_date(to, 0), nettrace_put_u64(to, 0), nettrace_put_u64(to, 1000000000);
+        nettrace_append_date(to, 0), nettrace_append_u64(to, 0),
+            nettrace_append_u64(to, 1000000000);
     uint32_t pointer = cursor_u32le(c), pairs = cursor_u32le(c), n = 0;
-    nettrace_put_u32(to, pointer == 4 ? 4 : 8);
+    nettrace_append_u32(to, pointer == 4 ? 4 : 8);
     size_t at = to->n;
-    nettrace_put_u32(to, 0);
+    nettrace_append_u32(to, 0);
     for (; n < pairs && cursor_left(c) > 0; n++) {
         const uint8_t *begin = c->p;
-        (void)nettrace_take_string(c), (void)nettrace_take_string(c);
+        (void)nettrace_read_string(c), (void)nettrace_read_string(c);
         if (c->failed)
             break;
         buffer_add(to, begin, (size_t)(c->p - begin));
@@ -136,7 +137,7 @@ static void repair_trace6(struct ttr_writer *out, struct cursor *c)
         store_u32le(to->bytes + at, n);
 }
 
-/* V6: a block by its kind. */
+/* V6: writes a block with a new size. */
 static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *piece,
                           struct cursor *c)
 {
@@ -165,19 +166,19 @@ static void repair_block6(struct ttr_writer *out, const struct nettrace_piece *p
         repair_stacks(out, c);
         break;
     case NETTRACE_PIECE_THREADS:
-        repair_rows(out, c, is_thread_row);
+        repair_rows(out, c, is_complete_thread_row);
         break;
     case NETTRACE_PIECE_LABELS:
         repair_labels(out, c);
         break;
     default:
-        repair_counts(out, c, piece->kind == NETTRACE_PIECE_POINT);
+        repair_sequence_pairs(out, c, piece->kind == NETTRACE_PIECE_POINT);
         break;
     }
     nettrace_frame_end(out, &frame);
 }
 
-/* V4, V5: a sequence point with the threads that are whole. */
+/* V4, V5: writes a sequence point with the complete rows. */
 static void repair_point(struct ttr_writer *out, unsigned version, struct cursor *c)
 {
     enum { ROW = 12 };
@@ -185,14 +186,14 @@ static void repair_point(struct ttr_writer *out, unsigned version, struct cursor
     uint64_t ticks = cursor_u64le(c);
     (void)cursor_u32le(c);
     uint32_t n = (uint32_t)(cursor_left(c) / ROW);
-    nettrace_put_u64(&out->buffer, ticks);
-    nettrace_put_u32(&out->buffer, n);
+    nettrace_append_u64(&out->buffer, ticks);
+    nettrace_append_u32(&out->buffer, n);
     buffer_add(&out->buffer, c->p, (size_t)n * ROW);
     nettrace_frame_end(out, &frame);
 }
 
-void nettrace_repair(struct nettrace_copy *copy, struct ttr_writer *out,
-                     const struct nettrace_piece *piece, const uint8_t *bytes)
+void nettrace_repair_piece(struct nettrace_copy *copy, struct ttr_writer *out,
+                           const struct nettrace_piece *piece, const uint8_t *bytes)
 {
     struct cursor c = cursor_over(bytes, piece->size, piece->offset);
     (void)cursor_skip(&c, piece->body);

@@ -1,103 +1,129 @@
-/* A block becomes runs: every header is checked once, counters are followed, metadata are taken. */
+/* Scan of a block of events: each header is checked once, and the block is cut into runs.
+ *
+ * Order of calls: nettrace_scan_block() is called once per block, in file order. It queues runs for
+ * nettrace_order.c, updates the sequence counters of capture threads (gaps), and defines types from
+ * metadata events.
+ *
+ *   block   | e e e e | e e e | M | e e e e e |
+ *   run     '---1---' '--2--'     '----3----'        a new run starts where time goes back,
+ *                                                    and after a metadata event (M)
+ *
+ * Order of events. Events of one capture thread are mostly ascending, events of different threads
+ * are not. Two promises of the format limit how long events must wait (NET-ORDER-3, -4): nothing
+ * after a sequence point, and nothing after an event with the flag "sorted", is older than it. So
+ * nothing is emitted before one of them, or the end, is reached; then all events up to its ticks
+ * are.
+ *
+ * Fast path: scan_ordinary_events() handles events that extend the current run without a thread
+ * change, a sorted flag or unknown metadata. All others leave it once and go through
+ * process_event().
+ *
+ * Cost: one header decode per event, no allocation per event. Regions that never have a sequence
+ * point or sorted event are cut after NETTRACE_RUNS_MAX runs or NETTRACE_REGION_MAX bytes; events
+ * may then be emitted late, which is noted.
+ *
+ * Left out: decoding of payloads. An event with unknown metadata still joins a run: they
+ * may follow before it is emitted (NET-META-11). */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define AHEAD_BYTES                                                                             \
-    2048 /* asked of memory before they are looked at: processors do not go on at a new page by \
-            themselves */
+#define AHEAD_BYTES 2048 /* prefetch distance: hardware prefetchers stop at page boundaries */
 
-/* A block under way. */
-struct scan {
+/* State of the scan of one block. */
+struct block_scan {
     struct nettrace_reader *reader;
     const struct nettrace_block *block;
-    struct nettrace_header header; /* of the event at hand */
-    struct nettrace_run *run;      /* that it may go on, or NULL */
-    uint64_t first;                /* ticks of its first event */
-    uint64_t last;                 /* of the event before */
-    size_t capture;                /* index, SIZE_MAX before the first */
-    uint32_t metadata;             /* number whose type was looked for */
-    uint64_t sorted;               /* ticks of the last sorted event */
+    struct nettrace_header header; /* of the current event */
+    struct nettrace_run *run;      /* run that the current event may extend; NULL if none */
+    uint64_t first;                /* ticks of the first event of the run */
+    uint64_t last;                 /* ticks of the event before */
+    /* index of the current capture thread; SIZE_MAX before the first event */
+    size_t capture;
+    uint32_t metadata; /* last metadata number that was looked up */
+    uint64_t sorted;   /* ticks of the last event with the sorted flag */
     bool has_sorted, counts;
-    uint32_t known; /* events, those without metadata too */
-    bool sees;      /* what headers say is kept for when they are given */
+    uint32_t known;      /* events decoded, including those without metadata */
+    bool caches_headers; /* decoded headers are cached for nettrace_order.c */
 };
 
-static uint64_t offset_of(const struct scan *scan, const uint8_t *p)
+static uint64_t file_offset_of(const struct block_scan *scan, const uint8_t *p)
 {
     return scan->block->offset + (uint64_t)(p - scan->block->begin);
 }
 
-/* Puts the run at hand where it belongs; it ends before `end`. */
-static bool end_run(struct scan *scan, const uint8_t *end)
+/* Queues the current run, if any; it ends before `end`. */
+static bool end_current_run(struct block_scan *scan, const uint8_t *end)
 {
     struct nettrace_run *run = scan->run;
     scan->run = NULL;
     if (!run)
         return true;
-    run->span =
-        nettrace_span_over(scan->block->begin, end, (enum nettrace_codec)scan->block->codec);
+    run->span = nettrace_header_range_over(scan->block->begin, end,
+                                           (enum nettrace_codec)scan->block->codec);
     run->last = scan->last;
-    run->seen_end = scan->reader->order.seen_n;
-    return nettrace_run_add(scan->reader, run, scan->first);
+    run->cached_end = scan->reader->order.cached_n;
+    return nettrace_run_enqueue(scan->reader, run, scan->first);
 }
 
-static bool begin_run(struct scan *scan)
+static bool begin_run(struct block_scan *scan)
 {
     const struct nettrace_block *block = scan->block;
-    if (!end_run(scan, scan->header.start))
+    if (!end_current_run(scan, scan->header.start))
         return false;
     scan->run = nettrace_run_new(scan->reader, &scan->header);
     if (!scan->run)
         return false;
-    scan->run->hold = block->offset;
+    scan->run->keep_from = block->offset;
     scan->first = scan->header.ticks;
     return true;
 }
 
-static NETTRACE_INLINE void see(struct nettrace_seen *seen, const struct nettrace_header *h)
+static NETTRACE_INLINE void cache_header(struct nettrace_cached_header *cached,
+                                         const struct nettrace_header *h)
 {
-    *seen = (struct nettrace_seen){.ticks = h->ticks,
-                                   .metadata = h->metadata,
-                                   .stack = h->stack,
-                                   .payload_size = h->payload_size,
-                                   .payload_at = (uint8_t)(h->payload - h->start),
-                                   .flags = h->flags};
+    *cached = (struct nettrace_cached_header){.ticks = h->ticks,
+                                              .metadata = h->metadata,
+                                              .stack = h->stack,
+                                              .payload_size = h->payload_size,
+                                              .payload_at = (uint8_t)(h->payload - h->start),
+                                              .flags = h->flags};
     if (h->flags & NETTRACE_HAS_ACTIVITY && h->activity)
-        seen->activity_at = (uint8_t)(h->activity - h->start);
+        cached->activity_at = (uint8_t)(h->activity - h->start);
     if (h->flags & NETTRACE_HAS_RELATED && h->related)
-        seen->related_at = (uint8_t)(h->related - h->start);
+        cached->related_at = (uint8_t)(h->related - h->start);
 }
 
-/* What the capture thread has counted by the event before. */
-static void leave_capture(struct scan *scan, uint32_t sequence)
+/* Saves the sequence number and ticks of the event before in its capture thread. */
+static void leave_capture(struct block_scan *scan, uint32_t sequence)
 {
     if (scan->capture == SIZE_MAX)
         return;
-    struct nettrace_capture *capture = &scan->reader->threads.capture[scan->capture];
+    struct nettrace_capture_thread *capture = &scan->reader->threads.capture[scan->capture];
     capture->sequence = sequence;
     capture->ticks = scan->last;
 }
 
-static bool enter_capture(struct scan *scan, uint32_t before)
+static bool enter_capture(struct block_scan *scan, uint32_t before)
 {
     leave_capture(scan, before);
-    scan->capture = nettrace_capture(scan->reader, scan->header.capture);
+    scan->capture = nettrace_capture_index(scan->reader, scan->header.capture);
     return scan->capture != SIZE_MAX &&
-           nettrace_count(scan->reader, scan->capture, &scan->header, false);
+           nettrace_update_sequence(scan->reader, scan->capture, &scan->header, false);
 }
 
-/* Metadata that come behind their event, but before it is given, are early enough. */
-static void check_type(struct scan *scan)
+/* Remembers a metadata number that is not yet defined: definitions that follow before the event is
+ * emitted are accepted, but noted. */
+static void check_metadata_number(struct block_scan *scan)
 {
     struct nettrace_reader *reader = scan->reader;
     scan->metadata = scan->header.metadata;
-    if (!nettrace_type_of(&reader->types, scan->metadata))
+    if (!nettrace_find_type(&reader->types, scan->metadata))
         reader->types.awaited = scan->metadata;
 }
 
-/* An event of a block of events that is not as usual: the first, of another thread, one that goes
- * back, ... */
-static bool take_event(struct scan *scan, uint32_t before)
+/* Handles an event that leaves the fast path: the first of a block, a thread change, a sorted
+ * event, or one that goes back in time. */
+static bool process_event(struct block_scan *scan, uint32_t before)
 {
     const struct nettrace_header *h = &scan->header;
     bool is_first = scan->capture == SIZE_MAX;
@@ -105,7 +131,7 @@ static bool take_event(struct scan *scan, uint32_t before)
         !enter_capture(scan, before))
         return false;
     if (h->metadata != scan->metadata)
-        check_type(scan);
+        check_metadata_number(scan);
     if (h->flags & NETTRACE_IS_SORTED) {
         scan->sorted = h->ticks;
         scan->has_sorted = true;
@@ -116,128 +142,132 @@ static bool take_event(struct scan *scan, uint32_t before)
     bool is_begin = !scan->run || goes_back;
     if (is_begin && !begin_run(scan))
         return false;
-    if (!is_begin && scan->sees && order->seen_n - order->seen_least < NETTRACE_SEEN_MAX)
-        see(&order->seen[order->seen_n++ % NETTRACE_SEEN_MAX], h);
+    if (!is_begin && scan->caches_headers &&
+        order->cached_n - order->cached_first_needed < NETTRACE_CACHED_MAX)
+        cache_header(&order->cached[order->cached_n++ % NETTRACE_CACHED_MAX], h);
     scan->last = h->ticks;
     return true;
 }
 
-static ttr_status take_metadata(struct scan *scan)
+static ttr_status process_metadata(struct block_scan *scan)
 {
     struct nettrace_header *h = &scan->header;
-    struct cursor c = cursor_over(h->payload, h->payload_size, offset_of(scan, h->payload));
-    if (!end_run(scan, h->start))
+    struct cursor c = cursor_over(h->payload, h->payload_size, file_offset_of(scan, h->payload));
+    if (!end_current_run(scan, h->start))
         return fail_memory(scan->reader->error);
-    return nettrace_metadata(scan->reader, &c, offset_of(scan, h->start));
+    return nettrace_parse_metadata(scan->reader, &c, file_offset_of(scan, h->start));
 }
 
-static ttr_status meet_bad(struct scan *scan)
+static ttr_status report_bad_header(struct block_scan *scan)
 {
     const struct nettrace_block *block = scan->block;
     const uint8_t *at = scan->header.start;
     if (block->is_cut)
         return TTR_OK;
-    return input_damage(scan->reader->in, offset_of(scan, at), (uint64_t)(block->end - at),
+    return input_damage(scan->reader->in, file_offset_of(scan, at), (uint64_t)(block->end - at),
                         "nettrace.bad-event", scan->reader->error,
                         "an event header that does not fit its block; the last %llu bytes of the "
                         "block are not decoded",
                         (unsigned long long)(block->end - at));
 }
 
-/* Passes over events that only go on what is under way; gives true at one that does not, which is
- * in scan->header.  What changes from event to event stays in registers. */
-static NETTRACE_INLINE bool pass_events(struct scan *scan, uint32_t *before, bool is_v6)
+/* Skips events that only extend the current run. Returns true at the first other event, which is
+ * then in scan->header. Local copies keep the changing members in registers. */
+static NETTRACE_INLINE bool scan_ordinary_events(struct block_scan *scan, uint32_t *before,
+                                                 bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
     const struct nettrace_types *types = &scan->reader->types;
-    const struct nettrace_span span =
-        nettrace_span_over(block->begin, block->end, (enum nettrace_codec)block->codec);
+    const struct nettrace_header_range span =
+        nettrace_header_range_over(block->begin, block->end, (enum nettrace_codec)block->codec);
     const bool is_usual = block->codec == CODEC_COMPRESSED && !block->is_metadata;
     struct nettrace_order *order = &scan->reader->order;
-    uint32_t seen = order->seen_n,
-             seen_stop = scan->sees ? order->seen_least + NETTRACE_SEEN_MAX : seen;
+    uint32_t cached = order->cached_n,
+             cached_stop =
+                 scan->caches_headers ? order->cached_first_needed + NETTRACE_CACHED_MAX : cached;
     struct nettrace_header h = scan->header;
     uint64_t last = scan->last;
     uint32_t known = 0;
-    bool has_event, goes_on;
+    bool has_event, is_ordinary;
     do {
         *before = h.sequence;
         __builtin_prefetch(h.next + AHEAD_BYTES);
         has_event = h.next < span.end && nettrace_header_next(&h, &span, is_v6);
-        goes_on = has_event && is_usual && scan->run &&
-                  !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
-                  nettrace_type_of(types, h.metadata);
-        last = goes_on ? h.ticks : last;
-        known += goes_on;
-        if (NETTRACE_LIKELY(goes_on && seen != seen_stop))
-            see(&order->seen[seen++ % NETTRACE_SEEN_MAX], &h);
-    } while (NETTRACE_LIKELY(goes_on));
-    order->seen_n = seen;
+        is_ordinary = has_event && is_usual && scan->run &&
+                      !(h.flags & (NETTRACE_HAS_CAPTURE | NETTRACE_IS_SORTED)) && h.ticks >= last &&
+                      nettrace_find_type(types, h.metadata);
+        last = is_ordinary ? h.ticks : last;
+        known += is_ordinary;
+        if (NETTRACE_LIKELY(is_ordinary && cached != cached_stop))
+            cache_header(&order->cached[cached++ % NETTRACE_CACHED_MAX], &h);
+    } while (NETTRACE_LIKELY(is_ordinary));
+    order->cached_n = cached;
     scan->header = h;
     scan->last = last;
     scan->known += known;
     return has_event;
 }
 
-static NETTRACE_INLINE ttr_status run_over(struct scan *scan, bool is_v6)
+static NETTRACE_INLINE ttr_status scan_events(struct block_scan *scan, bool is_v6)
 {
     const struct nettrace_block *block = scan->block;
     struct nettrace_header *h = &scan->header;
     bool is_old = block->codec >= CODEC_OLD;
     ttr_status status = TTR_OK;
     uint32_t before;
-    while (status == TTR_OK && pass_events(scan, &before, is_v6)) {
+    while (status == TTR_OK && scan_ordinary_events(scan, &before, is_v6)) {
         if (NETTRACE_UNLIKELY(block->is_metadata || (is_old && h->metadata == 0)))
-            status = take_metadata(scan);
-        else if (NETTRACE_UNLIKELY(!take_event(scan, before)))
+            status = process_metadata(scan);
+        else if (NETTRACE_UNLIKELY(!process_event(scan, before)))
             status = fail_memory(scan->reader->error);
     }
     bool is_bad = status == TTR_OK && h->next < block->end;
-    if (!end_run(scan, is_bad ? h->start : h->next))
+    if (!end_current_run(scan, is_bad ? h->start : h->next))
         return fail_memory(scan->reader->error);
     if (!is_bad)
         return status;
     h->sequence = before;
     h->next = h->start;
-    return meet_bad(scan);
+    return report_bad_header(scan);
 }
 
-/* Whether what headers say can be kept.  Without memory for that they are decoded again. */
-static bool can_see(struct nettrace_reader *reader, const struct nettrace_block *block)
+/* True if decoded headers can be cached. Without memory for the cache they are decoded a second
+ * time. */
+static bool can_cache_headers(struct nettrace_reader *reader, const struct nettrace_block *block)
 {
     struct nettrace_order *order = &reader->order;
     if (block->codec != CODEC_COMPRESSED || block->is_metadata || reader->version >= NETTRACE_V6)
         return false;
-    if (!order->seen)
-        order->seen =
-            alloc_resize(&reader->t->counted, NULL, 0, NETTRACE_SEEN_MAX, sizeof *order->seen);
-    return order->seen;
+    if (!order->cached)
+        order->cached =
+            alloc_resize(&reader->t->counted, NULL, 0, NETTRACE_CACHED_MAX, sizeof *order->cached);
+    return order->cached;
 }
 
-ttr_status nettrace_scan(struct nettrace_reader *reader, struct nettrace_block *block)
+ttr_status nettrace_scan_block(struct nettrace_reader *reader, struct nettrace_block *block)
 {
-    struct scan scan = {.reader = reader,
-                        .block = block,
-                        .header = {.next = block->begin},
-                        .capture = SIZE_MAX,
-                        .counts = block->codec < CODEC_OLD,
-                        .sees = can_see(reader, block)};
+    struct block_scan scan = {.reader = reader,
+                              .block = block,
+                              .header = {.next = block->begin},
+                              .capture = SIZE_MAX,
+                              .counts = block->codec < CODEC_OLD,
+                              .caches_headers = can_cache_headers(reader, block)};
     ttr_status status =
-        reader->version >= NETTRACE_V6 ? run_over(&scan, true) : run_over(&scan, false);
+        reader->version >= NETTRACE_V6 ? scan_events(&scan, true) : scan_events(&scan, false);
     if (status != TTR_OK)
         return status;
     leave_capture(&scan, scan.header.sequence);
     block->stop = scan.header.next;
     reader->known_events = scan.known;
     struct nettrace_order *order = &reader->order;
-    bool is_crowded =
-        order->runs_used >= NETTRACE_RUNS_MAX ||
-        (order->hold < block->offset && block->offset - order->hold > NETTRACE_REGION_MAX);
+    bool is_crowded = order->runs_used >= NETTRACE_RUNS_MAX ||
+                      (order->keep_from < block->offset &&
+                       block->offset - order->keep_from > NETTRACE_REGION_MAX);
     if (is_crowded)
         input_note(reader->in, TTR_NOTE_REMARK, block->offset, "nettrace.long-region",
-                   "more events without a sequence point than can be put in order at once: some "
-                   "may be given late");
+                   "more events without a sequence point than can be sorted at once; some may be "
+                   "out of order");
     if (is_crowded || scan.has_sorted)
-        nettrace_order_release(reader, is_crowded ? UINT64_MAX : scan.sorted);
+        nettrace_order_flush_until(reader, is_crowded ? UINT64_MAX : scan.sorted);
     return TTR_OK;
 }

@@ -1,28 +1,51 @@
-/* What comes next behind damage, where nothing marks it: events of V1 and V2, blocks of V6.
- * (Objects of V3 to V5 begin with tags and a name, see nettrace_objects.c.)
+/* Resynchronisation after damage for V1, V2 and V6, which have no marks between their parts.
+ * (Objects of V3 to V5 start with tags and a name, see nettrace_objects.c.)
  *
- * An event of V1 or V2 is believed when its three sizes agree and its metadata are known; a block
- * of V6 when what it holds fills it exactly, and so do the two behind it, or all up to the end. How
- * much is looked at is bounded: a part of the input that looks like blocks everywhere costs no more
- * than a few times its size. */
+ * V1, V2. An event is accepted if its three sizes agree and its metadata number is defined. The
+ * first accepted position after the damage is the next event.
+ *
+ * V6. A block has only a size and a kind before it, and nearly any word could be that. So
+ * candidates are checked by content:
+ *
+ *   [size|kind] content          is_valid_content(): rows of that kind fill the content exactly
+ *               [size|kind] ...  is_block_chain_at(): three such blocks follow each other,
+ *                                or all up to the end of the input
+ *
+ * Order of calls: nettrace_read_block6() calls nettrace_measure_block6() for each block, before
+ * decoding. If the content is plausible and another block can start after it, the size is trusted.
+ * If not, find_other_block() looks for a chain at any other position. nettrace_resync() searches
+ * after bytes that are not a block.
+ *
+ * A block of events is large, so only its first header is checked at first
+ * (is_plausible_content()); the complete check follows only in doubt.
+ *
+ * Invariants: the scan stops at the size of a fixed window (SEARCH_BYTES), so results do not depend
+ * on how many bytes a read returns. The end mark, four zero bytes, is accepted only at the end of
+ * the input: zeros are everywhere.
+ *
+ * Cost: search->work limits the bytes checked to WORK_EACH times the input, so input that looks
+ * like blocks at each position costs a small multiple of its size.
+ *
+ * Left out: the Trace block, which is read only once, at the start. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-#define SEARCH_BYTES ((uint64_t)8 << 20) /* some blocks: recorders put about 1 MiB in one */
-#define WORK_EACH 16u    /* bytes of blocks that are looked through for each byte of the input */
-#define METADATA_MIN 20u /* bytes of the metadata of V1 and V2, the least */
+/* some blocks: recorders write up to about 1 MiB per block */
+#define SEARCH_BYTES ((uint64_t)8 << 20)
+#define WORK_EACH 16u    /* bytes of content checked per byte of input */
+#define METADATA_MIN 20u /* smallest payload of metadata of V1 and V2 */
 
 /* --- V1, V2 --- */
 
-/* Whether an event whose metadata are known, or metadata, begin here. */
+/* True if an event with known metadata, or metadata, start at `p`. */
 static bool is_flat_event(const struct nettrace_reader *reader, const uint8_t *p,
                           const uint8_t *end)
 {
     struct nettrace_header h = {.next = p};
-    const struct nettrace_span span = nettrace_span_over(p, end, CODEC_OLDEST);
+    const struct nettrace_header_range span = nettrace_header_range_over(p, end, CODEC_OLDEST);
     if (!nettrace_header_next(&h, &span, false))
         return false;
-    return h.metadata ? nettrace_type_of(&reader->types, h.metadata) != NULL
+    return h.metadata ? nettrace_find_type(&reader->types, h.metadata) != NULL
                       : h.payload_size >= METADATA_MIN;
 }
 
@@ -38,19 +61,20 @@ static size_t find_flat_event(const struct nettrace_reader *reader, const uint8_
 
 enum { END_BYTES = 4, HEAD_BYTES = 4, KINDS = NETTRACE_BLOCK_LABELS + 1 };
 
-static uint32_t size_of(const uint8_t *head)
+static uint32_t block6_size(const uint8_t *head)
 {
     return load_u32le(head) & 0xffffff;
 }
 
-static unsigned kind_of(const uint8_t *head)
+static unsigned block6_kind(const uint8_t *head)
 {
     return head[3];
 }
 
-/* The head of a block of events, which is left behind, and its first event, which says of which
- * metadata it is. */
-static bool take_first(struct cursor *c, struct nettrace_span *span, struct nettrace_header *h)
+/* Parses the header of a block of events, moves `c` to its first event and decodes that. Returns
+ * false if one of them is invalid or the event has no metadata number. */
+static bool parse_first_event(struct cursor *c, struct nettrace_header_range *span,
+                              struct nettrace_header *h)
 {
     struct cursor head = *c;
     uint16_t size = cursor_u16le(&head), flags = cursor_u16le(&head);
@@ -58,18 +82,19 @@ static bool take_first(struct cursor *c, struct nettrace_span *span, struct nett
     if (size < NETTRACE_BLOCK_HEADER || flags > NETTRACE_BLOCK_COMPRESSED || least > most ||
         !cursor_skip(c, size))
         return false;
-    *span = nettrace_span_over(
+    *span = nettrace_header_range_over(
         c->p, c->end, flags & NETTRACE_BLOCK_COMPRESSED ? CODEC_COMPRESSED : CODEC_PLAIN_V6);
     *h = (struct nettrace_header){.next = c->p};
     return c->p == c->end || (nettrace_header_next(h, span, true) && h->metadata != 0);
 }
 
-/* Each of these moves behind what it believes, and is true where that is all. */
-static bool are_events(struct cursor *c)
+/* The functions below move the cursor over valid content of one kind of block. They return false at
+ * the first invalid row. */
+static bool consume_events(struct cursor *c)
 {
     struct nettrace_header h;
-    struct nettrace_span span;
-    if (!take_first(c, &span, &h))
+    struct nettrace_header_range span;
+    if (!parse_first_event(c, &span, &h))
         return false;
     while (h.next < c->end && nettrace_header_next(&h, &span, true))
         continue;
@@ -77,7 +102,7 @@ static bool are_events(struct cursor *c)
     return c->p == c->end;
 }
 
-static bool are_rows(struct cursor *c, uint16_t least)
+static bool consume_rows(struct cursor *c, uint16_t least)
 {
     while (cursor_left(c) > 0) {
         uint16_t size = cursor_u16le(c);
@@ -87,33 +112,33 @@ static bool are_rows(struct cursor *c, uint16_t least)
     return true;
 }
 
-static bool are_metadata(struct cursor *c)
+static bool consume_metadata(struct cursor *c)
 {
     enum { ROW_MIN = 6 };
-    return cursor_skip(c, cursor_u16le(c)) && are_rows(c, ROW_MIN);
+    return cursor_skip(c, cursor_u16le(c)) && consume_rows(c, ROW_MIN);
 }
 
-/* Any bytes are numbers: of many nothing is believed. */
-static bool are_counts(struct cursor *c)
+/* Any bytes form varints, so a large content is not trusted. */
+static bool consume_sequence_pairs(struct cursor *c)
 {
     enum { BYTES_MAX = 65536 };
     if (cursor_left(c) > BYTES_MAX)
         return false;
     while (cursor_left(c) > 0 && !c->failed)
-        (void)nettrace_take_varint(c), (void)nettrace_take_varint(c);
+        (void)nettrace_read_varint(c), (void)nettrace_read_varint(c);
     return true;
 }
 
-static bool is_point(struct cursor *c)
+static bool consume_point(struct cursor *c)
 {
     enum { FLAGS = 3 };
     (void)cursor_u64le(c);
     uint32_t flags = cursor_u32le(c), n = cursor_u32le(c);
     return flags <= FLAGS && cursor_left(c) >= (uint64_t)n * 2 && (n > 0 || cursor_left(c) == 0) &&
-           are_counts(c);
+           consume_sequence_pairs(c);
 }
 
-static bool are_stacks(struct cursor *c)
+static bool consume_stacks(struct cursor *c)
 {
     (void)cursor_u32le(c);
     for (uint32_t n = cursor_u32le(c); n > 0 && !c->failed; n--)
@@ -121,137 +146,138 @@ static bool are_stacks(struct cursor *c)
     return true;
 }
 
-static bool are_labels(struct cursor *c)
+static bool consume_label_lists(struct cursor *c)
 {
     (void)cursor_u32le(c);
     for (uint32_t n = cursor_u32le(c); n > 0; n--)
-        if (!nettrace_labels_pass(c))
+        if (!nettrace_skip_label_list(c))
             return false;
     return true;
 }
 
-static bool is_kind(unsigned kind, struct cursor *c)
+static bool consume_content(unsigned kind, struct cursor *c)
 {
     switch (kind) {
     case NETTRACE_BLOCK_EVENTS:
-        return are_events(c);
+        return consume_events(c);
     case NETTRACE_BLOCK_METADATA:
-        return are_metadata(c);
+        return consume_metadata(c);
     case NETTRACE_BLOCK_POINT:
-        return is_point(c);
+        return consume_point(c);
     case NETTRACE_BLOCK_STACKS:
-        return are_stacks(c);
+        return consume_stacks(c);
     case NETTRACE_BLOCK_THREADS:
-        return cursor_left(c) > 0 && are_rows(c, 1);
+        return cursor_left(c) > 0 && consume_rows(c, 1);
     case NETTRACE_BLOCK_GONE:
-        return cursor_left(c) > 0 && are_counts(c);
+        return cursor_left(c) > 0 && consume_sequence_pairs(c);
     case NETTRACE_BLOCK_LABELS:
-        return are_labels(c);
+        return consume_label_lists(c);
     default:
         return false;
     }
 }
 
-/* Whether what a block holds is what its kind says, and all of it. */
-static bool is_content(unsigned kind, struct cursor *c)
+/* True if the content of a block is valid for its kind and nothing is left. */
+static bool is_valid_content(unsigned kind, struct cursor *c)
 {
-    return is_kind(kind, c) && !c->failed && cursor_left(c) == 0;
+    return consume_content(kind, c) && !c->failed && cursor_left(c) == 0;
 }
 
-/* The blocks of a part of the input; `is_end`: nothing follows it. */
-struct search {
+/* Search for blocks in a part of the input. `is_end`: the part ends with the input. */
+struct block_search {
     const uint8_t *p;
     size_t n;
-    uint64_t work; /* bytes that may still be looked through */
+    uint64_t work; /* remaining bytes of content that may be checked */
     bool is_end;
 };
 
-/* Whether a block begins at `at` that is whole, with the size of all of it; the end mark is one
- * where the input ends behind it. */
-static bool is_block_at(struct search *search, size_t at, size_t *size)
+/* True if a complete block starts at `at`; `size` is set to its size with the first word. An end
+ * mark counts only if the input ends after it. */
+static bool is_valid_block_at(struct block_search *search, size_t at, size_t *size)
 {
     size_t left = search->n - at;
     const uint8_t *p = search->p + at;
     if (left < HEAD_BYTES)
         return false;
-    *size = HEAD_BYTES + (size_t)size_of(p);
-    if (*size == END_BYTES && kind_of(p) == NETTRACE_BLOCK_END)
+    *size = HEAD_BYTES + (size_t)block6_size(p);
+    if (*size == END_BYTES && block6_kind(p) == NETTRACE_BLOCK_END)
         return search->is_end && left == END_BYTES;
-    if (*size > left || kind_of(p) >= KINDS || search->work == 0)
+    if (*size > left || block6_kind(p) >= KINDS || search->work == 0)
         return false;
     struct cursor c = cursor_over(p + HEAD_BYTES, *size - HEAD_BYTES, 0);
-    bool is_whole = is_content(kind_of(p), &c);
+    bool is_whole = is_valid_content(block6_kind(p), &c);
     search->work -= c.offset < search->work ? c.offset : search->work;
     return is_whole;
 }
 
-/* Whether blocks follow each other from `at` on, up to the end of what is looked at or long enough.
- */
-static bool is_chain(struct search *search, size_t at)
+/* True if three valid blocks follow each other from `at` on, or all up to the end. */
+static bool is_block_chain_at(struct block_search *search, size_t at)
 {
     enum { CHAIN = 3 };
     size_t size;
     for (unsigned i = 0; i < CHAIN; i++) {
         if (search->is_end && at == search->n && i > 0)
             return true;
-        if (!is_block_at(search, at, &size))
+        if (!is_valid_block_at(search, at, &size))
             return false;
         at += size;
     }
     return true;
 }
 
-/* Where the next block begins behind `from` that others follow; the count of bytes where none does.
- */
-static size_t find_block(struct search *search, size_t from)
+/* Returns the first position from `from` on at which a chain of blocks starts; search->n if there
+ * is none. */
+static size_t find_block(struct block_search *search, size_t from)
 {
     for (size_t at = from; at < search->n; at++)
-        if (is_chain(search, at))
+        if (is_block_chain_at(search, at))
             return at;
     return search->n;
 }
 
-static struct search search_over(const struct nettrace_bytes *bytes)
+static struct block_search search_window(const struct nettrace_bytes *bytes)
 {
     size_t n = bytes->n < SEARCH_BYTES
                    ? bytes->n
-                   : (size_t)SEARCH_BYTES; /* what is looked at does not hang on what is shown */
-    return (struct search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
+                   /* a fixed amount, so that results do not depend on the size of the window */
+                   : (size_t)SEARCH_BYTES;
+    return (struct block_search){bytes->p, n, WORK_EACH * (uint64_t)n, bytes->n < SEARCH_BYTES};
 }
 
-/* Whether what follows a word looks like the block that the word says; of events only the first is
- * looked at. */
-static bool looks_like(unsigned kind, struct cursor c)
+/* True if the content fits the kind of a block; only the first event of a block of events is
+ * checked. */
+static bool is_plausible_content(unsigned kind, struct cursor c)
 {
     struct nettrace_header h;
-    struct nettrace_span span;
-    return kind == NETTRACE_BLOCK_EVENTS ? take_first(&c, &span, &h) : is_content(kind, &c);
+    struct nettrace_header_range span;
+    return kind == NETTRACE_BLOCK_EVENTS ? parse_first_event(&c, &span, &h)
+                                         : is_valid_content(kind, &c);
 }
 
-/* Whether a block seems to begin `skip` bytes behind `at`, which stays in the window: one of a
- * known kind, behind a block of an unknown kind also some more of these.  Zeros are found anywhere,
- * so the end mark counts only at the end of the input, but behind what is not known. */
-static ttr_status may_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
-                            bool is_known, bool *may)
+/* Sets `may` if a block can start `skip` bytes after `at`: one of a known kind, or after one of an
+ * unknown kind up to eight more unknown ones. An end mark is accepted only at the end of the input
+ * or after an unknown kind. Bytes from `at` on stay in the window. */
+static ttr_status can_block_begin(struct nettrace_reader *reader, uint64_t at, uint64_t skip,
+                                  bool is_known, bool *may)
 {
     enum { STRANGERS = 8 };
     struct nettrace_bytes bytes;
     for (unsigned i = 0; i < (is_known ? 1 : STRANGERS); i++) {
-        ttr_status status = nettrace_show(reader, at, skip + HEAD_BYTES + 1, &bytes);
+        ttr_status status = nettrace_load_bytes(reader, at, skip + HEAD_BYTES + 1, &bytes);
         *may = status == TTR_OK && bytes.n == skip;
         if (status != TTR_OK || bytes.n < skip + HEAD_BYTES)
             return status;
-        uint32_t size = size_of(bytes.p + skip);
-        unsigned kind = kind_of(bytes.p + skip);
+        uint32_t size = block6_size(bytes.p + skip);
+        unsigned kind = block6_kind(bytes.p + skip);
         *may =
             kind == NETTRACE_BLOCK_END && size == 0 && (bytes.n == skip + HEAD_BYTES || !is_known);
         if (kind == NETTRACE_BLOCK_END)
             return TTR_OK;
         skip += HEAD_BYTES;
         if (kind < KINDS) {
-            status = nettrace_show(reader, at, skip + size, &bytes);
+            status = nettrace_load_bytes(reader, at, skip + size, &bytes);
             *may = status == TTR_OK && bytes.n >= skip + size &&
-                   looks_like(kind, cursor_over(bytes.p + skip, size, 0));
+                   is_plausible_content(kind, cursor_over(bytes.p + skip, size, 0));
             return status;
         }
         skip += size;
@@ -259,16 +285,16 @@ static ttr_status may_begin(struct nettrace_reader *reader, uint64_t at, uint64_
     return TTR_OK;
 }
 
-/* Looks for another place where the next block begins; behind the end mark any is, but those of
- * another trace. */
-static ttr_status look_elsewhere(struct nettrace_reader *reader, uint64_t at,
-                                 struct nettrace_extent6 *extent, bool is_end)
+/* Searches for a chain of blocks at a position that the size does not predict. After an end mark
+ * any position counts, unless another trace starts there. */
+static ttr_status find_other_block(struct nettrace_reader *reader, uint64_t at,
+                                   struct nettrace_block_extent *extent, bool is_end)
 {
     struct nettrace_bytes bytes;
-    ttr_status status = nettrace_show(reader, at, SEARCH_BYTES, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct search search = search_over(&bytes);
+    struct block_search search = search_window(&bytes);
     bool is_other = is_end && search.n >= HEAD_BYTES + NETTRACE_MAGIC_BYTES &&
                     memcmp(bytes.p + HEAD_BYTES, NETTRACE_MAGIC, NETTRACE_MAGIC_BYTES) == 0;
     size_t found = is_other ? search.n : find_block(&search, 1);
@@ -278,75 +304,78 @@ static ttr_status look_elsewhere(struct nettrace_reader *reader, uint64_t at,
     return TTR_OK;
 }
 
-/* A block of a kind that nobody knows: it may be one of events whose kind is damaged. */
-static bool are_strange_events(unsigned kind, struct cursor c)
+/* True if a block of an unknown kind holds events: then its kind is damaged. */
+static bool is_event_block_of_unknown_kind(unsigned kind, struct cursor c)
 {
-    return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && are_events(&c);
+    return kind >= KINDS && cursor_left(&c) > NETTRACE_BLOCK_HEADER && consume_events(&c);
 }
 
-ttr_status nettrace_extent6(struct nettrace_reader *reader, uint64_t at, uint32_t head,
-                            struct nettrace_extent6 *extent)
+ttr_status nettrace_measure_block6(struct nettrace_reader *reader, uint64_t at, uint32_t head,
+                                   struct nettrace_block_extent *extent)
 {
     struct nettrace_bytes bytes;
     bool may = false;
     unsigned kind = head >> 24;
-    *extent = (struct nettrace_extent6){.size = head & 0xffffff};
+    *extent = (struct nettrace_block_extent){.size = head & 0xffffff};
     uint64_t whole = HEAD_BYTES + extent->size;
-    ttr_status status = nettrace_show(reader, at, whole, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, at, whole, &bytes);
     if (status != TTR_OK)
         return status;
     extent->is_cut = bytes.n < whole;
     if (kind != NETTRACE_BLOCK_END && !extent->is_cut) {
-        status = may_begin(reader, at, whole, kind < KINDS && kind != NETTRACE_BLOCK_TRACE, &may);
+        status =
+            can_block_begin(reader, at, whole, kind < KINDS && kind != NETTRACE_BLOCK_TRACE, &may);
         if (status == TTR_OK)
-            status = nettrace_show(reader, at, whole, &bytes);
+            status = nettrace_load_bytes(reader, at, whole, &bytes);
         if (status != TTR_OK)
             return status;
         struct cursor c = cursor_over(bytes.p + HEAD_BYTES, (size_t)extent->size, 0);
-        extent->is_strange = are_strange_events(kind, c);
+        extent->is_strange = is_event_block_of_unknown_kind(kind, c);
         bool has_known = kind < KINDS && kind != NETTRACE_BLOCK_TRACE,
-             is_fine = may && (!has_known || looks_like(kind, c));
-        if (is_fine || extent->is_strange || (has_known && is_content(kind, &c)))
+             is_fine = may && (!has_known || is_plausible_content(kind, c));
+        if (is_fine || extent->is_strange || (has_known && is_valid_content(kind, &c)))
             return TTR_OK;
     }
     extent->is_lost = kind >= KINDS && !may;
-    return look_elsewhere(reader, at, extent, kind == NETTRACE_BLOCK_END);
+    return find_other_block(reader, at, extent, kind == NETTRACE_BLOCK_END);
 }
 
-/* --- Both --- */
+/* --- All versions --- */
 
-/* Passes over what is damaged: up to what was found, else up to where it may still begin. */
-static ttr_status pass(struct nettrace_reader *reader, size_t n, size_t found, bool is_end)
+/* Skips damaged bytes up to `found`; if nothing was found, up to the middle of the window, since a
+ * block may start before its end. */
+static ttr_status skip_damaged_bytes(struct nettrace_reader *reader, size_t n, size_t found,
+                                     bool is_end)
 {
     uint64_t at = reader->at, passed = found < n || is_end ? found : n / 2;
-    reader->is_lost = found == n && !is_end;
+    reader->needs_resync = found == n && !is_end;
     reader->is_over = found == n && is_end;
     reader->at += passed;
     return input_damage(
         reader->in, at, passed, reader->is_over ? "nettrace.cut" : "nettrace.lost", reader->error,
-        reader->is_over ? "the trace ends inside an event or a block, or without its end mark; all "
-                          "that is whole is given"
-                        : "no event or block begins here; passed over up to the next that does");
+        reader->is_over ? "the trace ends inside an event or a block, or without an end mark; all "
+                          "complete events are kept"
+                        : "no event or block starts here; skipped up to the next one");
 }
 
-ttr_status nettrace_search(struct nettrace_reader *reader)
+ttr_status nettrace_resync(struct nettrace_reader *reader)
 {
     struct nettrace_bytes bytes;
-    ttr_status status = nettrace_show(reader, reader->at, SEARCH_BYTES, &bytes);
+    ttr_status status = nettrace_load_bytes(reader, reader->at, SEARCH_BYTES, &bytes);
     if (status != TTR_OK)
         return status;
-    struct search search = search_over(&bytes);
+    struct block_search search = search_window(&bytes);
     bool is_v6 = reader->version >= NETTRACE_V6;
-    size_t found = is_v6 ? find_block(&search, reader->is_lost ? 0 : 1)
+    size_t found = is_v6 ? find_block(&search, reader->needs_resync ? 0 : 1)
                          : find_flat_event(reader, bytes.p, search.n);
-    bool is_end_mark = !is_v6 && !reader->is_lost && search.n > 0 && bytes.p[0] == NETTRACE_END &&
-                       found == search.n && search.is_end;
+    bool is_end_mark = !is_v6 && !reader->needs_resync && search.n > 0 &&
+                       bytes.p[0] == NETTRACE_END && found == search.n && search.is_end;
     if (is_end_mark) {
         reader->is_over = reader->has_end = true;
-        nettrace_piece_add(reader, &(struct nettrace_piece){.offset = reader->at++,
-                                                            .size = 1,
-                                                            .kind = NETTRACE_PIECE_END});
+        nettrace_queue_piece(reader, &(struct nettrace_piece){.offset = reader->at++,
+                                                              .size = 1,
+                                                              .kind = NETTRACE_PIECE_END});
         return TTR_OK;
     }
-    return pass(reader, search.n, found, search.is_end);
+    return skip_damaged_bytes(reader, search.n, found, search.is_end);
 }

@@ -1,7 +1,7 @@
-/* Fields of any event as a payload, and the shape that metadata describe it by.
+/* Encoding of fields: an event's fields become a payload and a shape (nettrace_writer.h).
  *
- * Numbers take the next width there is, bytes are arrays of numbers, arrays of unlike elements
- * objects with fields "0", "1", ...  V4 has no arrays: they become text there. */
+ * Integers get the next larger width. Bytes become arrays of integers. Arrays of unequal elements
+ * become objects with the fields "0", "1", ... V4 has no arrays, so they become text. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +16,8 @@
 #define PAYLOAD_MAX ((size_t)8 << 20)
 #define NAME_MAX_BYTES 4096u
 
-/* The fields under way, one ahead. */
-struct walk {
+/* Field iterator with one field of lookahead. */
+struct shape_source {
     struct ttr_writer *out;
     struct nettrace_writer *w;
     uint64_t offset;
@@ -26,19 +26,19 @@ struct walk {
     bool has_field;
 };
 
-static void step(struct walk *walk)
+static void next_field(struct shape_source *walk)
 {
     walk->has_field = ttr_fields_next(&walk->fields, &walk->field);
 }
 
-static void lose(const struct walk *walk, enum nettrace_loss loss)
+static void count_loss(const struct shape_source *walk, enum nettrace_loss loss)
 {
     output_lost(walk->out, loss, walk->offset);
 }
 
 /* --- Texts --- */
 
-/* One character of UTF-8 that is well-formed, as a code point. */
+/* Decodes one valid UTF-8 character of `n` bytes. */
 static uint32_t code_point(const uint8_t *p, size_t n)
 {
     static const uint8_t masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -48,7 +48,7 @@ static uint32_t code_point(const uint8_t *p, size_t n)
     return x;
 }
 
-struct nettrace_text_flaws nettrace_put_z16(struct buffer *to, ttr_text text)
+struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text)
 {
     enum { REPLACEMENT = 0xfffd, SUPPLEMENT = 0x10000 };
     struct nettrace_text_flaws flaws = {false, false};
@@ -75,16 +75,16 @@ struct nettrace_text_flaws nettrace_put_z16(struct buffer *to, ttr_text text)
     return flaws;
 }
 
-static void put_text(const struct walk *walk, ttr_text text)
+static void append_payload_text(const struct shape_source *walk, ttr_text text)
 {
-    struct nettrace_text_flaws flaws = nettrace_put_z16(&walk->w->payload, text);
+    struct nettrace_text_flaws flaws = nettrace_append_z16(&walk->w->payload, text);
     if (flaws.is_broken)
-        lose(walk, NETTRACE_LOST_TEXT);
+        count_loss(walk, NETTRACE_LOST_TEXT);
     if (flaws.has_zeros)
-        lose(walk, NETTRACE_LOST_NUL);
+        count_loss(walk, NETTRACE_LOST_NUL);
 }
 
-static void add_hex(struct buffer *to, ttr_text bytes)
+static void append_hex(struct buffer *to, ttr_text bytes)
 {
     static const char digits[] = "0123456789abcdef";
     buffer_add_text(to, "0x");
@@ -94,8 +94,8 @@ static void add_hex(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* A value within an array of V4. */
-static void add_value_text(struct buffer *to, const ttr_value *value)
+/* Appends an element of an array as text, for V4. */
+static void append_value_text(struct buffer *to, const ttr_value *value)
 {
     char number[NUMBER_MAX];
     switch (value->type) {
@@ -115,20 +115,21 @@ static void add_value_text(struct buffer *to, const ttr_value *value)
         buffer_add(to, value->text.p, value->text.n);
         break;
     case TTR_TYPE_BYTES:
-        add_hex(to, value->text);
+        append_hex(to, value->text);
         break;
     default:
         buffer_add_text(to, "null");
     }
 }
 
-/* Everything inside an array or struct, as text. */
-static void add_children_text(struct walk *walk, struct buffer *to)
+/* Appends everything inside an array or struct as text. */
+static void append_children_text(struct shape_source *walk, struct buffer *to)
 {
-    uint16_t depth = walk->field.depth, inside = depth; /* inside: of the last one opened */
+    /* inside: depth of the innermost open one */
+    uint16_t depth = walk->field.depth, inside = depth;
     bool is_first = true;
     buffer_add_byte(to, '[');
-    step(walk);
+    next_field(walk);
     while (walk->has_field && walk->field.depth > depth) {
         const ttr_field *field = &walk->field;
         for (; inside >= field->depth; inside--)
@@ -145,9 +146,9 @@ static void add_children_text(struct walk *walk, struct buffer *to)
             inside = field->depth;
             is_first = true;
         } else {
-            add_value_text(to, &field->value);
+            append_value_text(to, &field->value);
         }
-        step(walk);
+        next_field(walk);
     }
     for (; inside > depth; inside--)
         buffer_add_byte(to, ']');
@@ -156,30 +157,32 @@ static void add_children_text(struct walk *walk, struct buffer *to)
 
 /* --- Plain values --- */
 
-/* Whether a number is one of as many bits as it says. */
-static bool fits_width(const ttr_value *value)
+/* True if an integer fits the width that it declares. */
+static bool fits_declared_width(const ttr_value *value)
 {
     unsigned above = value->bits < 64 ? value->bits : 0;
     uint64_t sign = value->type == TTR_TYPE_INT && value->v.s < 0 ? UINT64_MAX : 0;
     return above == 0 || (value->v.u ^ sign) >> (above - (value->type == TTR_TYPE_INT)) == 0;
 }
 
-static uint8_t code_of_width(const ttr_value *value, const uint8_t codes[4])
+static uint8_t code_of_integer(const ttr_value *value, const uint8_t codes[4])
 {
     unsigned bits =
-        value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_width(value) ? 64 : value->bits;
+        value->hint == TTR_HINT_THREAD || value->bits == 0 || !fits_declared_width(value)
+            ? 64
+            : value->bits;
     return codes[bits <= 8 ? 0 : bits <= 16 ? 1 : bits <= 32 ? 2 : 3];
 }
 
-/* Whether 32 bits hold a number as it is. */
+/* True if a number survives conversion to a 32-bit float. */
 static bool is_single(double x)
 {
     return isnan(x) || isinf(x) ||
            (fabs(x) <= FLT_MAX && bits_of_double((double)(float)x) == bits_of_double(x));
 }
 
-/* The code of a value that is one; 0 of arrays, structs and bytes. */
-static uint8_t code_of(const ttr_value *value)
+/* Returns the type code of a scalar or text; 0 for arrays, structs and bytes. */
+static uint8_t scalar_code_of(const ttr_value *value)
 {
     static const uint8_t unsigned_codes[] = {NETTRACE_U8, NETTRACE_U16, NETTRACE_U32, NETTRACE_U64};
     static const uint8_t signed_codes[] = {NETTRACE_I8, NETTRACE_I16, NETTRACE_I32, NETTRACE_I64};
@@ -187,9 +190,9 @@ static uint8_t code_of(const ttr_value *value)
     case TTR_TYPE_BOOL:
         return NETTRACE_BOOLEAN;
     case TTR_TYPE_UINT:
-        return code_of_width(value, unsigned_codes);
+        return code_of_integer(value, unsigned_codes);
     case TTR_TYPE_INT:
-        return code_of_width(value, signed_codes);
+        return code_of_integer(value, signed_codes);
     case TTR_TYPE_FLOAT:
         return value->bits && value->bits <= 32 && is_single(value->v.f) ? NETTRACE_F32
                                                                          : NETTRACE_F64;
@@ -207,34 +210,34 @@ static bool has_plain_width(unsigned bits)
     return bits == 0 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
 }
 
-static void count_value(const struct walk *walk, const ttr_value *value)
+static void count_value_losses(const struct shape_source *walk, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
     bool is_integer = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_labelled && value->count > 0)
-        lose(walk, NETTRACE_LOST_LABEL);
+        count_loss(walk, NETTRACE_LOST_LABEL);
     else if ((value->hint != TTR_HINT_NONE && !is_labelled && value->type != TTR_TYPE_NULL) ||
              (value->base && value->base != 10))
-        lose(walk, NETTRACE_LOST_HINT);
-    if ((is_integer && (!has_plain_width(value->bits) || !fits_width(value))) ||
+        count_loss(walk, NETTRACE_LOST_HINT);
+    if ((is_integer && (!has_plain_width(value->bits) || !fits_declared_width(value))) ||
         (value->type == TTR_TYPE_FLOAT && value->bits & (value->bits - 1u)))
-        lose(walk, NETTRACE_LOST_WIDTH);
+        count_loss(walk, NETTRACE_LOST_WIDTH);
     if (value->type == TTR_TYPE_NULL)
-        lose(walk, NETTRACE_LOST_NULL);
+        count_loss(walk, NETTRACE_LOST_NULL);
 }
 
-static void put_float(struct buffer *to, double x, bool is_single)
+static void append_float(struct buffer *to, double x, bool is_single)
 {
     float single = (float)x;
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     if (is_single)
-        nettrace_put_u32(to, bits);
+        nettrace_append_u32(to, bits);
     else
-        nettrace_put_u64(to, bits_of_double(x));
+        nettrace_append_u64(to, bits_of_double(x));
 }
 
-static void put_plain(const struct walk *walk, uint8_t code, const ttr_value *value)
+static void append_scalar(const struct shape_source *walk, uint8_t code, const ttr_value *value)
 {
     struct buffer *to = &walk->w->payload;
     ttr_thread thread;
@@ -244,7 +247,7 @@ static void put_plain(const struct walk *walk, uint8_t code, const ttr_value *va
         x = thread.tid;
     switch (code) {
     case NETTRACE_BOOLEAN:
-        nettrace_put_u32(to, x != 0);
+        nettrace_append_u32(to, x != 0);
         break;
     case NETTRACE_U8:
     case NETTRACE_I8:
@@ -252,92 +255,96 @@ static void put_plain(const struct walk *walk, uint8_t code, const ttr_value *va
         break;
     case NETTRACE_U16:
     case NETTRACE_I16:
-        nettrace_put_u16(to, (uint16_t)x);
+        nettrace_append_u16(to, (uint16_t)x);
         break;
     case NETTRACE_U32:
     case NETTRACE_I32:
-        nettrace_put_u32(to, (uint32_t)x);
+        nettrace_append_u32(to, (uint32_t)x);
         break;
     case NETTRACE_F32:
     case NETTRACE_F64:
-        put_float(to, value->v.f, code == NETTRACE_F32);
+        append_float(to, value->v.f, code == NETTRACE_F32);
         break;
     case NETTRACE_STRING:
-        put_text(walk, value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4});
+        append_payload_text(walk,
+                            value->type == TTR_TYPE_TEXT ? value->text : (ttr_text){"null", 4});
         break;
     default:
-        nettrace_put_u64(to, x);
+        nettrace_append_u64(to, x);
     }
 }
 
 /* --- Fields --- */
 
-static void put_name(const struct walk *walk, ttr_text name)
+static void append_shape_name(const struct shape_source *walk, ttr_text name)
 {
     size_t n = name.n <= NAME_MAX_BYTES ? name.n : utf8_cut(name.p, name.n, NAME_MAX_BYTES);
     if (n < name.n)
-        lose(walk, NETTRACE_LOST_METADATA);
-    nettrace_put_u32(&walk->w->shape, (uint32_t)n);
+        count_loss(walk, NETTRACE_LOST_METADATA);
+    nettrace_append_u32(&walk->w->shape, (uint32_t)n);
     buffer_add(&walk->w->shape, name.p, n);
 }
 
-static void put_value(struct walk *walk, unsigned depth);
+static void append_value(struct shape_source *walk, unsigned depth);
 
-static void put_bytes(struct walk *walk)
+static void append_bytes(struct shape_source *walk)
 {
     struct nettrace_writer *w = walk->w;
     ttr_text bytes = walk->field.value.text;
-    lose(walk, NETTRACE_LOST_BYTES);
+    count_loss(walk, NETTRACE_LOST_BYTES);
     if (walk->field.value.hint == TTR_HINT_RAW)
-        lose(walk, NETTRACE_LOST_HINT);
+        count_loss(walk, NETTRACE_LOST_HINT);
     if (w->version == 4) {
         buffer_clear(&w->scratch);
-        add_hex(&w->scratch, bytes);
+        append_hex(&w->scratch, bytes);
         buffer_add_byte(&w->shape, NETTRACE_STRING);
-        put_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
-        step(walk);
+        append_payload_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        next_field(walk);
         return;
     }
     if (bytes.n > UINT16_MAX)
-        lose(walk, NETTRACE_LOST_ELEMENTS);
+        count_loss(walk, NETTRACE_LOST_ELEMENTS);
     bytes.n = bytes.n < UINT16_MAX ? bytes.n : UINT16_MAX;
     buffer_add_byte(&w->shape, NETTRACE_ARRAY);
     buffer_add_byte(&w->shape, NETTRACE_U8);
-    nettrace_put_u16(&w->payload, (uint16_t)bytes.n);
+    nettrace_append_u16(&w->payload, (uint16_t)bytes.n);
     buffer_add(&w->payload, bytes.p, bytes.n);
-    step(walk);
+    next_field(walk);
 }
 
-/* The fields or elements deeper than `outer`, as fields; elements are called by their index. */
-static void put_members(struct walk *walk, uint16_t outer, bool are_elements, unsigned depth)
+/* Appends the fields or elements below `outer` as fields; elements are named by their index. */
+static void append_members(struct shape_source *walk, uint16_t outer, bool are_elements,
+                           unsigned depth)
 {
     struct buffer *shape = &walk->w->shape;
     size_t count_at = shape->n;
     char digits[NUMBER_MAX];
     uint32_t n = 0;
-    nettrace_put_u32(shape, 0);
+    nettrace_append_u32(shape, 0);
     while (walk->has_field && walk->field.depth > outer) {
-        put_name(walk,
-                 are_elements ? (ttr_text){digits, number_put_u64(digits, n)} : walk->field.name);
-        put_value(walk, depth);
+        append_shape_name(walk, are_elements ? (ttr_text){digits, number_put_u64(digits, n)}
+                                             : walk->field.name);
+        append_value(walk, depth);
         n++;
     }
     if (!shape->failed)
         store_u32le(shape->bytes + count_at, n);
 }
 
-/* One code for all elements; 0 where they are not plain or not alike.  The walk is a copy. */
-static uint8_t common_code(struct walk *walk, uint16_t outer)
+/* Returns one type code that fits all elements of an array; 0 if they are not scalars or have
+ * different types. `walk` is a copy. */
+static uint8_t common_element_code(struct shape_source *walk, uint16_t outer)
 {
     uint8_t common = 0;
-    for (step(walk); walk->has_field && walk->field.depth > outer; step(walk)) {
-        uint8_t code = code_of(&walk->field.value);
+    for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk)) {
+        uint8_t code = scalar_code_of(&walk->field.value);
         bool is_string = code == NETTRACE_STRING;
         if (code == 0 || (common && is_string != (common == NETTRACE_STRING)))
             return 0;
         bool is_float = code == NETTRACE_F32 || code == NETTRACE_F64,
              was_float = common == NETTRACE_F32 || common == NETTRACE_F64;
-        bool is_signed = code & 1, was_signed = common & 1; /* 5, 7, 9, 11 and 3 */
+        /* odd codes 5, 7, 9, 11 are signed; 3 is boolean */
+        bool is_signed = code & 1, was_signed = common & 1;
         if (common &&
             (is_float != was_float || (!is_float && !is_string && is_signed != was_signed) ||
              (code == NETTRACE_BOOLEAN) != (common == NETTRACE_BOOLEAN)))
@@ -347,48 +354,48 @@ static uint8_t common_code(struct walk *walk, uint16_t outer)
     return common ? common : NETTRACE_U8;
 }
 
-static void put_plain_array(struct walk *walk, uint16_t outer, uint8_t code)
+static void append_scalar_array(struct shape_source *walk, uint16_t outer, uint8_t code)
 {
     struct nettrace_writer *w = walk->w;
     size_t count_at = w->payload.n;
     uint32_t n = 0;
     buffer_add_byte(&w->shape, NETTRACE_ARRAY);
     buffer_add_byte(&w->shape, code);
-    nettrace_put_u16(&w->payload, 0);
-    for (step(walk); walk->has_field && walk->field.depth > outer; step(walk), n++) {
-        count_value(walk, &walk->field.value);
+    nettrace_append_u16(&w->payload, 0);
+    for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk), n++) {
+        count_value_losses(walk, &walk->field.value);
         if (n < UINT16_MAX)
-            put_plain(walk, code, &walk->field.value);
+            append_scalar(walk, code, &walk->field.value);
     }
     if (n > UINT16_MAX)
-        lose(walk, NETTRACE_LOST_ELEMENTS);
+        count_loss(walk, NETTRACE_LOST_ELEMENTS);
     if (!w->payload.failed)
         store_u16le(w->payload.bytes + count_at, (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX));
 }
 
-/* Elements that are arrays or structs of one shape; false, with the shape and the payload as they
- * were, where they are not. */
-static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
+/* Appends elements that are arrays or structs of one shape. Returns false, with shape and payload
+ * restored, if their shapes differ. */
+static bool append_uniform_array(struct shape_source *walk, uint16_t outer, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape, *payload = &walk->w->payload;
     size_t shape_at = shape->n, payload_at = payload->n, one = 0;
     uint32_t n = 0;
     bool is_alike = true;
     buffer_add_byte(shape, NETTRACE_ARRAY);
-    nettrace_put_u16(payload, 0);
-    for (step(walk); is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX;
-         n++) {
+    nettrace_append_u16(payload, 0);
+    for (next_field(walk);
+         is_alike && walk->has_field && walk->field.depth > outer && n < UINT16_MAX; n++) {
         size_t at = shape->n;
-        put_value(walk, depth);
+        append_value(walk, depth);
         one = n == 0 ? shape->n - at : one;
         is_alike = !shape->failed && shape->n - at == one &&
                    memcmp(shape->bytes + shape_at + 1, shape->bytes + at, one) == 0;
         shape->n = shape->failed ? shape->n : shape_at + 1 + one;
     }
     if (is_alike && walk->has_field && walk->field.depth > outer)
-        lose(walk, NETTRACE_LOST_ELEMENTS);
+        count_loss(walk, NETTRACE_LOST_ELEMENTS);
     while (is_alike && walk->has_field && walk->field.depth > outer)
-        step(walk);
+        next_field(walk);
     if (is_alike && !payload->failed)
         store_u16le(payload->bytes + payload_at, (uint16_t)n);
     if (!is_alike) {
@@ -398,182 +405,182 @@ static bool put_alike(struct walk *walk, uint16_t outer, unsigned depth)
     return is_alike;
 }
 
-static void put_array(struct walk *walk, unsigned depth)
+static void append_array(struct shape_source *walk, unsigned depth)
 {
     struct nettrace_writer *w = walk->w;
     uint16_t outer = walk->field.depth;
-    struct walk ahead = *walk;
-    uint8_t code = w->version == 4 ? 0 : common_code(&ahead, outer);
+    struct shape_source ahead = *walk;
+    uint8_t code = w->version == 4 ? 0 : common_element_code(&ahead, outer);
     if (w->version == 4) {
-        lose(walk, NETTRACE_LOST_ARRAY);
+        count_loss(walk, NETTRACE_LOST_ARRAY);
         buffer_clear(&w->scratch);
-        add_children_text(walk, &w->scratch);
+        append_children_text(walk, &w->scratch);
         buffer_add_byte(&w->shape, NETTRACE_STRING);
-        put_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
+        append_payload_text(walk, (ttr_text){(const char *)w->scratch.bytes, w->scratch.n});
         return;
     }
     if (code) {
-        put_plain_array(walk, outer, code);
+        append_scalar_array(walk, outer, code);
         return;
     }
-    /* Losses are counted where the values are put for good: the first try counts into a ledger of
-     * its own. */
+    /* Losses must be counted once per value: the attempt counts into a copy of the ledger, which
+     * replaces the ledger only on success. */
     struct ttr_writer tried = *walk->out;
     ttr_loss ledger[NETTRACE_LOSSES];
     memcpy(ledger, walk->out->ledger, sizeof ledger);
     ahead = *walk;
     tried.ledger = ledger;
     ahead.out = &tried;
-    if (put_alike(&ahead, outer, depth)) {
+    if (append_uniform_array(&ahead, outer, depth)) {
         memcpy(walk->out->ledger, ledger, sizeof ledger);
         walk->out->lost_any = tried.lost_any;
         ahead.out = walk->out;
         *walk = ahead;
         return;
     }
-    lose(walk, NETTRACE_LOST_MIXED);
+    count_loss(walk, NETTRACE_LOST_MIXED);
     buffer_add_byte(&w->shape, NETTRACE_OBJECT);
-    step(walk);
-    put_members(walk, outer, true, depth);
+    next_field(walk);
+    append_members(walk, outer, true, depth);
 }
 
-/* The value at hand, with its type; the walk moves behind it. */
-static void put_value(struct walk *walk, unsigned depth)
+/* Appends the current value and its type, and moves to the next field. */
+static void append_value(struct shape_source *walk, unsigned depth)
 {
     struct buffer *shape = &walk->w->shape;
     const ttr_value *value = &walk->field.value;
     uint16_t outer = walk->field.depth;
-    uint8_t code = code_of(value);
+    uint8_t code = scalar_code_of(value);
     if (code) {
         buffer_add_byte(shape, code);
-        count_value(walk, value);
-        put_plain(walk, code, value);
-        step(walk);
+        count_value_losses(walk, value);
+        append_scalar(walk, code, value);
+        next_field(walk);
     } else if (value->type == TTR_TYPE_BYTES) {
-        put_bytes(walk);
+        append_bytes(walk);
     } else if (depth >= DEPTH_MAX) {
-        lose(walk, NETTRACE_LOST_DEPTH);
+        count_loss(walk, NETTRACE_LOST_DEPTH);
         buffer_add_byte(shape, NETTRACE_OBJECT);
-        nettrace_put_u32(shape, 0);
-        for (step(walk); walk->has_field && walk->field.depth > outer; step(walk))
+        nettrace_append_u32(shape, 0);
+        for (next_field(walk); walk->has_field && walk->field.depth > outer; next_field(walk))
             continue;
     } else if (value->type == TTR_TYPE_ARRAY) {
-        put_array(walk, depth + 1);
+        append_array(walk, depth + 1);
     } else {
         buffer_add_byte(shape, NETTRACE_OBJECT);
-        step(walk);
-        put_members(walk, outer, false, depth + 1);
+        next_field(walk);
+        append_members(walk, outer, false, depth + 1);
     }
 }
 
-/* --- Parts of events that are no fields --- */
+/* --- Event properties that are not fields --- */
 
-static void put_extra_number(const struct walk *walk, const char *name, uint64_t x)
+static void append_extra_number(const struct shape_source *walk, const char *name, uint64_t x)
 {
-    put_name(walk, (ttr_text){name, strlen(name)});
+    append_shape_name(walk, (ttr_text){name, strlen(name)});
     buffer_add_byte(&walk->w->shape, NETTRACE_U64);
-    nettrace_put_u64(&walk->w->payload, x);
+    nettrace_append_u64(&walk->w->payload, x);
 }
 
-static void put_extra_text(const struct walk *walk, const char *name, ttr_text text)
+static void append_extra_text(const struct shape_source *walk, const char *name, ttr_text text)
 {
-    put_name(walk, (ttr_text){name, strlen(name)});
+    append_shape_name(walk, (ttr_text){name, strlen(name)});
     buffer_add_byte(&walk->w->shape, NETTRACE_STRING);
-    put_text(walk, text);
+    append_payload_text(walk, text);
 }
 
-/* Kinds that an opcode says. */
-static bool is_pair(const ttr_event *event)
+/* True for kinds that are stored as opcodes. */
+static bool is_begin_or_end(const ttr_event *event)
 {
     return event->kind == TTR_KIND_BEGIN || event->kind == TTR_KIND_END ||
            event->kind == TTR_KIND_ASYNC_BEGIN || event->kind == TTR_KIND_ASYNC_END;
 }
 
-/* What a kind says beyond instants; gives how many fields.  Activities are what a reader makes of
- * their opcodes. */
-static uint32_t put_kind(const struct walk *walk, const ttr_event *event)
+/* Appends fields for kinds other than instants, and returns their number. Activities need none: a
+ * reader derives them from opcodes. */
+static uint32_t append_kind_fields(const struct shape_source *walk, const ttr_event *event)
 {
     const char *kind = ttr_kind_text(event->kind);
     uint32_t n = 0;
     ttr_thread outgoing;
     if (event->kind == TTR_KIND_INSTANT || activity_is(event))
         return 0;
-    lose(walk, is_pair(event)                   ? NETTRACE_LOST_PAIR
-               : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
-                                                : NETTRACE_LOST_KIND);
-    if (!is_pair(event) || walk->w->version == 4) {
-        put_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
+    count_loss(walk, is_begin_or_end(event)           ? NETTRACE_LOST_PAIR
+                     : event->kind == TTR_KIND_SAMPLE ? NETTRACE_LOST_SAMPLE
+                                                      : NETTRACE_LOST_KIND);
+    if (!is_begin_or_end(event) || walk->w->version == 4) {
+        append_extra_text(walk, "kind", (ttr_text){kind, strlen(kind)});
         n++;
     }
     if (event->kind == TTR_KIND_SPAN) {
-        put_extra_number(walk, "duration", event->duration);
+        append_extra_number(walk, "duration", event->duration);
         n++;
     }
     if (event->kind == TTR_KIND_SWITCH &&
         ttr_thread_get(walk->out->t, (ttr_id)event->link, &outgoing)) {
-        put_extra_number(walk, "outgoing_pid", outgoing.pid);
-        put_extra_number(walk, "outgoing_tid", outgoing.tid);
+        append_extra_number(walk, "outgoing_pid", outgoing.pid);
+        append_extra_number(walk, "outgoing_tid", outgoing.tid);
         n += 2;
     }
     if (event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_BLOB ||
         event->kind == TTR_KIND_OBJECT) {
-        put_extra_number(walk, "tag", event->tag);
+        append_extra_number(walk, "tag", event->tag);
         n++;
     }
     return n;
 }
 
-static uint32_t put_parts(const struct walk *walk, const ttr_event *event)
+static uint32_t append_property_fields(const struct shape_source *walk, const ttr_event *event)
 {
-    uint32_t n = put_kind(walk, event);
+    uint32_t n = append_kind_fields(walk, event);
     if (event->link && event->kind != TTR_KIND_SWITCH && !activity_is(event)) {
         if (event->kind == TTR_KIND_INSTANT)
-            lose(walk, NETTRACE_LOST_KIND);
-        put_extra_number(walk, "id", event->link);
+            count_loss(walk, NETTRACE_LOST_KIND);
+        append_extra_number(walk, "id", event->link);
         n++;
     }
     if (event->category) {
-        put_extra_text(walk, "category", ttr_text_get(walk->out->t, event->category));
-        lose(walk, NETTRACE_LOST_CATEGORY);
+        append_extra_text(walk, "category", ttr_text_get(walk->out->t, event->category));
+        count_loss(walk, NETTRACE_LOST_CATEGORY);
         n++;
     }
     return n;
 }
 
-static bool is_frames(const ttr_event *event, const ttr_field *field)
+static bool is_frames_field(const ttr_event *event, const ttr_field *field)
 {
     return event->kind == TTR_KIND_SAMPLE && field->name.n == 6 &&
            memcmp(field->name.p, "frames", 6) == 0;
 }
 
-void nettrace_shape_event(struct ttr_writer *out, const ttr_event *event)
+void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event)
 {
     struct nettrace_writer *w = out->own;
-    struct walk walk = {.out = out, .w = w, .offset = event->offset};
+    struct shape_source walk = {.out = out, .w = w, .offset = event->offset};
     size_t count_at = w->shape.n, shape_n = count_at + 4;
     uint32_t n = 0;
-    nettrace_put_u32(&w->shape, 0);
+    nettrace_append_u32(&w->shape, 0);
     ttr_fields_begin(out->t, event, &walk.fields);
-    step(&walk);
+    next_field(&walk);
     while (walk.has_field) {
-        if (is_frames(event, &walk.field)) {
-            for (step(&walk); walk.has_field && walk.field.depth > 0; step(&walk))
+        if (is_frames_field(event, &walk.field)) {
+            for (next_field(&walk); walk.has_field && walk.field.depth > 0; next_field(&walk))
                 continue;
             continue;
         }
         if (walk.field.group != TTR_GROUP_PAYLOAD)
-            lose(&walk, NETTRACE_LOST_CONTEXT);
-        put_name(&walk, walk.field.name);
-        put_value(&walk, 0);
+            count_loss(&walk, NETTRACE_LOST_CONTEXT);
+        append_shape_name(&walk, walk.field.name);
+        append_value(&walk, 0);
         n++;
     }
     if (w->payload.n > PAYLOAD_MAX) {
         w->payload.n = 0;
         w->shape.n = shape_n;
         n = 0;
-        lose(&walk, NETTRACE_LOST_LARGE);
+        count_loss(&walk, NETTRACE_LOST_LARGE);
     }
-    n += put_parts(&walk, event);
+    n += append_property_fields(&walk, event);
     if (!w->shape.failed)
         store_u32le(w->shape.bytes + count_at, n);
 }

@@ -1,20 +1,19 @@
-/* Spans of the runtime that are told apart by what their events say, not by thread and name alone:
+/* Spans of the runtime that are paired by a value in their payload, not by thread and name:
  *
- *   GC     GCStart, GCEnd, of the same number (field Count): collections in the background go from
- * thread to thread, and others go on meanwhile JIT    MethodJittingStarted, MethodLoadVerbose, of
- * the same method on the same thread; methods that were compiled beforehand are loaded, too, so
- * that loading ends a span only where the method's flags say that it was compiled just now, and the
- * trace has the begins, which are recorded at another level
+ *   GC      GCStart, GCEnd with the same number (field Count). Background collections move from
+ *           thread to thread, and other collections run meanwhile.
+ *   JIT     MethodJittingStarted, MethodLoadVerbose with the same method and thread. Precompiled
+ *           methods are loaded too: a load ends a span only if the method's flags have "jitted",
+ *           and if the trace has begin events, which are recorded at another level.
+ *   queue   ThreadPoolEnqueue, ThreadPoolDequeue with the same work item: its waiting time. The
+ *           same for ThreadPoolIO events.
  *
- *   queue  ThreadPoolEnqueue, ThreadPoolDequeue, of the same work: how long it waits for a thread;
- * the same of ThreadPoolIO...
+ * Lives and retirements of pool threads are paired by thread. ThreadPoolWorkerThreadWait stays an
+ * instant: no event marks the end of the wait.
  *
- * The lives of threads of the pool, and the time that they are retired, go by thread.
- * ThreadPoolWorkerThreadWait begins a wait whose end no event tells: it stays what it is.
- *
- * The number stands first in the payload: 4 bytes of a GC, 8 of a method, a pointer to work.  What
- * an event is does not hang on other events, so that it is the same in a copy of some.  All other
- * starts and stops go by model/activity.h. */
+ * The value is at the start of the payload: 4 bytes of a GC, 8 of a method, a pointer to a work
+ * item. The kind of an event does not depend on other events, so it is the same in a filtered copy.
+ * All other begin and end events are paired by model/activity.h. */
 #include "formats/nettrace/nettrace.h"
 
 #include <string.h>
@@ -22,12 +21,13 @@
 #include "base/hash.h"
 #include "model/activity.h"
 
-/* Of the payload of MethodLoadVerbose: u64 method, module, address, u32 size, token, flags. */
+/* Offset of the flags in the payload of MethodLoadVerbose: after u64 method, module, address, u32
+ * size, token. */
 enum { METHOD_FLAGS_AT = 32, METHOD_IS_JITTED = 8 };
 
 enum span_kind { SPAN_BY_THREAD, SPAN_GC, SPAN_JIT, SPAN_QUEUE, SPAN_IO_QUEUE };
 
-void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type)
+void nettrace_set_span_rule(struct nettrace_reader *reader, struct nettrace_type *type)
 {
     static const struct {
         const char *name;
@@ -63,15 +63,15 @@ void nettrace_span_of(struct nettrace_reader *reader, struct nettrace_type *type
         }
 }
 
-static uint64_t process_of(const ttr *t, const ttr_event *event)
+static uint64_t pid_of_event(const ttr *t, const ttr_event *event)
 {
     ttr_thread thread = {0};
     (void)ttr_thread_get(t, event->thread, &thread);
     return thread.pid;
 }
 
-/* Whether an event has its number, and is what its type says. */
-static bool is_span(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
+/* True if the payload has the value that pairs a span, and the event is a begin or end. */
+static bool has_span_key(const struct nettrace_reader *reader, const ttr_event *event, uint8_t span)
 {
     if (span == SPAN_GC)
         return event->payload_size >= sizeof(uint32_t);
@@ -83,13 +83,13 @@ static bool is_span(const struct nettrace_reader *reader, const ttr_event *event
            (load_u32le(event->payload + METHOD_FLAGS_AT) & METHOD_IS_JITTED) != 0;
 }
 
-void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
+void nettrace_mark_span(const struct nettrace_reader *reader, ttr_event *event,
                         const struct nettrace_type *type)
 {
     activity_mark(reader->t, event, type->task);
     if (type->span == SPAN_BY_THREAD || event->kind == TTR_KIND_INSTANT)
         return;
-    if (!is_span(reader, event, type->span)) {
+    if (!has_span_key(reader, event, type->span)) {
         event->kind = TTR_KIND_INSTANT;
         event->opcode = 0;
         event->link = 0;
@@ -98,6 +98,6 @@ void nettrace_span_mark(const struct nettrace_reader *reader, ttr_event *event,
     bool is_jit = type->span == SPAN_JIT,
          is_short = !is_jit && (type->span == SPAN_GC || reader->pointer_bytes == 4);
     uint64_t number = is_short ? load_u32le(event->payload) : load_u64le(event->payload);
-    uint64_t whose = is_jit ? event->link : process_of(reader->t, event);
-    event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(whose, type->span) : whose, number);
+    uint64_t scope = is_jit ? event->link : pid_of_event(reader->t, event);
+    event->link = hash_pair(type->span > SPAN_JIT ? hash_pair(scope, type->span) : scope, number);
 }

@@ -1,6 +1,6 @@
-/* Spans of the runtime in recorded traces: as many and as long as what begins and ends say, added
- * up here by number and method.  TTR_CORPUS names the folder of recorded traces; without it the
- * test passes with a line that says so. */
+/* Spans of the runtime in recorded traces: count and sum of durations equal those computed here
+ * from begin and end events by their key field. TTR_CORPUS is the folder of recorded traces; if it
+ * is not set the test passes with a line that reports that. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct sums {
     uint64_t n[WHATS], ns[WHATS];
 };
 
-/* What begins and ends a span, and which field tells which one. */
+/* Begin event, end event, and the field that pairs them. */
 static const struct {
     const char *begin, *end, *field, *task;
     bool is_by_thread;
@@ -55,8 +55,8 @@ static ttr_reader *open_trace(ttr *t, const char *name)
     return reader;
 }
 
-/* Ends what began with the key; how long it took is added. */
-static void end_open(struct open *open, size_t *n, const struct open *key, struct sums *sums)
+/* Ends the open span with a key and adds its duration. */
+static void close_span(struct open *open, size_t *n, const struct open *key, struct sums *sums)
 {
     for (size_t i = *n; i-- > 0;)
         if (open[i].what == key->what && open[i].key == key->key && open[i].thread == key->thread) {
@@ -67,7 +67,7 @@ static void end_open(struct open *open, size_t *n, const struct open *key, struc
         }
 }
 
-static struct sums count_by_hand(const char *name)
+static struct sums sum_from_events(const char *name)
 {
     static struct open open[OPEN_MAX];
     struct sums sums = {0};
@@ -90,7 +90,7 @@ static struct sums count_by_hand(const char *name)
                                .thread = told[what].is_by_thread ? event->thread : 0,
                                .since = event->time};
             if (is_end)
-                end_open(open, &n, &key, &sums);
+                close_span(open, &n, &key, &sums);
             else if (n < OPEN_MAX)
                 open[n++] = key;
         }
@@ -99,7 +99,7 @@ static struct sums count_by_hand(const char *name)
     return sums;
 }
 
-static struct sums count_spans(const char *name)
+static struct sums sum_from_spans(const char *name)
 {
     struct sums sums = {0};
     ttr_batch batch;
@@ -122,7 +122,7 @@ static struct sums count_spans(const char *name)
     return sums;
 }
 
-static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void **state)
+static void runtime_spans_match_sums_by_key(void **state)
 {
     static const struct {
         const char *name;
@@ -135,7 +135,8 @@ static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void 
         char path[600];
         if (!corpus_find("nettrace", traces[i].name, path, sizeof path))
             continue;
-        struct sums expected = count_by_hand(traces[i].name), found = count_spans(traces[i].name);
+        struct sums expected = sum_from_events(traces[i].name),
+                    found = sum_from_spans(traces[i].name);
         for (int what = GC; what < WHATS; what++) {
             assert_int_equal(expected.n[what], traces[i].n[what]);
             assert_int_equal(found.n[what], expected.n[what]);
@@ -146,7 +147,6 @@ static void what_the_runtime_does_takes_the_time_between_its_begin_and_end(void 
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_runtime_does_takes_the_time_between_its_begin_and_end)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runtime_spans_match_sums_by_key)};
     return cmocka_run_group_tests_name("nettrace_spans", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* Stacks.  Events name them by numbers that begin anew at each sequence point; so the bytes of all
- * stacks since then are kept, and found by number when somebody asks.  V3 and older have the stack
- * behind the payload of its event instead. */
+/* Stacks by number. Numbers start again at each sequence point, so the addresses of all stacks
+ * since the last one are kept and looked up on demand. V3 and older store the stack after the
+ * payload of its event instead. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32_t size)
+static bool store_stack(struct nettrace_reader *reader, struct cursor *stack, uint32_t size)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
@@ -15,14 +15,15 @@ static bool add_one(struct nettrace_reader *reader, struct cursor *stack, uint32
         !alloc_reserve(alloc, (void **)&stacks->at, &stacks->at_capacity, stacks->at_n + 1,
                        sizeof *stacks->at))
         return false;
-    stacks->at[stacks->at_n++] = (struct nettrace_stack){stacks->bytes_n, size};
+    stacks->at[stacks->at_n++] = (struct nettrace_stack_extent){stacks->bytes_n, size};
     memcpy(stacks->bytes + stacks->bytes_n, addresses, size);
     stacks->bytes_n += size + padding;
     return true;
 }
 
-/* Numbers that go back, or beyond 32 bits and so to the first ones: each by itself. */
-static bool keep_others(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+/* Adds numbers that are lower than earlier ones, or wrap beyond 32 bits, one by one. */
+static bool index_one_by_one(struct nettrace_stacks *stacks,
+                             const struct nettrace_stack_range *range)
 {
     for (uint32_t i = 0; i < range->n; i++)
         if (!pairmap_put(&stacks->others, (uint32_t)(range->first + i), 0,
@@ -31,7 +32,7 @@ static bool keep_others(struct nettrace_stacks *stacks, const struct nettrace_st
     return true;
 }
 
-static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
+static bool index_range(struct nettrace_stacks *stacks, const struct nettrace_stack_range *range)
 {
     struct nettrace_stack_range *last =
         stacks->ranges_n ? &stacks->ranges[stacks->ranges_n - 1] : NULL;
@@ -39,7 +40,7 @@ static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_sta
     if (range->n == 0)
         return true;
     if (range->first < free_from || (uint64_t)range->first + range->n > UINT64_C(1) << 32)
-        return keep_others(stacks, range);
+        return index_one_by_one(stacks, range);
     if (last && range->first == free_from && range->begin == last->begin + last->n)
         last->n += range->n;
     else
@@ -47,20 +48,21 @@ static bool keep_range(struct nettrace_stacks *stacks, const struct nettrace_sta
     return true;
 }
 
-/* As runtimes number them, and as they stand in memory of this machine. */
-static void find_usual(struct nettrace_reader *reader)
+/* Enables the fast path if numbers are one range from the first stack on and addresses are native
+ * 64-bit integers. */
+static void update_fast_range(struct nettrace_reader *reader)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct nettrace_stack_range *only = stacks->ranges;
     bool is_usual = stacks->ranges_n == 1 && only->begin == 0 && !stacks->others.used &&
                     reader->pointer_bytes == 8;
     is_usual = is_usual && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    stacks->usual_first = is_usual ? only->first : 0;
-    stacks->usual_n = is_usual ? only->n : 0;
+    stacks->fast_first = is_usual ? only->first : 0;
+    stacks->fast_n = is_usual ? only->n : 0;
 }
 
-bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_t n,
-                         struct cursor *c)
+bool nettrace_stacks_parse(struct nettrace_reader *reader, uint32_t first, uint32_t n,
+                           struct cursor *c)
 {
     struct nettrace_stacks *stacks = &reader->stacks;
     const struct alloc *alloc = &reader->t->counted;
@@ -70,19 +72,19 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
     if (stacks->bytes_n > NETTRACE_REGION_MAX) {
         input_note(
             reader->in, TTR_NOTE_ODD, c->offset, "nettrace.many-stacks",
-            "more stacks without a sequence point than can be kept; those before are forgotten");
+            "more stacks without a sequence point than can be kept; earlier ones are dropped");
         nettrace_stacks_reset(stacks);
     }
     struct nettrace_stack_range range = {.first = first, .begin = stacks->at_n};
     while (range.n < n && cursor_left(c) >= 4 && load_u32le(c->p) <= cursor_left(c) - 4) {
         uint32_t size = cursor_u32le(c);
-        if (!add_one(reader, c, size))
+        if (!store_stack(reader, c, size))
             return false;
         range.n++;
     }
-    if (!keep_range(stacks, &range))
+    if (!index_range(stacks, &range))
         return false;
-    find_usual(reader);
+    update_fast_range(reader);
     c->failed |= range.n < n;
     return true;
 }
@@ -90,7 +92,7 @@ bool nettrace_stacks_add(struct nettrace_reader *reader, uint32_t first, uint32_
 void nettrace_stacks_reset(struct nettrace_stacks *stacks)
 {
     stacks->bytes_n = stacks->at_n = stacks->ranges_n = 0;
-    stacks->usual_n = 0;
+    stacks->fast_n = 0;
     pairmap_free(&stacks->others);
 }
 
@@ -104,8 +106,9 @@ void nettrace_stacks_free(struct nettrace_reader *reader)
     pairmap_free(&stacks->others);
 }
 
-/* The latest stack of that number. */
-static const struct nettrace_stack *find(const struct nettrace_stacks *stacks, uint32_t number)
+/* Returns the stack that was defined last under a number; NULL if there is none. */
+static const struct nettrace_stack_extent *find_stack(const struct nettrace_stacks *stacks,
+                                                      uint32_t number)
 {
     size_t low = 0, high = stacks->ranges_n, none = SIZE_MAX, found = none;
     while (low < high) {
@@ -124,72 +127,72 @@ static const struct nettrace_stack *find(const struct nettrace_stacks *stacks, u
     return found == none ? NULL : &stacks->at[found];
 }
 
-/* Before V4: behind the payload, u32 bytes, addresses. */
-static const uint8_t *stack_behind(const ttr_event *event, uint32_t *bytes)
+/* Before V4: after the payload, u32 bytes, addresses. */
+static const uint8_t *stack_after_payload(const ttr_event *event, uint32_t *bytes)
 {
     const uint8_t *p = event->payload + event->payload_size;
     *bytes = load_u32le(p);
     return p + 4;
 }
 
-const uint8_t *nettrace_frames(const struct nettrace_reader *reader, const ttr_event *event,
-                               uint32_t *n)
+const uint8_t *nettrace_stored_frames(const struct nettrace_reader *reader, const ttr_event *event,
+                                      uint32_t *n)
 {
     const uint8_t *addresses = NULL;
     uint32_t bytes = 0;
     if (reader->version >= 4) {
-        const struct nettrace_stack *stack =
-            event->stack ? find(&reader->stacks, event->stack) : NULL;
+        const struct nettrace_stack_extent *stack =
+            event->stack ? find_stack(&reader->stacks, event->stack) : NULL;
         bytes = stack ? stack->bytes : 0;
         addresses = stack ? reader->stacks.bytes + stack->at : NULL;
     } else if (event->stack) {
-        addresses = stack_behind(event, &bytes);
+        addresses = stack_after_payload(event, &bytes);
     }
     *n = bytes >> (reader->pointer_bytes == 8 ? 3 : 2);
     return addresses;
 }
 
-/* Kept apart, so that the usual way needs no stack of its own. */
-static __attribute__((noinline)) uint32_t take_any(const struct nettrace_reader *reader,
-                                                   const ttr_event *event, uint64_t *addresses,
-                                                   uint32_t room)
+/* Slow path. Not inlined, so that the fast path needs no stack frame. */
+static __attribute__((noinline)) uint32_t copy_frames_slow(const struct nettrace_reader *reader,
+                                                           const ttr_event *event,
+                                                           uint64_t *addresses, uint32_t room)
 {
     uint32_t n, bytes = reader->pointer_bytes;
-    const uint8_t *at = nettrace_frames(reader, event, &n);
+    const uint8_t *at = nettrace_stored_frames(reader, event, &n);
     for (uint32_t i = 0; i < n && i < room; i++)
-        addresses[i] = nettrace_address(at + (size_t)i * bytes, bytes);
+        addresses[i] = nettrace_load_address(at + (size_t)i * bytes, bytes);
     return n;
 }
 
-/* The stack of an event whose number is as usual, which most are. */
-static inline const struct nettrace_stack *usual(const struct nettrace_stacks *stacks,
-                                                 const ttr_event *event)
+/* Returns the stack of an event by the fast path; NULL if its number is not in that range. */
+static inline const struct nettrace_stack_extent *find_fast_stack(
+    const struct nettrace_stacks *stacks, const ttr_event *event)
 {
-    const uint32_t i = event->stack - stacks->usual_first;
-    return NETTRACE_LIKELY(i < stacks->usual_n) ? &stacks->at[i] : NULL;
+    const uint32_t i = event->stack - stacks->fast_first;
+    return NETTRACE_LIKELY(i < stacks->fast_n) ? &stacks->at[i] : NULL;
 }
 
-const uint64_t *nettrace_stack(const void *own, const ttr_event *event, uint32_t *n)
+const uint64_t *nettrace_borrow_frames(const void *own, const ttr_event *event, uint32_t *n)
 {
     const struct nettrace_type *type = own;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
-    const struct nettrace_stack *stack = usual(stacks, event);
+    const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack || stack->bytes < 8))
         return NULL;
     *n = stack->bytes >> 3;
     return (const uint64_t *)(const void *)(stacks->bytes + stack->at);
 }
 
-uint32_t nettrace_frames_take(const void *own, const ttr_event *event, uint64_t *addresses,
+uint32_t nettrace_copy_frames(const void *own, const ttr_event *event, uint64_t *addresses,
                               uint32_t room)
 {
     const struct nettrace_type *type = own;
     const struct nettrace_stacks *stacks = &type->reader->stacks;
-    const struct nettrace_stack *stack = usual(stacks, event);
+    const struct nettrace_stack_extent *stack = find_fast_stack(stacks, event);
     if (NETTRACE_UNLIKELY(!stack))
-        return take_any(type->reader, event, addresses, room);
-    const uint32_t n = stack->bytes >> 3, given = n < room ? n : room;
-    if (NETTRACE_LIKELY(given))
-        memcpy(addresses, stacks->bytes + stack->at, (size_t)given * sizeof *addresses);
+        return copy_frames_slow(type->reader, event, addresses, room);
+    const uint32_t n = stack->bytes >> 3, copied = n < room ? n : room;
+    if (NETTRACE_LIKELY(copied))
+        memcpy(addresses, stacks->bytes + stack->at, (size_t)copied * sizeof *addresses);
     return n;
 }

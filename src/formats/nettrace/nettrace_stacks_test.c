@@ -1,5 +1,5 @@
-/* Stacks, and numbers of events, as the library's users see them: of events, of copies that outlive
- * their batch, of traces that have them in their fields. */
+/* Stacks and event numbers in the public API: for events of a batch, for copies that outlive it,
+ * and for formats that store stacks as fields. */
 #include <stdio.h>
 
 #include <tracetta/tracetta.h>
@@ -21,7 +21,7 @@ static ttr_reader *open_vector(ttr *t, const struct hexa *hexa)
     return reader;
 }
 
-static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(void **state)
+static void stack_is_innermost_first_and_limited_by_room(void **state)
 {
     struct hexa hexa;
     ttr_batch batch;
@@ -49,7 +49,7 @@ static void a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room(vo
     hexa_free(&hexa);
 }
 
-static void a_stack_can_be_looked_at_where_it_stands(void **state)
+static void stack_can_be_borrowed(void **state)
 {
     struct hexa hexa;
     ttr_batch batch;
@@ -80,7 +80,8 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     reader = open_vector(t, &hexa);
     while (ttr_read(reader, &batch, NULL) == TTR_OK)
         for (uint32_t i = 0; i < batch.n; i++) {
-            assert_null(ttr_event_stack(t, ttr_batch_at(&batch, i), &n)); /* of 4 bytes each */
+            /* addresses of 4 bytes cannot be borrowed */
+            assert_null(ttr_event_stack(t, ttr_batch_at(&batch, i), &n));
             assert_int_equal(n, 0);
         }
     ttr_close(reader);
@@ -88,8 +89,8 @@ static void a_stack_can_be_looked_at_where_it_stands(void **state)
     hexa_free(&hexa);
 }
 
-/* Stacks of 256 MiB are not made here: the reader is told that it has them. */
-static void more_stacks_than_can_be_kept_without_a_sequence_point_are_told(void **state)
+/* Sets the byte count of the reader instead of generating 256 MiB of stacks. */
+static void too_many_stacks_are_reported(void **state)
 {
     struct hexa hexa;
     ttr_batch batch;
@@ -144,7 +145,7 @@ static void check_copy(const char *vector, uint32_t at, uint32_t n, uint64_t fir
     hexa_free(&hexa);
 }
 
-static void a_copy_has_the_stack_of_its_event_when_the_reader_is_gone(void **state)
+static void event_copy_keeps_stack_after_close(void **state)
 {
     (void)state;
     check_copy("src/formats/nettrace/vectors/stacks.hexa", 0, 2, 0x1000);
@@ -153,7 +154,7 @@ static void a_copy_has_the_stack_of_its_event_when_the_reader_is_gone(void **sta
     check_copy("src/formats/nettrace/vectors/activities.hexa", 0, 0, 0);
 }
 
-static void a_stack_may_be_the_field_of_a_sample(void **state)
+static void sample_stack_field_is_returned_as_stack(void **state)
 {
     ttr_batch batch;
     uint64_t frames[4] = {0};
@@ -175,7 +176,8 @@ static void a_stack_may_be_the_field_of_a_sample(void **state)
     ttr_free(t);
 }
 
-/* All lines of a format that a sorted vector makes: what stands behind `key` in its first event. */
+/* Checks the text after `key` in the first event, in each format that a sorted vector can be
+ * converted to. */
 static void expect_line(const char *format, const char *expected)
 {
     struct hexa hexa;
@@ -206,7 +208,7 @@ static void expect_line(const char *format, const char *expected)
     hexa_free(&hexa);
 }
 
-static void events_tell_number_and_version_also_when_sorted(void **state)
+static void sorted_events_keep_number_and_version(void **state)
 {
     (void)state;
     expect_line("jsonl", "\"keyword\":3,\"event_id\":7,\"event_version\":1,\"fields\":{");
@@ -214,7 +216,7 @@ static void events_tell_number_and_version_also_when_sorted(void **state)
     expect_line("text", " keyword=0x3 event=7/1 ");
 }
 
-static void events_made_by_hand_have_no_number(void **state)
+static void builder_event_has_no_number(void **state)
 {
     ttr_batch batch;
     uint32_t number = 9, version = 9;
@@ -233,13 +235,13 @@ static void events_made_by_hand_have_no_number(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stack_is_given_innermost_first_and_only_as_far_as_there_is_room),
-        cmocka_unit_test(a_stack_can_be_looked_at_where_it_stands),
-        cmocka_unit_test(more_stacks_than_can_be_kept_without_a_sequence_point_are_told),
-        cmocka_unit_test(a_copy_has_the_stack_of_its_event_when_the_reader_is_gone),
-        cmocka_unit_test(a_stack_may_be_the_field_of_a_sample),
-        cmocka_unit_test(events_tell_number_and_version_also_when_sorted),
-        cmocka_unit_test(events_made_by_hand_have_no_number),
+        cmocka_unit_test(stack_is_innermost_first_and_limited_by_room),
+        cmocka_unit_test(stack_can_be_borrowed),
+        cmocka_unit_test(too_many_stacks_are_reported),
+        cmocka_unit_test(event_copy_keeps_stack_after_close),
+        cmocka_unit_test(sample_stack_field_is_returned_as_stack),
+        cmocka_unit_test(sorted_events_keep_number_and_version),
+        cmocka_unit_test(builder_event_has_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

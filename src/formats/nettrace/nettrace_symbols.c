@@ -1,24 +1,32 @@
-/* Symbols: the runtime tells in events of its own which code it made where, and which it knew of at
- * the end ("rundown").
+/* Symbols from runtime events: methods with their addresses, and modules.
  *
- *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags   z16
- * namespace   z16 name   z16 signature   more module   u64 module   u64 assembly   [in a domain:
- * u64 domain]   u32 flags   u32 0   z16 path   more
+ * The runtime emits an event when it has compiled or loaded a method. For methods that exist when
+ * tracing ends, it emits "rundown" events instead, from another provider, at the end of the trace.
  *
- *   Runtime  143 MethodLoadVerbose     151 DomainModuleLoad    152 ModuleLoad
- *   Rundown  143, 144 MethodDCStart-, EndVerbose   151, 152 DomainModuleDCStart, End   153, 154
- * ModuleDCStart, End
+ *   method   u64 method   u64 module   u64 start   u32 bytes   u32 token   u32 flags
+ *            z16 namespace   z16 name   z16 signature   more
+ *   module   u64 module   u64 assembly   [domain modules: u64 domain]   u32 flags   u32 0
+ *            z16 path   more
  *
- * A function is called "Namespace.Name(arguments)", its module by the path's last part without its
- * suffix: what dotnet-trace shows.  Methods may be told before their modules.  Nobody knows when
- * code of a rundown was loaded.  Left out: methods without names (141), which are stubs. */
+ *   Runtime  143 MethodLoadVerbose             151 DomainModuleLoad     152 ModuleLoad
+ *   Rundown  143, 144 MethodDCStart-, EndVerbose     151, 152 DomainModuleDCStart, End
+ *            153, 154 ModuleDCStart, End
+ *
+ * Names are those of dotnet-trace: a function is "Namespace.Name(arguments)", a module is the file
+ * name of its path without suffix. A method may come before its module. Methods of the rundown are
+ * valid at any time, since their load time is not recorded (SYMBOLS_ALWAYS).
+ *
+ * Order of calls: nettrace_reader_next() passes each event of a batch to nettrace_add_symbols(), if
+ * the caller wants symbols.
+ *
+ * Left out: methods without names (id 141), which are stubs, and unloading of methods. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "formats/nettrace/nettrace.h"
 
-#define NAME_UNITS_MAX 16384u /* names are cut behind so many characters */
+#define NAME_UNITS_MAX 16384u /* longest part of a name in UTF-16 units; the rest is cut off */
 
-uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_symbol_event_kind(ttr_text provider, uint32_t id)
 {
     static const char runtime[] = "Microsoft-Windows-DotNETRuntime",
                       rundown[] = "Microsoft-Windows-DotNETRuntimeRundown";
@@ -35,8 +43,8 @@ uint8_t nettrace_symbols_kind(ttr_text provider, uint32_t id)
     return SYMBOLS_NONE;
 }
 
-/* Appends UTF-16 up to its zero as UTF-8; where there is no zero the cursor fails. */
-static void add_z16(struct buffer *to, struct cursor *c)
+/* Appends z16 text as UTF-8. Sets c->failed if its zero is missing. */
+static void append_z16_as_utf8(struct buffer *to, struct cursor *c)
 {
     size_t units = 0, room = cursor_left(c) / 2;
     while (units < room && load_u16le(c->p + 2 * units) != 0)
@@ -45,15 +53,15 @@ static void add_z16(struct buffer *to, struct cursor *c)
         c->failed = true;
         return;
     }
-    size_t taken = units < NAME_UNITS_MAX ? units : NAME_UNITS_MAX;
-    uint8_t *at = buffer_room(to, 3 * taken + 1);
+    size_t used = units < NAME_UNITS_MAX ? units : NAME_UNITS_MAX;
+    uint8_t *at = buffer_room(to, 3 * used + 1);
     if (at)
-        buffer_filled(to, utf8_from_utf16le((char *)at, c->p, taken));
+        buffer_filled(to, utf8_from_utf16le((char *)at, c->p, used));
     (void)cursor_skip(c, 2 * units + 2);
 }
 
-/* Cuts a path to its last part, without the suffix. */
-static ttr_text name_of_path(const struct buffer *path)
+/* Returns the file name of a path without its suffix. */
+static ttr_text module_name_of_path(const struct buffer *path)
 {
     const char *p = (const char *)path->bytes;
     size_t begin = 0, end = path->n;
@@ -63,13 +71,13 @@ static ttr_text name_of_path(const struct buffer *path)
     for (size_t i = begin + 1; i < path->n; i++)
         if (p[i] == '.')
             end = i;
-    /* Native images of older runtimes: "System.Linq.ni.dll". */
+    /* Precompiled images of older runtimes: "System.Linq.ni.dll". */
     if (end - begin > 3 && memcmp(p + end - 3, ".ni", 3) == 0)
         end -= 3;
     return (ttr_text){p + begin, end - begin};
 }
 
-static bool take_module(struct nettrace_reader *reader, const ttr_event *event, bool is_of_domain)
+static bool add_module(struct nettrace_reader *reader, const ttr_event *event, bool is_of_domain)
 {
     ttr *t = reader->t;
     struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
@@ -77,12 +85,12 @@ static bool take_module(struct nettrace_reader *reader, const ttr_event *event, 
     (void)cursor_skip(&c, (is_of_domain ? 16u : 8u) + 8u);
     buffer_clear(&reader->symbol);
     if (!c.failed)
-        add_z16(&reader->symbol, &c);
+        append_z16_as_utf8(&reader->symbol, &c);
     if (c.failed)
         return true;
     if (reader->symbol.failed)
         return false;
-    ttr_text name = reader->symbol.n ? name_of_path(&reader->symbol) : (ttr_text){"", 0};
+    ttr_text name = reader->symbol.n ? module_name_of_path(&reader->symbol) : (ttr_text){"", 0};
     uint32_t module = symbols_module(&t->symbols, t->threads[event->thread].process, number);
     ttr_id id = name.n ? ttr_text_add(t, name.p, name.n) : 0;
     if (module && id)
@@ -90,7 +98,7 @@ static bool take_module(struct nettrace_reader *reader, const ttr_event *event, 
     return module && (id || !name.n);
 }
 
-static bool take_method(struct nettrace_reader *reader, const ttr_event *event, bool is_rundown)
+static bool add_method(struct nettrace_reader *reader, const ttr_event *event, bool is_rundown)
 {
     ttr *t = reader->t;
     struct buffer *name = &reader->symbol;
@@ -101,13 +109,13 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
     (void)cursor_skip(&c, 8);
     buffer_clear(name);
     if (!c.failed)
-        add_z16(name, &c);
+        append_z16_as_utf8(name, &c);
     buffer_add_byte(name, '.');
-    add_z16(name, &c);
+    append_z16_as_utf8(name, &c);
     size_t arguments = name->n;
-    add_z16(name, &c);
+    append_z16_as_utf8(name, &c);
     if (c.failed)
-        return true; /* cut: what it says is in the event all the same */
+        return true; /* truncated; the event itself still has the bytes */
     if (name->failed)
         return false;
     const uint8_t *open = memchr(name->bytes + arguments, '(', name->n - arguments);
@@ -122,20 +130,20 @@ static bool take_method(struct nettrace_reader *reader, const ttr_event *event, 
     return range.name && range.module && symbols_add(&t->symbols, SYMBOL_FUNCTION, &range);
 }
 
-bool nettrace_symbols_take(struct nettrace_reader *reader, const ttr_event *event)
+bool nettrace_add_symbols(struct nettrace_reader *reader, const ttr_event *event)
 {
     const struct nettrace_type *type =
         event->schema ? context_schema(reader->t, event->schema)->own : NULL;
-    uint8_t kind = type ? type->symbols : SYMBOLS_NONE;
+    uint8_t kind = type ? type->symbols_kind : SYMBOLS_NONE;
     if (kind >= SYMBOLS_PROCESS)
-        return nettrace_universal_take(reader, event, kind);
+        return nettrace_add_universal_symbols(reader, event, kind);
     switch (reader->in->flags & TTR_READ_SYMBOLS ? kind : SYMBOLS_NONE) {
     case SYMBOLS_METHOD:
     case SYMBOLS_METHOD_RUNDOWN:
-        return take_method(reader, event, kind == SYMBOLS_METHOD_RUNDOWN);
+        return add_method(reader, event, kind == SYMBOLS_METHOD_RUNDOWN);
     case SYMBOLS_MODULE:
     case SYMBOLS_MODULE_OF_DOMAIN:
-        return take_module(reader, event, kind == SYMBOLS_MODULE_OF_DOMAIN);
+        return add_module(reader, event, kind == SYMBOLS_MODULE_OF_DOMAIN);
     default:
         return true;
     }

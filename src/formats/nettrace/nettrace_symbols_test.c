@@ -1,6 +1,6 @@
-/* Symbols of recorded traces: functions take the time that dotnet-trace's report says, by the names
- * it gives; stacks are those that another implementation found.  TTR_CORPUS names the folder of
- * recorded traces; without it the tests pass with a line that says so. */
+/* Symbols of recorded traces: times per function equal the report of dotnet-trace, and stacks equal
+ * those of another implementation. TTR_CORPUS is the folder of recorded traces; if it is not set
+ * the tests pass with a line that reports that. */
 #include "support/support.h"
 #include "support/vectors.h"
 
@@ -38,9 +38,10 @@ static ttr_profile *profile_of(ttr *t, const char *path)
     return profile;
 }
 
-/* The frame of a name, whatever its case (dotnet-trace makes some modules small); fails the test
- * where there is none. */
-static const ttr_profile_frame *frame_of(const ttr *t, const ttr_profile *profile, const char *name)
+/* Returns the frame with a name, ignoring case, since dotnet-trace lowers some module names. Fails
+ * the test if there is none. */
+static const ttr_profile_frame *find_frame(const ttr *t, const ttr_profile *profile,
+                                           const char *name)
 {
     const ttr_profile_frame *frame;
     uint32_t n = ttr_profile_frames(profile, &frame);
@@ -57,10 +58,10 @@ static void assert_percent(double percent, double wanted, double off, const char
         fail_msg("%s has %.3f %%, not %.2f %%", name, percent, wanted);
 }
 
-/* Lines "67.68% 33.93% module!function": with what it calls, and alone; a line before says "total
- * metric" and the sum in ms.  `has_tasks`: the other program joins threads and tasks to who began
- * them, so that it knows some ms more, and functions have more that they call. */
-static void check_truth(const char *trace, const char *truth, bool has_tasks)
+/* Compares with a report of lines "67.68% 33.93% module!function" (inclusive and exclusive); an
+ * earlier line has "total metric" and the sum in ms. `has_tasks`: the other program attributes
+ * tasks to the code that started them, so its inclusive times are higher. */
+static void check_report(const char *trace, const char *truth, bool has_tasks)
 {
     char path[600], line[LINE];
     FILE *file = open_corpus(truth, path, sizeof path);
@@ -84,10 +85,10 @@ static void check_truth(const char *trace, const char *truth, bool has_tasks)
         }
         double inclusive = strtod(line, &end), exclusive = *end == '%' ? strtod(end + 1, &end) : -1;
         line[strcspn(line, "\n")] = '\0';
-        /* The rows above functions: the whole, process, and threads. */
+        /* rows without a function: total, process, threads */
         if (exclusive < 0 || !strchr(end, '!'))
             continue;
-        const ttr_profile_frame *frame = frame_of(t, profile, end + 2);
+        const ttr_profile_frame *frame = find_frame(t, profile, end + 2);
         if (!has_tasks)
             assert_percent(100 * (double)frame->total / all, inclusive, 0.0051, end + 2);
         assert_percent(100 * (double)frame->self / all, exclusive, has_tasks ? 0.01 : 0.0051,
@@ -100,35 +101,37 @@ static void check_truth(const char *trace, const char *truth, bool has_tasks)
     ttr_free(t);
 }
 
-static void functions_take_the_time_that_dotnet_trace_reports(void **state)
+static void function_times_match_dotnet_trace(void **state)
 {
     (void)state;
-    check_truth("VoiceMemo.23092.nettrace.xz", "truth/VoiceMemo.23092.nettrace.top15.txt", false);
-    check_truth("only_managed_samples.nettrace.xz", "truth/only_managed_samples.nettrace.top15.txt",
-                false);
-    check_truth("dotnetdiag-single-thread.nettrace.xz",
-                "truth/dotnetdiag-single-thread.nettrace.top15.txt", false);
-    check_truth("recorded/csc_default.nettrace.xz", "truth/csc_default.nettrace.top15.txt", true);
-    check_truth("recorded/mix_default.nettrace.xz", "truth/mix_default.nettrace.top15.txt", true);
-    check_truth("eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz",
-                "truth/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.top15.txt", true);
+    check_report("VoiceMemo.23092.nettrace.xz", "truth/VoiceMemo.23092.nettrace.top15.txt", false);
+    check_report("only_managed_samples.nettrace.xz",
+                 "truth/only_managed_samples.nettrace.top15.txt", false);
+    check_report("dotnetdiag-single-thread.nettrace.xz",
+                 "truth/dotnetdiag-single-thread.nettrace.top15.txt", false);
+    check_report("recorded/csc_default.nettrace.xz", "truth/csc_default.nettrace.top15.txt", true);
+    check_report("recorded/mix_default.nettrace.xz", "truth/mix_default.nettrace.top15.txt", true);
+    check_report("eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.xz",
+                 "truth/eventpipe-dotnetcore3.0-win-x64-objver4.nettrace.top15.txt", true);
 }
 
-/* Puts a node's stack as folded stacks have it. */
-static size_t put_stack(const ttr *t, const ttr_profile *profile, uint32_t at, char *to)
+/* Formats the stack of a node in the folded format. */
+static size_t format_folded_stack(const ttr *t, const ttr_profile *profile, uint32_t at, char *to)
 {
     const ttr_profile_node *node;
     const ttr_profile_frame *frame;
     (void)ttr_profile_nodes(profile, &node);
     (void)ttr_profile_frames(profile, &frame);
-    size_t n = node[at].parent == TTR_PROFILE_NONE ? 0 : put_stack(t, profile, node[at].parent, to);
+    size_t n = node[at].parent == TTR_PROFILE_NONE
+                   ? 0
+                   : format_folded_stack(t, profile, node[at].parent, to);
     return n + (size_t)snprintf(to + n, LINE - n, "%s%s", n ? ";" : "",
                                 ttr_text_get(t, frame[node[at].frame].name).p);
 }
 
-/* That implementation gives a sample the time since the one before, so weights are apart by a step;
- * what is seen, and its sum, are not. */
-static void stacks_are_those_another_implementation_found(void **state)
+/* The other implementation weights a sample by the time since the one before, so weights are
+ * shifted by one sample; stacks and the sum are equal. */
+static void stacks_match_other_implementation(void **state)
 {
     (void)state;
     char path[600], line[LINE], stack[LINE];
@@ -151,11 +154,11 @@ static void stacks_are_those_another_implementation_found(void **state)
         sum += strtoull(weight, NULL, 10);
         *weight = '\0';
         for (uint32_t i = 0; i < n && !is_there; i++) {
-            (void)put_stack(t, profile, i, stack);
+            (void)format_folded_stack(t, profile, i, stack);
             is_there = node[i].self && strcmp(stack, line) == 0;
         }
         if (!is_there)
-            fail_msg("nobody was in %s", line);
+            fail_msg("no sample has the stack %s", line);
     }
     assert_int_equal(ttr_profile_weight(profile), sum);
     (void)fclose(file);
@@ -169,7 +172,7 @@ static const char *name_at(ttr *t, ttr_id thread, uint64_t address, int64_t time
     return ttr_symbol_get(t, thread, address, time, symbol) ? ttr_text_get(t, symbol->name).p : "";
 }
 
-/* Reads a vector to its end; the thread of its last event. */
+/* Reads a vector to its end; returns the thread of its last event. */
 static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
 {
     ttr_batch batch;
@@ -186,10 +189,10 @@ static ttr_id read_vector(ttr *t, const struct hexa *hexa, uint32_t flags)
     return thread;
 }
 
-static void methods_and_their_module_are_kept_where_they_are_asked_for(void **state)
+static void methods_and_modules_are_added_on_request(void **state)
 {
     (void)state;
-    static const int64_t time = 1709251198999001000; /* of the first method */
+    static const int64_t time = 1709251198999001000; /* time of the first method */
     struct hexa hexa;
     ttr_symbol symbol;
     vectors_load(&hexa, "src/formats/nettrace/vectors/symbols.hexa");
@@ -209,7 +212,7 @@ static void methods_and_their_module_are_kept_where_they_are_asked_for(void **st
     hexa_free(&hexa);
 }
 
-static void processes_and_symbols_of_whole_machines_are_known(void **state)
+static void universal_processes_and_symbols_are_added(void **state)
 {
     (void)state;
     struct hexa hexa;
@@ -224,13 +227,15 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
     assert_string_equal(ttr_text_get(t, symbol.module).p, "shop");
     assert_int_equal(symbol.offset, 0x1180);
     assert_string_equal(name_at(t, other, 0x4001ff, 0, &symbol),
-                        "main"); /* the last byte, in the other process of the mapping */
+                        /* last byte of the symbol, in the other process with this mapping */
+                        "main");
     assert_string_equal(name_at(t, thread, 0x700010, INT64_MAX, &symbol), "Shop.Cart::Add(int32)");
     assert_string_equal(ttr_text_get(t, symbol.module).p, "Shop");
     assert_string_equal(name_at(t, other, 0x700010, INT64_MAX, &symbol), "");
     assert_string_equal(name_at(t, thread, 0x800000, 0, &symbol), "alone");
     assert_false(
-        ttr_symbol_get(t, thread, 0x10, 0, &symbol)); /* not "kernel", which is everywhere */
+        /* not "kernel", which is valid in every process */
+        ttr_symbol_get(t, thread, 0x10, 0, &symbol));
     ttr_free(t);
     t = ttr_new(NULL);
     thread = read_vector(t, &hexa, 0);
@@ -241,27 +246,29 @@ static void processes_and_symbols_of_whole_machines_are_known(void **state)
     hexa_free(&hexa);
 }
 
-static void only_events_about_code_and_modules_are_looked_at(void **state)
+static void only_code_events_have_symbol_kind(void **state)
 {
     (void)state;
     ttr_text runtime = {"Microsoft-Windows-DotNETRuntime", 31},
              rundown = {"Microsoft-Windows-DotNETRuntimeRundown", 38};
-    assert_int_not_equal(nettrace_symbols_kind(runtime, 143), 0);
-    assert_int_equal(nettrace_symbols_kind(runtime, 144), 0); /* MethodUnloadVerbose */
-    assert_int_not_equal(nettrace_symbols_kind(rundown, 144), 0);
-    assert_int_not_equal(nettrace_symbols_kind(runtime, 152), nettrace_symbols_kind(rundown, 152));
-    assert_int_equal(nettrace_symbols_kind(rundown, 152), nettrace_symbols_kind(runtime, 151));
-    assert_int_equal(nettrace_symbols_kind((ttr_text){"Other", 5}, 143), 0);
+    assert_int_not_equal(nettrace_symbol_event_kind(runtime, 143), 0);
+    assert_int_equal(nettrace_symbol_event_kind(runtime, 144), 0); /* MethodUnloadVerbose */
+    assert_int_not_equal(nettrace_symbol_event_kind(rundown, 144), 0);
+    assert_int_not_equal(nettrace_symbol_event_kind(runtime, 152),
+                         nettrace_symbol_event_kind(rundown, 152));
+    assert_int_equal(nettrace_symbol_event_kind(rundown, 152),
+                     nettrace_symbol_event_kind(runtime, 151));
+    assert_int_equal(nettrace_symbol_event_kind((ttr_text){"Other", 5}, 143), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_take_the_time_that_dotnet_trace_reports),
-        cmocka_unit_test(stacks_are_those_another_implementation_found),
-        cmocka_unit_test(methods_and_their_module_are_kept_where_they_are_asked_for),
-        cmocka_unit_test(processes_and_symbols_of_whole_machines_are_known),
-        cmocka_unit_test(only_events_about_code_and_modules_are_looked_at),
+        cmocka_unit_test(function_times_match_dotnet_trace),
+        cmocka_unit_test(stacks_match_other_implementation),
+        cmocka_unit_test(methods_and_modules_are_added_on_request),
+        cmocka_unit_test(universal_processes_and_symbols_are_added),
+        cmocka_unit_test(only_code_events_have_symbol_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

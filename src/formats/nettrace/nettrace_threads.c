@@ -1,21 +1,24 @@
-/* Who captured events, who they are about, and what is missing.
+/* Capture threads with their sequence counters, threads of events, and lost events.
  *
- * Each capture thread counts its events.  lost = (sequence - the one before - 1) mod 2^32 at an
- * event, and (sequence - the last) at a sequence point, which tells what the thread has counted by
- * then.  A thread that is met for the first time begins where it is, but in V6, where it is
- * announced, and begins with 1.  Before V6 a counter that jumps to 1 is that of a new thread with
- * an old number.  A counter that went back by less than half its range is no loss. */
+ * Each capture thread numbers its events:
+ *
+ *   event           lost = (number - number of the event before - 1) mod 2^32
+ *   sequence point  lost = (number - last number seen) mod 2^32
+ *
+ * A thread that is seen for the first time has lost nothing; in V6 it starts at 1, because it is
+ * declared before. Before V6 a jump to 1 means that the OS reused the thread id. A counter that
+ * goes back (lost above 2^31) is not a loss. */
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* V6: the thread that an index means; one of that number where it means none. */
-static ttr_id thread_of(struct nettrace_reader *reader, uint64_t index)
+/* V6: returns the thread of an index. An index that was never declared is used as tid. */
+static ttr_id thread_of_index(struct nettrace_reader *reader, uint64_t index)
 {
     const uint32_t *known = pairmap_get(&reader->threads.by_index, index, 0);
     return known ? *known : context_thread(reader->t, reader->in->id, reader->pid, index);
 }
 
-static void forget_count(struct nettrace_reader *reader, uint64_t id)
+static void forget_sequence(struct nettrace_reader *reader, uint64_t id)
 {
     const uint32_t *known = pairmap_get(&reader->threads.by_id, id, 0);
     if (known)
@@ -24,7 +27,7 @@ static void forget_count(struct nettrace_reader *reader, uint64_t id)
 
 void nettrace_thread_remove(struct nettrace_reader *reader, uint64_t index)
 {
-    forget_count(reader, thread_of(reader, index));
+    forget_sequence(reader, thread_of_index(reader, index));
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     (void)pairmap_remove(&reader->threads.by_index, index, 0);
 }
@@ -39,12 +42,12 @@ void nettrace_threads_reset(struct nettrace_reader *reader)
     pairmap_init(&threads->by_index, &reader->t->counted);
 }
 
-size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
+size_t nettrace_capture_index(struct nettrace_reader *reader, uint64_t id)
 {
     struct nettrace_threads *threads = &reader->threads;
     uint64_t number = id;
     if (reader->version >= NETTRACE_V6) {
-        id = thread_of(reader, id);
+        id = thread_of_index(reader, id);
         if (!id)
             return SIZE_MAX;
         number = reader->t->threads[id].tid;
@@ -52,7 +55,7 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
     const uint32_t *known = pairmap_get(&threads->by_id, id, 0);
     if (known)
         return *known;
-    struct nettrace_capture capture = {.id = id, .tail = NETTRACE_NONE};
+    struct nettrace_capture_thread capture = {.id = id, .tail = NETTRACE_NONE};
     capture.track =
         context_add_track(reader->t, &(ttr_track){.number = number, .source = reader->in->id});
     if (!capture.track || threads->capture_n >= UINT32_MAX ||
@@ -64,15 +67,15 @@ size_t nettrace_capture(struct nettrace_reader *reader, uint64_t id)
     return threads->capture_n++;
 }
 
-bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
+bool nettrace_thread_define(struct nettrace_reader *reader, uint64_t index, ttr_id thread)
 {
     memset(reader->threads.cache, 0, sizeof reader->threads.cache);
     if (!pairmap_put(&reader->threads.by_index, index, 0, thread))
         return false;
-    size_t which = nettrace_capture(reader, index);
+    size_t which = nettrace_capture_index(reader, index);
     if (which == SIZE_MAX)
         return false;
-    struct nettrace_capture *capture = &reader->threads.capture[which];
+    struct nettrace_capture_thread *capture = &reader->threads.capture[which];
     if (!capture->is_known) {
         capture->is_known = true;
         capture->sequence = 0;
@@ -80,10 +83,10 @@ bool nettrace_thread_put(struct nettrace_reader *reader, uint64_t index, ttr_id 
     return true;
 }
 
-static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
+static bool queue_gap(struct nettrace_reader *reader, const struct nettrace_gap *gap)
 {
     struct nettrace_order *order = &reader->order;
-    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* the counts stay right, the places become one */
+    if (order->gaps_n >= NETTRACE_GAPS_MAX) { /* keeps the counts right; the intervals become one */
         struct nettrace_gap *last = &order->gaps[order->gaps_n - 1];
         last->count += gap->count;
         last->to = gap->to > last->to ? gap->to : last->to;
@@ -96,10 +99,10 @@ static bool add_gap(struct nettrace_reader *reader, const struct nettrace_gap *g
     return true;
 }
 
-bool nettrace_count(struct nettrace_reader *reader, size_t index,
-                    const struct nettrace_header *header, bool is_point)
+bool nettrace_update_sequence(struct nettrace_reader *reader, size_t index,
+                              const struct nettrace_header *header, bool is_point)
 {
-    struct nettrace_capture *capture = &reader->threads.capture[index];
+    struct nettrace_capture_thread *capture = &reader->threads.capture[index];
     uint32_t lost = header->sequence - capture->sequence - !is_point;
     bool is_known =
         capture->is_known && (reader->version >= NETTRACE_V6 ||
@@ -112,26 +115,26 @@ bool nettrace_count(struct nettrace_reader *reader, size_t index,
         .offset = header->start ? reader->in->window.offset +
                                       (uint64_t)(header->start - reader->in->window.bytes)
                                 : reader->at};
-    if (gap.from > gap.to || !capture->ticks) /* the first event that was seen of it */
+    if (gap.from > gap.to || !capture->ticks) /* no event of this thread was seen before */
         gap.from = gap.to;
     if (is_known && lost > INT32_MAX && is_point)
-        return true; /* a lower bound that is lower */
+        return true; /* older than events already seen, so it shows nothing */
     capture->is_known = true;
     capture->sequence = header->sequence;
     if (is_point && !is_known)
         return true;
     capture->ticks = header->ticks;
-    return !is_known || lost == 0 || lost > INT32_MAX || add_gap(reader, &gap);
+    return !is_known || lost == 0 || lost > INT32_MAX || queue_gap(reader, &gap);
 }
 
-ttr_id nettrace_thread(struct nettrace_reader *reader, uint64_t tid)
+ttr_id nettrace_resolve_thread(struct nettrace_reader *reader, uint64_t tid)
 {
     size_t slot = (size_t)((tid * UINT64_C(0x9e3779b97f4a7c15)) >> 56) % NETTRACE_THREAD_CACHE;
     if (reader->threads.cache[slot].thread && reader->threads.cache[slot].tid == tid)
         return reader->threads.cache[slot].thread;
     ttr_id thread = reader->version < NETTRACE_V6
                         ? context_thread(reader->t, reader->in->id, reader->pid, tid)
-                        : thread_of(reader, tid);
+                        : thread_of_index(reader, tid);
     reader->threads.cache[slot].tid = tid;
     reader->threads.cache[slot].thread = thread;
     return thread;

@@ -1,23 +1,25 @@
-/* The object Trace, once per trace: its clock, the size of pointers, and attributes of the process.
- */
+/* Parser of the Trace object, one per trace: clock, pointer size, and attributes of the process. */
 #include <stdio.h>
 
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
 
-/* Days from 1970 to a date; the month counts from 1. */
+/* Returns the days from 1970-01-01 to a date; months count from 1. Algorithm: days_from_civil by
+ * Howard Hinnant. */
 static int64_t days_from_1970(int64_t year, unsigned month, unsigned day)
 {
     year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    unsigned of_era = (unsigned)(year - era * 400),
+    int64_t generation = (year >= 0 ? year : year - 399) / 400;
+    unsigned of_era = (unsigned)(year - generation * 400),
              of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-    return era * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) - 719468;
+    return generation * 146097 + (int64_t)(of_era * 365 + of_era / 4 - of_era / 100 + of_year) -
+           719468;
 }
 
-/* Eight numbers of Windows' SYSTEMTIME, UTC. */
-static bool take_date(struct cursor *c, int64_t *ns)
+/* Parses a SYSTEMTIME of Windows: eight 16-bit numbers, UTC. Returns false if it is not a date from
+ * 1970 to 2260. */
+static bool parse_systemtime(struct cursor *c, int64_t *ns)
 {
     unsigned part[8];
     for (unsigned i = 0; i < 8; i++)
@@ -33,11 +35,12 @@ static bool take_date(struct cursor *c, int64_t *ns)
     return true;
 }
 
-/* The clock, once. */
-static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
+/* Parses date, ticks and frequency and adds the clock to the input. Replaces invalid values, with a
+ * note. */
+static ttr_status parse_clock(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
-    bool is_dated = take_date(c, &reader->sync_ns);
+    bool is_dated = parse_systemtime(c, &reader->sync_ns);
     reader->sync_ticks = cursor_u64le(c);
     uint64_t frequency = cursor_u64le(c);
     if (c->failed)
@@ -46,18 +49,18 @@ static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
         reader->sync_ns = 0;
         reader->sync_ticks = 0;
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-date",
-                   "the date of the trace is none; times count from the zero of its clock");
+                   "the date of the trace is invalid; times count from the zero of its clock");
     }
     if (frequency == 0 || frequency > INT64_MAX) {
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-frequency",
-                   "a clock of %llu ticks a second; times are as if they were nanoseconds",
+                   "a clock of %llu ticks per second; ticks are read as nanoseconds",
                    (unsigned long long)frequency);
         frequency = 1000000000;
     }
     clockmath_init(&reader->clock, frequency);
-    reader->plain_ticks = frequency == 1000000000 && reader->sync_ns >= 0
-                              ? (uint64_t)(INT64_MAX - reader->sync_ns)
-                              : 0;
+    reader->unscaled_ticks = frequency == 1000000000 && reader->sync_ns >= 0
+                                 ? (uint64_t)(INT64_MAX - reader->sync_ns)
+                                 : 0;
     ttr_clock clock = {.name = "ticks",
                        .frequency = frequency,
                        .is_anchored = is_dated,
@@ -66,31 +69,31 @@ static ttr_status take_clock(struct nettrace_reader *reader, struct cursor *c)
     return input_add_clock(reader->in, &clock) == SIZE_MAX ? fail_memory(reader->error) : TTR_OK;
 }
 
-static bool add_number(struct nettrace_reader *reader, const char *name, uint64_t number)
+static bool add_number_attribute(struct nettrace_reader *reader, const char *name, uint64_t number)
 {
     return context_add_attribute(reader->t, reader->in->id, name,
                                  &(ttr_value){.type = TTR_TYPE_UINT, .v.u = number});
 }
 
-static void set_pointer(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
+static void set_pointer_size(struct nettrace_reader *reader, uint32_t bytes, uint64_t offset)
 {
     if (bytes == 4 || bytes == 8)
         reader->pointer_bytes = bytes;
     else
         input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.bad-pointer-size",
-                   "pointers of %u bytes; taken as 8", bytes);
+                   "pointers of %u bytes: expected 4 or 8; read as 8", bytes);
 }
 
-/* V6: pairs of texts follow. */
-static ttr_status take_trace6(struct nettrace_reader *reader, struct cursor *c)
+/* V6: pointer size, then pairs of strings, which become attributes. */
+static ttr_status parse_trace6(struct nettrace_reader *reader, struct cursor *c)
 {
     uint64_t offset = c->offset;
     uint32_t pointer = cursor_u32le(c), n = cursor_u32le(c);
     if (c->failed)
         return TTR_OK;
-    set_pointer(reader, pointer, offset);
+    set_pointer_size(reader, pointer, offset);
     for (uint32_t i = 0; i < n && cursor_left(c) > 0; i++) {
-        ttr_text key = nettrace_take_string(c), value = nettrace_take_string(c);
+        ttr_text key = nettrace_read_string(c), value = nettrace_read_string(c);
         char name[80];
         if (c->failed)
             break;
@@ -104,23 +107,23 @@ static ttr_status take_trace6(struct nettrace_reader *reader, struct cursor *c)
     return TTR_OK;
 }
 
-ttr_status nettrace_take_trace(struct nettrace_reader *reader, struct cursor *c)
+ttr_status nettrace_parse_trace(struct nettrace_reader *reader, struct cursor *c)
 {
-    ttr_status status = take_clock(reader, c);
+    ttr_status status = parse_clock(reader, c);
     if (status != TTR_OK || c->failed || reader->version < 3)
         return status;
     if (reader->version >= NETTRACE_V6)
-        return take_trace6(reader, c);
+        return parse_trace6(reader, c);
     uint64_t offset = c->offset;
     uint32_t pointer = cursor_u32le(c), pid = cursor_u32le(c), processors = cursor_u32le(c),
              rate = cursor_u32le(c);
     if (c->failed)
         return TTR_OK;
     reader->pid = pid;
-    set_pointer(reader, pointer, offset);
-    bool is_fine = add_number(reader, "process_id", pid) &&
-                   add_number(reader, "processors", processors) &&
-                   add_number(reader, "pointer_size", pointer) &&
-                   add_number(reader, "sampling_interval_ns", rate);
+    set_pointer_size(reader, pointer, offset);
+    bool is_fine = add_number_attribute(reader, "process_id", pid) &&
+                   add_number_attribute(reader, "processors", processors) &&
+                   add_number_attribute(reader, "pointer_size", pointer) &&
+                   add_number_attribute(reader, "sampling_interval_ns", rate);
     return is_fine ? TTR_OK : fail_memory(reader->error);
 }

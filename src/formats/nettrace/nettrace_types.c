@@ -1,4 +1,5 @@
-/* Types of events: what metadata say becomes a type and a schema, once. */
+/* Table of event types: metadata records become types with a schema, one for each distinct record.
+ */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/nettrace/nettrace.h"
@@ -21,12 +22,12 @@ void nettrace_types_free(struct nettrace_reader *reader)
     alloc_free(alloc, types->all, types->all_capacity, sizeof *types->all);
     alloc_free(alloc, types->dense, types->dense_n, sizeof *types->dense);
     pairmap_free(&types->sparse);
-    alloc_free(alloc, types->shown, types->shown_capacity, sizeof *types->shown);
+    alloc_free(alloc, types->sorted, types->sorted_capacity, sizeof *types->sorted);
     pairmap_free(&types->known);
     pairmap_free(&types->providers);
 }
 
-void nettrace_types_forget(struct nettrace_reader *reader)
+void nettrace_types_clear_numbers(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;
     for (size_t i = 0; i < types->dense_n; i++)
@@ -36,16 +37,17 @@ void nettrace_types_forget(struct nettrace_reader *reader)
     types->awaited = 0;
 }
 
-struct nettrace_type *nettrace_type_sparse(const struct nettrace_types *types, uint32_t number)
+struct nettrace_type *nettrace_find_sparse_type(const struct nettrace_types *types, uint32_t number)
 {
-    const uint32_t *index = number < NETTRACE_DENSE ? NULL : pairmap_get(&types->sparse, number, 0);
+    const uint32_t *index =
+        number < NETTRACE_DENSE_MAX ? NULL : pairmap_get(&types->sparse, number, 0);
     return index ? types->all[*index] : NULL;
 }
 
-static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
+static bool map_number(struct nettrace_reader *reader, uint32_t number, uint32_t index)
 {
     struct nettrace_types *types = &reader->types;
-    if (number >= NETTRACE_DENSE)
+    if (number >= NETTRACE_DENSE_MAX)
         return pairmap_put(&types->sparse, number, 0, index);
     if (number >= types->dense_n) {
         size_t n = types->dense_n ? types->dense_n : 64;
@@ -64,26 +66,28 @@ static bool put(struct nettrace_reader *reader, uint32_t number, uint32_t index)
     return true;
 }
 
-uint8_t nettrace_level(uint32_t level)
+uint8_t nettrace_level_from_clr(uint32_t level)
 {
     static const uint8_t levels[] = {TTR_LEVEL_NONE,    TTR_LEVEL_FATAL, TTR_LEVEL_ERROR,
                                      TTR_LEVEL_WARNING, TTR_LEVEL_INFO,  TTR_LEVEL_DEBUG};
     return level < sizeof levels ? levels[level] : TTR_LEVEL_TRACE;
 }
 
-/* Samples of all threads, taken by the runtime; or of processors. */
-static bool is_sample(const struct nettrace_reader *reader, const struct nettrace_said *said)
+/* True for samples of the runtime's profiler, and of processors in traces of a complete machine. */
+static bool is_sample_type(const struct nettrace_reader *reader,
+                           const struct nettrace_definition *definition)
 {
     static const char sampler[] = "Microsoft-DotNETCore-SampleProfiler";
-    ttr_text provider = ttr_text_get(reader->t, said->provider);
-    if (nettrace_is_universal_sample(provider, ttr_text_get(reader->t, said->name)))
+    ttr_text provider = ttr_text_get(reader->t, definition->provider);
+    if (nettrace_is_universal_sample(provider, ttr_text_get(reader->t, definition->name)))
         return true;
-    return said->id == 0 && provider.n == sizeof sampler - 1 &&
+    return definition->id == 0 && provider.n == sizeof sampler - 1 &&
            memcmp(provider.p, sampler, provider.n) == 0;
 }
 
-/* The index of a provider, the next one where it is new; UINT32_MAX when memory is out. */
-static uint32_t index_of(struct nettrace_types *types, ttr_id provider)
+/* Returns the number of a provider, the next one if it is new; UINT32_MAX if memory is exhausted.
+ */
+static uint32_t provider_index_of(struct nettrace_types *types, ttr_id provider)
 {
     const uint32_t *known = pairmap_get(&types->providers, provider, 0);
     uint32_t index = known ? *known : (uint32_t)types->providers.used;
@@ -96,120 +100,143 @@ static bool copy_text(struct nettrace_reader *reader, ttr_text text, ttr_text *c
     return copy->p != NULL;
 }
 
-static ttr_status make(struct nettrace_reader *reader, const struct nettrace_said *said,
-                       uint64_t offset, uint32_t *index)
+/* Copies the stored bytes and texts of a definition to a type. Returns false if memory is
+ * exhausted.
+ */
+static bool copy_definition(struct nettrace_reader *reader,
+                            const struct nettrace_definition *definition,
+                            struct nettrace_type *type)
+{
+    type->stored =
+        (const uint8_t *)arena_copy(&reader->arena, definition->bytes, definition->bytes_n);
+    type->stored_n = (uint32_t)definition->bytes_n;
+    return type->stored && copy_text(reader, definition->message, &type->message) &&
+           copy_text(reader, definition->description, &type->description);
+}
+
+/* Sets the properties that follow from provider, id and name: symbols, kind, opcode, span rule. */
+static void classify_type(struct nettrace_reader *reader,
+                          const struct nettrace_definition *definition, struct nettrace_type *type)
+{
+    ttr_text provider = ttr_text_get(reader->t, definition->provider);
+    type->symbols_kind = nettrace_symbol_event_kind(provider, definition->id);
+    if (!type->symbols_kind)
+        type->symbols_kind = nettrace_universal_event_kind(provider, definition->id);
+    reader->has_universal |= type->symbols_kind >= SYMBOLS_PROCESS;
+    type->kind = is_sample_type(reader, definition) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
+    if (type->opcode == 0 && !definition->has_opcode && !definition->is_known)
+        type->opcode = activity_opcode(ttr_text_get(reader->t, definition->name));
+    nettrace_set_span_rule(reader, type);
+}
+
+/* Appends a type to `all` and sets `index` to its position. */
+static ttr_status add_type(struct nettrace_reader *reader,
+                           const struct nettrace_definition *definition, uint64_t offset,
+                           uint32_t *index)
 {
     struct nettrace_types *types = &reader->types;
     struct nettrace_type *type = arena_take(&reader->arena, sizeof *type);
-    struct nettrace_readings *readings = arena_take(&reader->arena, sizeof *readings);
-    if (!type || !readings ||
+    struct nettrace_layouts *layouts = arena_take(&reader->arena, sizeof *layouts);
+    if (!type || !layouts ||
         !alloc_reserve(&reader->t->counted, (void **)&types->all, &types->all_capacity,
                        types->all_n + 1, sizeof *types->all))
         return fail_memory(reader->error);
-    *readings = (struct nettrace_readings){
-        .root = said->root, .offset = offset, .could_lie = said->could_lie};
+    *layouts = (struct nettrace_layouts){
+        .root = definition->root, .offset = offset, .could_lie = definition->could_lie};
     *type = (struct nettrace_type){.reader = reader,
-                                   .readings = readings,
-                                   .id = said->id,
-                                   .version = said->version,
-                                   .name = said->name,
-                                   .provider = said->provider,
-                                   .keyword = said->keyword,
-                                   .level = nettrace_level(said->level),
-                                   .opcode = said->opcode,
-                                   .has_places = said->has_places,
-                                   .number = said->number};
-    type->said = (const uint8_t *)arena_copy(&reader->arena, said->bytes, said->bytes_n);
-    type->said_n = (uint32_t)said->bytes_n;
-    bool has_texts = said->message.n || said->description.n;
-    if (!type->said || !copy_text(reader, said->message, &type->message) ||
-        !copy_text(reader, said->description, &type->description))
+                                   .layouts = layouts,
+                                   .id = definition->id,
+                                   .version = definition->version,
+                                   .name = definition->name,
+                                   .provider = definition->provider,
+                                   .keyword = definition->keyword,
+                                   .level = nettrace_level_from_clr(definition->level),
+                                   .opcode = definition->opcode,
+                                   .has_locations = definition->has_locations,
+                                   .number = definition->number};
+    if (!copy_definition(reader, definition, type))
         return fail_memory(reader->error);
-    type->symbols = nettrace_symbols_kind(ttr_text_get(reader->t, said->provider), said->id);
-    if (!type->symbols)
-        type->symbols = nettrace_universal_kind(ttr_text_get(reader->t, said->provider), said->id);
-    reader->has_universal |= type->symbols >= SYMBOLS_PROCESS;
-    type->kind = is_sample(reader, said) ? TTR_KIND_SAMPLE : TTR_KIND_INSTANT;
-    if (type->opcode == 0 && !said->has_opcode && !said->is_known)
-        type->opcode = activity_opcode(ttr_text_get(reader->t, said->name));
-    nettrace_span_of(reader, type);
-    type->task = activity_task(reader->t, said->name);
+    bool has_texts = definition->message.n || definition->description.n;
+    classify_type(reader, definition, type);
+    type->task = activity_task(reader->t, definition->name);
     if (!type->task)
         return fail_memory(reader->error);
     type->schema = context_add_schema(reader->t, &(struct schema){.ops = &nettrace_field_ops,
                                                                   .own = type,
                                                                   .format = reader->in->format,
                                                                   .has_number = true,
-                                                                  .number = said->id,
-                                                                  .version = said->version,
+                                                                  .number = definition->id,
+                                                                  .version = definition->version,
                                                                   .has_texts = has_texts});
     if (!type->schema)
         return fail_memory(reader->error);
-    type->like = (ttr_event){.schema = type->schema,
-                             .name = type->name,
-                             .provider = type->provider,
-                             .keyword = type->keyword,
-                             .source = reader->in->id,
-                             .kind = type->kind,
-                             .level = type->level,
-                             .opcode = type->opcode};
+    type->template = (ttr_event){.schema = type->schema,
+                                 .name = type->name,
+                                 .provider = type->provider,
+                                 .keyword = type->keyword,
+                                 .source = reader->in->id,
+                                 .kind = type->kind,
+                                 .level = type->level,
+                                 .opcode = type->opcode};
     *index = type->index = (uint32_t)types->all_n;
-    type->provider_index = index_of(types, said->provider);
+    type->provider_index = provider_index_of(types, definition->provider);
     if (type->provider_index == UINT32_MAX)
         return fail_memory(reader->error);
     types->all[types->all_n++] = type;
     return TTR_OK;
 }
 
-static void check_awaited(struct nettrace_reader *reader, uint32_t number, uint64_t offset)
+static void note_late_metadata(struct nettrace_reader *reader, uint32_t number, uint64_t offset)
 {
     if (number == 0 || number != reader->types.awaited)
         return;
     reader->types.awaited = 0;
     input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.late-metadata",
-               "metadata %u are defined behind an event of theirs", number);
+               "metadata %u are defined after an event that uses them", number);
 }
 
-bool nettrace_type_again(struct nettrace_reader *reader, const struct nettrace_said *said)
+bool nettrace_type_reuse(struct nettrace_reader *reader,
+                         const struct nettrace_definition *definition)
 {
     const uint32_t *known =
-        pairmap_get(&reader->types.known, hash_bytes(said->bytes, said->bytes_n), said->number);
-    const struct nettrace_type *there = nettrace_type_of(&reader->types, said->number);
+        pairmap_get(&reader->types.known, hash_bytes(definition->bytes, definition->bytes_n),
+                    definition->number);
+    const struct nettrace_type *there = nettrace_find_type(&reader->types, definition->number);
     if (!known || (there && there != reader->types.all[*known]))
         return false;
-    return there || put(reader, said->number, *known);
+    return there || map_number(reader, definition->number, *known);
 }
 
-ttr_status nettrace_type_add(struct nettrace_reader *reader, const struct nettrace_said *said,
-                             uint64_t offset)
+ttr_status nettrace_type_add(struct nettrace_reader *reader,
+                             const struct nettrace_definition *definition, uint64_t offset)
 {
     struct nettrace_types *types = &reader->types;
-    uint64_t hash = hash_bytes(said->bytes, said->bytes_n);
-    const uint32_t *known = pairmap_get(&types->known, hash, said->number);
-    const struct nettrace_type *there = nettrace_type_of(types, said->number);
+    uint64_t hash = hash_bytes(definition->bytes, definition->bytes_n);
+    const uint32_t *known = pairmap_get(&types->known, hash, definition->number);
+    const struct nettrace_type *there = nettrace_find_type(types, definition->number);
     uint32_t index = known ? *known : 0;
     if (there) {
         if (!known || types->all[*known] != there)
-            input_note(
-                reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
-                "metadata %u are defined again, otherwise (\"%s\"); the first definition stays",
-                said->number, ttr_text_get(reader->t, said->name).p);
+            input_note(reader->in, TTR_NOTE_ODD, offset, "nettrace.duplicate-metadata",
+                       "metadata %u are defined twice with different contents (\"%s\"); the first "
+                       "definition stays",
+                       definition->number, ttr_text_get(reader->t, definition->name).p);
         return TTR_OK;
     }
     if (!known) {
-        ttr_status status = make(reader, said, offset, &index);
+        ttr_status status = add_type(reader, definition, offset, &index);
         if (status != TTR_OK)
             return status;
-        if (!pairmap_put(&types->known, hash, said->number, index))
+        if (!pairmap_put(&types->known, hash, definition->number, index))
             return fail_memory(reader->error);
     }
-    check_awaited(reader, said->number, offset);
-    return put(reader, said->number, index) ? TTR_OK : fail_memory(reader->error);
+    note_late_metadata(reader, definition->number, offset);
+    return map_number(reader, definition->number, index) ? TTR_OK : fail_memory(reader->error);
 }
 
-/* --- Description: types as classes, by provider, in the order in which they were declared --- */
+/* --- Description: types sorted by provider, then by order of declaration --- */
 
-static int by_provider(const void *one, const void *other)
+static int compare_by_provider(const void *one, const void *other)
 {
     const struct nettrace_type *a = *(struct nettrace_type *const *)one,
                                *b = *(struct nettrace_type *const *)other;
@@ -218,28 +245,28 @@ static int by_provider(const void *one, const void *other)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Puts all types there are by now in order; false when memory is out. */
-static bool list(struct nettrace_reader *reader)
+/* Sorts all types read so far for the description. Returns false if memory is exhausted. */
+static bool sort_types(struct nettrace_reader *reader)
 {
     struct nettrace_types *types = &reader->types;
-    if (types->shown_n == types->all_n)
+    if (types->sorted_n == types->all_n)
         return true;
-    if (!alloc_reserve(&reader->t->counted, (void **)&types->shown, &types->shown_capacity,
+    if (!alloc_reserve(&reader->t->counted, (void **)&types->sorted, &types->sorted_capacity,
                        types->all_n, sizeof(struct nettrace_type *)))
         return false;
-    memcpy(types->shown, types->all, types->all_n * sizeof(struct nettrace_type *));
-    types->shown_n = types->all_n;
-    qsort(types->shown, types->shown_n, sizeof(struct nettrace_type *), by_provider);
+    memcpy(types->sorted, types->all, types->all_n * sizeof(struct nettrace_type *));
+    types->sorted_n = types->all_n;
+    qsort(types->sorted, types->sorted_n, sizeof(struct nettrace_type *), compare_by_provider);
     return true;
 }
 
-bool nettrace_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events)
+bool nettrace_describe_type(struct input *in, size_t i, struct event_class *about, uint64_t *events)
 {
     struct nettrace_reader *reader = in->own;
     struct nettrace_types *types = &reader->types;
-    if (i >= types->all_n || !list(reader))
+    if (i >= types->all_n || !sort_types(reader))
         return false;
-    const struct nettrace_type *type = types->shown[i];
+    const struct nettrace_type *type = types->sorted[i];
     *about = (struct event_class){.name = ttr_text_get(reader->t, type->name),
                                   .id = type->id,
                                   .stream_id = type->provider_index,
@@ -248,10 +275,10 @@ bool nettrace_describe(struct input *in, size_t i, struct event_class *about, ui
                                   .emf_uri = {"", 0},
                                   .message = type->message,
                                   .description = type->description,
-                                  .root = {[ROOT_PAYLOAD] = type->readings->root},
+                                  .root = {[ROOT_PAYLOAD] = type->layouts->root},
                                   .has_clock = true,
                                   .has_version = true,
                                   .version = type->version};
-    *events = type->given;
+    *events = type->events_emitted;
     return true;
 }

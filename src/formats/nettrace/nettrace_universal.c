@@ -1,23 +1,27 @@
-/* Traces of whole machines (V6): providers "Universal.System", which tells of processes and their
- * code, and "Universal.Events", whose events are samples ("cpu") and switches ("cswitch") with
- * stacks.  After "Universal Providers Tracing Events" of TraceEvent, and what one-collect writes.
+/* Symbols of traces of a complete machine (V6). "Universal.System" declares processes and their
+ * code; events of "Universal.Events" are samples ("cpu") and context switches ("cswitch") with
+ * stacks. Sources: "Universal Providers Tracing Events" of TraceEvent, and the output of
+ * one-collect.
  *
- *   numbers are LEB128, texts u16 bytes, UTF-8
- *   0, 1 ExistingProcess, ProcessCreate   pid inside its namespace   name   namespace
- *   3 ProcessMapping                      id   start   last address   offset in the file   file id
- * of more   [more] 4 ProcessSymbol                       id   mapping   start   last address   name
+ * Integers are LEB128, texts are u16 bytes and UTF-8:
  *
- * A symbol counts in each process that has the mapping.  What a runtime compiled is called "type
- * [module] Namespace.Class::Method(arguments)[level]" and becomes module and method.  Left out:
- * what is told for looking up symbols elsewhere (5), ends of processes. */
+ *   0, 1 ExistingProcess, ProcessCreate   pid in its namespace   name   namespace
+ *   3 ProcessMapping    id   start   last address   offset in the file   file id of more   [more]
+ *   4 ProcessSymbol     id   mapping   start   last address   name
+ *
+ * A symbol is valid in each process that has the mapping. Compiled code of a runtime is called
+ * "type [module] Namespace.Class::Method(arguments)[level]" and is split into module and method.
+ *
+ * Left out: events for symbol lookup elsewhere (5), ends of processes. */
 #include "base/hash.h"
 #include "formats/nettrace/nettrace.h"
 
 #define MAPPING_TAG \
-    UINT64_C(0x556e6976657273) /* so that ids of mappings are no ids of .NET's modules */
-#define MAPPINGS_MAX 1048576u  /* processes by mapping; symbols of others are dropped */
+    UINT64_C(0x556e6976657273) /* makes ids of mappings distinct from module ids of .NET */
+/* limit of (process, mapping) pairs; symbols of further ones are dropped */
+#define MAPPINGS_MAX 1048576u
 
-static bool is(ttr_text text, const char *word)
+static bool text_equals(ttr_text text, const char *word)
 {
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
@@ -29,37 +33,38 @@ bool nettrace_is_universal(ttr_text provider)
 
 bool nettrace_is_universal_sample(ttr_text provider, ttr_text name)
 {
-    return is(provider, "Universal.Events") && is(name, "cpu");
+    return text_equals(provider, "Universal.Events") && text_equals(name, "cpu");
 }
 
-uint8_t nettrace_universal_kind(ttr_text provider, uint32_t id)
+uint8_t nettrace_universal_event_kind(ttr_text provider, uint32_t id)
 {
     static const uint8_t kinds[] = {SYMBOLS_PROCESS, SYMBOLS_PROCESS, SYMBOLS_NONE, SYMBOLS_MAPPED,
                                     SYMBOLS_SYMBOL};
-    return is(provider, "Universal.System") && id < sizeof kinds ? kinds[id] : SYMBOLS_NONE;
+    return text_equals(provider, "Universal.System") && id < sizeof kinds ? kinds[id]
+                                                                          : SYMBOLS_NONE;
 }
 
-static ttr_text take_text(struct cursor *c)
+static ttr_text read_text16(struct cursor *c)
 {
     uint16_t n = cursor_u16le(c);
     const uint8_t *p = c->failed ? NULL : cursor_take(c, n);
     return (ttr_text){p ? (const char *)p : "", p ? n : 0u};
 }
 
-static bool take_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool name_process(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     ttr_thread thread = {0};
-    (void)nettrace_take_varint(c);
-    ttr_text name = take_text(c);
+    (void)nettrace_read_varint(c);
+    ttr_text name = read_text16(c);
     if (c->failed || !name.n || !ttr_thread_get(reader->t, event->thread, &thread))
         return true;
     ttr_id id = ttr_text_add(reader->t, name.p, name.n);
     return id && context_name_process(reader->t, reader->in->id, thread.pid, id);
 }
 
-/* The module of a number of ours, called `name`; 0 when memory is out. */
-static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint64_t number,
-                          ttr_text name)
+/* Returns the module with a number of this file's, and sets its name; 0 if memory is exhausted. */
+static uint32_t find_or_add_module(struct nettrace_reader *reader, uint32_t process,
+                                   uint64_t number, ttr_text name)
 {
     ttr *t = reader->t;
     ttr_id id = ttr_text_add(t, name.p, name.n);
@@ -69,8 +74,8 @@ static uint32_t module_of(struct nettrace_reader *reader, uint32_t process, uint
     return module;
 }
 
-/* The last part of a path. */
-static ttr_text file_of(ttr_text path)
+/* Returns the file name of a path. */
+static ttr_text file_name_of_path(ttr_text path)
 {
     size_t begin = 0;
     for (size_t i = 0; i < path.n; i++)
@@ -79,9 +84,9 @@ static ttr_text file_of(ttr_text path)
     return (ttr_text){path.p + begin, path.n - begin};
 }
 
-/* Notes that a process has a mapping; the processes of one are a chain. */
-static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
-                         const struct nettrace_mapping *mapping)
+/* Records that a process has a mapping. Processes with the same mapping form a linked list. */
+static bool remember_mapping(struct nettrace_reader *reader, uint64_t id,
+                             const struct nettrace_mapping *mapping)
 {
     struct nettrace_universal *universal = &reader->universal;
     const uint32_t *first = pairmap_get(&universal->by_id, id, 0);
@@ -99,22 +104,23 @@ static bool keep_mapping(struct nettrace_reader *reader, uint64_t id,
     return pairmap_put(&universal->by_id, id, 0, (uint32_t)universal->n++);
 }
 
-static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool add_mapping(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     static const char jitted[] =
-        "/memfd:doublemapper"; /* holds the code of a runtime, which has modules of its own */
+        /* memory file with code that a runtime compiled; its symbols have modules of their own */
+        "/memfd:doublemapper";
     ttr *t = reader->t;
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
-             last = nettrace_take_varint(c), offset = nettrace_take_varint(c);
-    ttr_text path = take_text(c), file = file_of(path);
+    uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
+             last = nettrace_read_varint(c), offset = nettrace_read_varint(c);
+    ttr_text path = read_text16(c), file = file_name_of_path(path);
     struct nettrace_mapping mapping = {.process = t->threads[event->thread].process};
     if (c->failed)
         return true;
     bool has_file = file.n > 0 &&
                     (path.n < sizeof jitted - 1 || memcmp(path.p, jitted, sizeof jitted - 1) != 0);
     if (has_file)
-        mapping.module = module_of(reader, mapping.process, id, file);
-    if ((has_file && !mapping.module) || !keep_mapping(reader, id, &mapping))
+        mapping.module = find_or_add_module(reader, mapping.process, id, file);
+    if ((has_file && !mapping.module) || !remember_mapping(reader, id, &mapping))
         return false;
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
@@ -125,8 +131,8 @@ static bool take_mapping(struct nettrace_reader *reader, const ttr_event *event,
     return !has_file || last < start || symbols_add(&t->symbols, SYMBOL_MAPPING, &range);
 }
 
-/* Takes "type [module] method[level]" apart; false where a name is none of a runtime. */
-static bool split_jitted(ttr_text name, ttr_text *module, ttr_text *method)
+/* Splits "type [module] method[level]". Returns false if a name does not have this form. */
+static bool split_jitted_name(ttr_text name, ttr_text *module, ttr_text *method)
 {
     size_t open = 0, close, end = name.n;
     while (open + 1 < name.n && !(open > 0 && name.p[open] == '[' && name.p[open - 1] == ' '))
@@ -144,19 +150,20 @@ static bool split_jitted(ttr_text name, ttr_text *module, ttr_text *method)
     return module->n > 0;
 }
 
-static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
+static bool add_symbol(struct nettrace_reader *reader, const ttr_event *event, struct cursor *c)
 {
     ttr *t = reader->t;
     struct nettrace_universal *universal = &reader->universal;
-    (void)nettrace_take_varint(c);
-    uint64_t id = nettrace_take_varint(c), start = nettrace_take_varint(c),
-             last = nettrace_take_varint(c);
-    ttr_text name = take_text(c), module, method = name;
+    (void)nettrace_read_varint(c);
+    uint64_t id = nettrace_read_varint(c), start = nettrace_read_varint(c),
+             last = nettrace_read_varint(c);
+    ttr_text name = read_text16(c), module, method = name;
     if (c->failed || last < start ||
         last - start >=
-            INT64_MAX) /* as without the right to read addresses of the kernel: all zero */
+            /* addresses of the kernel are all zero if the recorder had no right to read them */
+            INT64_MAX)
         return true;
-    bool is_jitted = split_jitted(name, &module, &method);
+    bool is_jitted = split_jitted_name(name, &module, &method);
     struct symbol_range range = {.start = start,
                                  .size = last - start + 1,
                                  .from = is_jitted ? event->time : SYMBOLS_ALWAYS,
@@ -167,9 +174,9 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     const struct nettrace_mapping *mapping = first ? &universal->mapping[*first] : &own;
     while (range.name && mapping) {
         range.process = mapping->process;
-        range.module =
-            is_jitted ? module_of(reader, range.process, hash_bytes(module.p, module.n), module)
-                      : mapping->module;
+        range.module = is_jitted ? find_or_add_module(reader, range.process,
+                                                      hash_bytes(module.p, module.n), module)
+                                 : mapping->module;
         if ((is_jitted && !range.module) || !symbols_add(&t->symbols, SYMBOL_FUNCTION, &range))
             return false;
         mapping = mapping->next == NETTRACE_NONE ? NULL : &universal->mapping[mapping->next];
@@ -177,15 +184,15 @@ static bool take_symbol(struct nettrace_reader *reader, const ttr_event *event, 
     return range.name || !method.n;
 }
 
-bool nettrace_universal_take(struct nettrace_reader *reader, const ttr_event *event, uint8_t kind)
+bool nettrace_add_universal_symbols(struct nettrace_reader *reader, const ttr_event *event,
+                                    uint8_t kind)
 {
     struct cursor c = cursor_over(event->payload, event->payload_size, event->offset);
     if (kind == SYMBOLS_PROCESS)
-        return take_process(reader, event, &c);
+        return name_process(reader, event, &c);
     if (!(reader->in->flags & TTR_READ_SYMBOLS))
         return true;
-    return kind == SYMBOLS_MAPPED ? take_mapping(reader, event, &c)
-                                  : take_symbol(reader, event, &c);
+    return kind == SYMBOLS_MAPPED ? add_mapping(reader, event, &c) : add_symbol(reader, event, &c);
 }
 
 void nettrace_universal_free(struct nettrace_reader *reader)

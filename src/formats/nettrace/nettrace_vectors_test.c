@@ -1,38 +1,38 @@
-/* Golden vectors of the format, from the specification and its decisions (README.md). vectors-whole
- * holds those whose events do not stand in order of time: a prefix of them gives other events
- * first, so they are not cut. */
+/* Golden vectors of the specification and of the decisions in README.md. Events in vectors-whole
+ * are not in order of time: a prefix of such a file has other first events, so these vectors are
+ * not truncated. */
 #include "support/support.h"
 #include "support/vectors.h"
 
 #define FOLDER "src/formats/nettrace/"
 
-static void vectors_give_what_the_specification_says(void **state)
+static void vectors_match_specification(void **state)
 {
     (void)state;
     vectors_read_as_written(FOLDER "vectors", "nettrace");
     vectors_read_as_written(FOLDER "vectors-whole", "nettrace");
 }
 
-static void bad_vectors_give_what_can_be_saved(void **state)
+static void bad_vectors_keep_undamaged_events(void **state)
 {
     (void)state;
     vectors_read_as_written(FOLDER "vectors-bad", "nettrace");
 }
 
-static void definitions_together_are_the_bytes(void **state)
+static void definitions_cover_all_bytes(void **state)
 {
     (void)state;
     vectors_give_every_byte(FOLDER "vectors", "nettrace");
     vectors_give_every_byte(FOLDER "vectors-whole", "nettrace");
 }
 
-static void prefixes_give_the_first_events(void **state)
+static void prefixes_return_first_events(void **state)
 {
     (void)state;
     vectors_read_when_cut(FOLDER "vectors", "nettrace");
 }
 
-static void pieces_give_what_the_whole_gives(void **state)
+static void small_reads_return_same_events(void **state)
 {
     (void)state;
     vectors_read_in_pieces(FOLDER "vectors", "nettrace");
@@ -40,7 +40,7 @@ static void pieces_give_what_the_whole_gives(void **state)
     vectors_read_in_pieces(FOLDER "vectors-bad", "nettrace");
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     vectors_read_without_memory(FOLDER "vectors", "nettrace");
@@ -48,7 +48,7 @@ static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
     vectors_read_without_memory(FOLDER "vectors-bad", "nettrace");
 }
 
-static void strict_mode_refuses_damage_where_it_is(void **state)
+static void strict_mode_fails_at_damage_offset(void **state)
 {
     (void)state;
     vectors_refused_when_strict(FOLDER "vectors", "nettrace");
@@ -59,13 +59,13 @@ static void strict_mode_refuses_damage_where_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(vectors_give_what_the_specification_says),
-        cmocka_unit_test(bad_vectors_give_what_can_be_saved),
-        cmocka_unit_test(definitions_together_are_the_bytes),
-        cmocka_unit_test(prefixes_give_the_first_events),
-        cmocka_unit_test(pieces_give_what_the_whole_gives),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
-        cmocka_unit_test(strict_mode_refuses_damage_where_it_is),
+        cmocka_unit_test(vectors_match_specification),
+        cmocka_unit_test(bad_vectors_keep_undamaged_events),
+        cmocka_unit_test(definitions_cover_all_bytes),
+        cmocka_unit_test(prefixes_return_first_events),
+        cmocka_unit_test(small_reads_return_same_events),
+        cmocka_unit_test(failing_allocation_is_reported_without_leak),
+        cmocka_unit_test(strict_mode_fails_at_damage_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,11 @@
-/* Writing nettrace: a trace of the same version is copied (nettrace_copy.h), everything else is
- * encoded (nettrace_writer.h). */
+/* Entry points of the nettrace writer. A trace of the same version is copied (nettrace_copy.h),
+ * everything else is encoded (nettrace_writer.h). The first event decides. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/nettrace/nettrace_writer.h"
 
-ttr_status nettrace_create(struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     const char *version = output_option(out, "version");
@@ -17,7 +17,7 @@ ttr_status nettrace_create(struct ttr_writer *out, ttr_error *error)
     return TTR_OK;
 }
 
-void nettrace_drop(struct ttr_writer *out)
+void nettrace_writer_free(struct ttr_writer *out)
 {
     struct nettrace_writer *w = out->own;
     if (w->mode == NETTRACE_COPIES)
@@ -25,9 +25,9 @@ void nettrace_drop(struct ttr_writer *out)
     nettrace_encode_free(w, &out->t->counted);
 }
 
-/* Whether a trace whose head comes is to be copied: nothing was written yet, and it has the version
- * that was asked for. */
-static bool may_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
+/* True if a trace can be copied: nothing was written, times are not shifted, and its version is the
+ * requested one. */
+static bool can_copy(const struct nettrace_writer *w, const struct nettrace_reader *reader)
 {
     bool is_version = w->version == 0 || w->version == reader->version ||
                       (w->version == 5 && reader->version == 4);
@@ -41,12 +41,12 @@ static ttr_status write_piece(struct ttr_writer *out, const ttr_event *event, tt
     if (schema->format != out->format)
         return TTR_OK;
     const struct nettrace_reader *reader = schema->own;
-    if (event->tag == NETTRACE_PIECE_HEAD && event->offset == 0 && may_copy(w, reader)) {
+    if (event->tag == NETTRACE_PIECE_HEAD && event->offset == 0 && can_copy(w, reader)) {
         w->mode = NETTRACE_COPIES;
-        nettrace_copy_begin(&w->copy, &out->t->counted, reader, event->source);
+        nettrace_copy_init(&w->copy, &out->t->counted, reader, event->source);
     }
     return w->mode == NETTRACE_COPIES && w->copy.source == event->source
-               ? nettrace_copy_piece(&w->copy, out, event, error)
+               ? nettrace_copy_add_piece(&w->copy, out, event, error)
                : TTR_OK;
 }
 
@@ -56,20 +56,20 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
     if (event->kind == TTR_KIND_DEFINITION)
         return write_piece(out, event, error);
     if (w->mode != NETTRACE_COPIES)
-        return nettrace_encode(out, event, error);
+        return nettrace_encode_event(out, event, error);
     bool is_own = event->source == w->copy.source &&
                   (event->kind == TTR_KIND_GAP ||
                    context_schema(out->t, event->schema)->format == out->format);
     if (!is_own) {
         output_lost(out, NETTRACE_LOST_GUEST, event->offset);
-    } else if (event->kind != TTR_KIND_GAP) { /* gaps are in the counters */
-        nettrace_copy_event(&w->copy, event);
+    } else if (event->kind != TTR_KIND_GAP) { /* gaps are in the sequence numbers already */
+        nettrace_copy_mark_event(&w->copy, event);
         output_wrote(out, event);
     }
     return TTR_OK;
 }
 
-ttr_status nettrace_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
+ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++)
@@ -77,7 +77,7 @@ ttr_status nettrace_write(struct ttr_writer *out, const ttr_batch *batch, ttr_er
     return status;
 }
 
-ttr_status nettrace_finish(struct ttr_writer *out, ttr_error *error)
+ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error)
 {
     struct nettrace_writer *w = out->own;
     return w->mode == NETTRACE_COPIES ? nettrace_copy_finish(&w->copy, out, error)

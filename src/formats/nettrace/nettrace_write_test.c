@@ -1,5 +1,4 @@
-/* What is written of events of any origin: golden bytes from the specification, and what a reader
- * finds in them. */
+/* Writer: golden bytes derived from the specification, and the dump of what the reader returns. */
 #include <stdio.h>
 
 #include "support/dump.h"
@@ -15,7 +14,7 @@ static const char *const v6[] = {"version=6", NULL};
 /* 2024-02-29T23:59:58.999001000Z */
 #define WHEN INT64_C(1709251198999001000)
 
-/* The canonical dump of what was written, all of it. */
+/* Returns the canonical dump of all written events. */
 static void dump_written(struct writing *w, struct dump *dump)
 {
     ttr *t = ttr_new(NULL);
@@ -32,7 +31,7 @@ static void dump_written(struct writing *w, struct dump *dump)
     ttr_free(t);
 }
 
-/* Finishes, and compares what a reader finds with the dump that is expected. */
+/* Finishes the trace and compares its dump. */
 static void expect_dump(struct writing *w, const char *expected)
 {
     struct dump dump;
@@ -45,7 +44,7 @@ static void expect_dump(struct writing *w, const char *expected)
     writing_close(w);
 }
 
-/* Finishes, and compares bytes with those of a vector. */
+/* Finishes the trace and compares its bytes with a vector. */
 static void expect_bytes(struct writing *w, const char *vector)
 {
     struct hexa hexa;
@@ -61,7 +60,7 @@ static void expect_bytes(struct writing *w, const char *vector)
     writing_close(w);
 }
 
-static void put_one(struct writing *w)
+static void write_golden_event(struct writing *w)
 {
     ttr_event_begin(w->builder, TTR_KIND_INSTANT, WHEN, NULL, "Tick");
     ttr_on_provider(w->builder, "Prov");
@@ -78,12 +77,12 @@ static void put_one(struct writing *w)
     "u16le 2024 u16le 2 u16le 4 u16le 29 u16le 23 u16le 59 u16le 58 u16le 999 u64le " \
     "1709251198999000000 u64le 1000000000 u32le 8\n"
 
-static void an_event_of_v6_is_written_as_the_text_says(void **state)
+static void v6_event_has_golden_bytes(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
-    put_one(&w);
+    write_golden_event(&w);
     expect_bytes(
         &w, "str \"Nettrace\" u32le 0 u32le 6 u32le 0\n"
             "u32le @tracee-@trace+16777216\n" /* a block of kind 1 */
@@ -140,12 +139,12 @@ static void an_event_of_v6_is_written_as_the_text_says(void **state)
     "4\n"                                                                                         \
     "u32le 2 u32le 12 utf16le \"n\" u16le 0 u32le 18 utf16le \"s\" u16le 0\n"
 
-static void an_event_of_v4_is_written_as_the_text_says(void **state)
+static void v4_event_has_golden_bytes(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, v4);
-    put_one(&w);
+    write_golden_event(&w);
     assert_int_equal(writing_lost(&w, "event.opcode"), 1);
     expect_bytes(&w, TRACE4
                  "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
@@ -157,12 +156,12 @@ static void an_event_of_v4_is_written_as_the_text_says(void **state)
                  "06\n" EVENT4);
 }
 
-static void v5_tells_the_opcode_behind_the_fields(void **state)
+static void v5_opcode_is_in_tag_after_fields(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, v5);
-    put_one(&w);
+    write_golden_event(&w);
     expect_bytes(&w, TRACE4
                  "05 05 01 u32le 2 u32le 2 str32le \"MetadataBlock\" 06 u32le @metae-@meta pad 4\n"
                  "@meta\n"
@@ -173,8 +172,9 @@ static void v5_tells_the_opcode_behind_the_fields(void **state)
                  "06\n" EVENT4);
 }
 
-/* The text has the name behind the type; all programs have it before (README.md, NET-META-4). */
-static void arrays_of_v5_stand_behind_a_tag(void **state)
+/* The specification has the name after the type; all programs have it before (README.md,
+ * NET-META-4). */
+static void v5_arrays_are_in_tag(void **state)
 {
     struct writing w;
     (void)state;
@@ -213,7 +213,7 @@ static void arrays_of_v5_stand_behind_a_tag(void **state)
                  "01\n");
 }
 
-static void a_trace_without_events_is_whole(void **state)
+static void trace_without_events_is_valid(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
     struct writing w;
@@ -224,7 +224,7 @@ static void a_trace_without_events_is_whole(void **state)
     }
 }
 
-static void kinds_become_opcodes_and_fields(void **state)
+static void kinds_become_opcodes_or_fields(void **state)
 {
     struct writing w;
     (void)state;
@@ -250,21 +250,21 @@ static void kinds_become_opcodes_and_fields(void **state)
                     "opcode=2 seq=4 {category=\"cat\"}\n");
 }
 
-static void begin_without(struct writing *w, int64_t time, const char *name)
+static void begin_event_of_provider(struct writing *w, int64_t time, const char *name)
 {
     ttr_event_begin(w->builder, TTR_KIND_INSTANT, time, NULL, name);
     ttr_on_provider(w->builder, "p");
     ttr_on_thread(w->builder, 1, 2);
 }
 
-static void texts_are_utf16_and_say_what_they_could_not_be(void **state)
+static void invalid_text_is_replaced_and_counted(void **state)
 {
     static const char *const *const versions[] = {v4, v6};
     struct writing w;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
-        begin_without(&w, 1, "x");
+        begin_event_of_provider(&w, 1, "x");
         ttr_put_text(w.builder, "\xc3\xa4", "\xf0\x9f\x98\x80 \xff");
         ttr_put_field(
             w.builder,
@@ -279,7 +279,7 @@ static void texts_are_utf16_and_say_what_they_could_not_be(void **state)
     }
 }
 
-static void put_nested(struct writing *w)
+static void write_nested_event(struct writing *w)
 {
     const ttr_field fields[] = {
         {.name = {"s", 1}, .value = {.type = TTR_TYPE_STRUCT, .count = 2}},
@@ -299,15 +299,15 @@ static void put_nested(struct writing *w)
         ttr_put_field(w->builder, &fields[i]);
 }
 
-static void structs_and_arrays_keep_their_shape(void **state)
+static void nested_fields_keep_shape(void **state)
 {
     static const char *const *const versions[] = {v5, v6};
     struct writing w;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
-        begin_without(&w, 1, "x");
-        put_nested(&w);
+        begin_event_of_provider(&w, 1, "x");
+        write_nested_event(&w);
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "field.mixed-array"), 1);
         expect_dump(
@@ -316,8 +316,8 @@ static void structs_and_arrays_keep_their_shape(void **state)
             "{s={a=1u8, b={}}, list=[{x=-2i16}, {x=3i16}], mixed={0=true, 1=\"t\"}, none=[]}\n");
     }
     writing_open(&w, "nettrace", 0, v4);
-    begin_without(&w, 1, "x");
-    put_nested(&w);
+    begin_event_of_provider(&w, 1, "x");
+    write_nested_event(&w);
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "field.array"), 3);
     expect_dump(&w,
@@ -325,13 +325,13 @@ static void structs_and_arrays_keep_their_shape(void **state)
                 "{s={a=1u8, b={}}, list=\"[[x=-2], [x=3]]\", mixed=\"[true, t]\", none=\"[]\"}\n");
 }
 
-static void elements_of_several_widths_take_the_widest(void **state)
+static void mixed_widths_use_widest(void **state)
 {
     static const uint8_t bits[] = {8, 32, 16};
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
-    begin_without(&w, 1, "x");
+    begin_event_of_provider(&w, 1, "x");
     ttr_put_field(w.builder,
                   &(ttr_field){.name = {"a", 1}, .value = {.type = TTR_TYPE_ARRAY, .count = 3}});
     for (unsigned i = 0; i < 3; i++)
@@ -348,13 +348,13 @@ static void elements_of_several_widths_take_the_widest(void **state)
         "instant time=1 provider=p name=x thread=1/2 seq=1 {a=[0i32, -1i32, -2i32], odd=17u8}\n");
 }
 
-static void events_of_one_shape_share_metadata(void **state)
+static void equal_shapes_share_metadata(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, v6);
     for (int64_t i = 0; i < 1000; i++) {
-        begin_without(&w, i, i % 2 ? "odd" : "even");
+        begin_event_of_provider(&w, i, i % 2 ? "odd" : "even");
         ttr_put_uint(w.builder, "field_with_a_long_name_that_would_be_seen", (uint64_t)i);
         writing_end(&w);
     }
@@ -366,7 +366,7 @@ static void events_of_one_shape_share_metadata(void **state)
     writing_close(&w);
 }
 
-static void gaps_are_holes_in_the_counters(void **state)
+static void gaps_become_sequence_jumps(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
     struct writing w;
@@ -380,7 +380,7 @@ static void gaps_are_holes_in_the_counters(void **state)
             writing_end(&w);
             if (k == 2)
                 break;
-            begin_without(&w, 10 * k + 1, "x");
+            begin_event_of_provider(&w, 10 * k + 1, "x");
             writing_end(&w);
         }
         assert_int_equal(writing_lost(&w, "kind.gap"), 3);
@@ -399,7 +399,7 @@ static void gaps_are_holes_in_the_counters(void **state)
     }
 }
 
-static void activities_are_in_headers_or_labels(void **state)
+static void activities_are_in_header_or_labels(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
     static const uint8_t one[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
@@ -409,7 +409,7 @@ static void activities_are_in_headers_or_labels(void **state)
     for (size_t i = 0; i < 3; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
         for (unsigned k = 0; k < 5; k++) {
-            begin_without(&w, (int64_t)k, "x");
+            begin_event_of_provider(&w, (int64_t)k, "x");
             ttr_event_edit(w.builder)->activity = k == 1 || k == 2 ? one : k == 4 ? other : NULL;
             ttr_event_edit(w.builder)->related = k == 2 || k == 3 ? other : NULL;
             writing_end(&w);
@@ -427,7 +427,7 @@ static void activities_are_in_headers_or_labels(void **state)
     }
 }
 
-static void put_sample(struct writing *w, int64_t time, const char *name, uint64_t address)
+static void write_stack_sample(struct writing *w, int64_t time, const char *name, uint64_t address)
 {
     ttr_event_begin(w->builder, TTR_KIND_SAMPLE, time, NULL, name);
     ttr_on_thread(w->builder, 1, 2);
@@ -441,16 +441,16 @@ static void put_sample(struct writing *w, int64_t time, const char *name, uint64
     writing_end(w);
 }
 
-static void samples_are_those_of_the_runtimes_profiler(void **state)
+static void samples_use_runtime_profiler(void **state)
 {
     static const char *const *const versions[] = {v4, v6};
     struct writing w;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
-        put_sample(&w, 1, NULL, 0x1000);
-        put_sample(&w, 2, NULL, 0x2000);
-        put_sample(&w, 3, NULL, 0x1000);
+        write_stack_sample(&w, 1, NULL, 0x1000);
+        write_stack_sample(&w, 2, NULL, 0x2000);
+        write_stack_sample(&w, 3, NULL, 0x1000);
         assert_int_equal(writing_lost(&w, "kind.sample"), 3);
         expect_dump(&w,
                     "sample time=1 provider=Microsoft-DotNETCore-SampleProfiler name=ThreadSample "
@@ -462,18 +462,18 @@ static void samples_are_those_of_the_runtimes_profiler(void **state)
     }
 }
 
-static void times_before_the_zero_of_a_clock_are_kept(void **state)
+static void negative_times_are_kept(void **state)
 {
     static const char *const *const versions[] = {v4, v6};
     struct writing w;
     (void)state;
     for (size_t i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, versions[i]);
-        begin_without(&w, INT64_MIN, "x");
+        begin_event_of_provider(&w, INT64_MIN, "x");
         writing_end(&w);
-        begin_without(&w, -1, "x");
+        begin_event_of_provider(&w, -1, "x");
         writing_end(&w);
-        begin_without(&w, INT64_MAX, "x");
+        begin_event_of_provider(&w, INT64_MAX, "x");
         writing_end(&w);
         expect_dump(
             &w, "instant time=-9223372036854775808 ticks=0 provider=p name=x thread=1/2 seq=1 {}\n"
@@ -483,33 +483,33 @@ static void times_before_the_zero_of_a_clock_are_kept(void **state)
     }
 }
 
-static void an_event_that_comes_late_gets_the_time_before_it(void **state)
+static void late_event_has_time_of_previous(void **state)
 {
     struct writing w;
     (void)state;
     writing_open(&w, "nettrace", 0, NULL);
-    begin_without(&w, 10, "x");
+    begin_event_of_provider(&w, 10, "x");
     writing_end(&w);
-    begin_without(&w, 7, "x");
+    begin_event_of_provider(&w, 7, "x");
     writing_end(&w);
     assert_int_equal(writing_lost(&w, "time.backward"), 1);
     expect_dump(&w, "instant time=10 provider=p name=x thread=1/2 seq=1 {}\n"
                     "instant time=10 provider=p name=x thread=1/2 seq=2 {}\n");
 }
 
-/* As those of CTF may have that was made of another nettrace trace. */
-static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
+/* Such numbers occur in CTF that was converted from another nettrace trace. */
+static void event_numbers_are_replaced_and_counted(void **state)
 {
     struct writing w;
     ttr_batch batch;
     (void)state;
     writing_open(&w, "nettrace", 0, NULL);
-    begin_without(&w, 10, "x");
-    writing_end(&w); /* gets a number, having none */
+    begin_event_of_provider(&w, 10, "x");
+    writing_end(&w); /* an event without a number gets one, which is not a loss */
     assert_int_equal(writing_lost(&w, "event.number"), 0);
-    begin_without(&w, 11, "y");
+    begin_event_of_provider(&w, 11, "y");
     assert_int_equal(ttr_event_take(w.builder, &batch, NULL), TTR_OK);
-    ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders make none such */
+    ttr_event numbered = *ttr_batch_at(&batch, 0); /* builders cannot make an event with a number */
     numbered.schema = context_add_schema(
         w.t,
         &(struct schema){
@@ -519,14 +519,14 @@ static void numbers_of_events_are_other_ones_and_told_as_lost(void **state)
     writing_close(&w);
 }
 
-static void threads_of_many_processes_are_kept_in_v6_only(void **state)
+static void pids_of_threads_are_kept_only_in_v6(void **state)
 {
     struct writing w;
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         writing_open(&w, "nettrace", 0, i ? v6 : v4);
         assert_true(ttr_thread_name(w.t, 1, 2, "server", "main"));
-        begin_without(&w, 1, "x");
+        begin_event_of_provider(&w, 1, "x");
         writing_end(&w);
         ttr_event_begin(w.builder, TTR_KIND_INSTANT, 2, NULL, "x");
         ttr_on_provider(w.builder, "p");
@@ -540,8 +540,9 @@ static void threads_of_many_processes_are_kept_in_v6_only(void **state)
     }
 }
 
-/* Many blocks and sequence points: everything comes back, in order, nothing is missing. */
-static void a_long_trace_has_many_blocks(void **state)
+/* Many blocks and sequence points: all events are read back in order, and none is reported as lost.
+ */
+static void long_trace_is_read_back(void **state)
 {
     enum { EVENTS = 300000, THREADS = 7 };
     struct writing w;
@@ -555,7 +556,7 @@ static void a_long_trace_has_many_blocks(void **state)
             ttr_on_thread(w.builder, 1, (uint64_t)(i % THREADS));
             ttr_put_text(w.builder, "text", "twelve bytes");
             writing_end(&w);
-            if (i == EVENTS / 2) /* a name that becomes known late is told all the same */
+            if (i == EVENTS / 2) /* a name that becomes known late is still written */
                 assert_true(ttr_thread_name(w.t, 1, 3, NULL, "late"));
         }
         writing_finish(&w);
@@ -571,7 +572,7 @@ static void a_long_trace_has_many_blocks(void **state)
     }
 }
 
-/* The names of a thread's events as they are read, one behind the other. */
+/* Returns the thread names of all events, concatenated in the order they are read. */
 static void read_names(const struct writing *w, char *names, size_t room)
 {
     ttr *t = ttr_new(NULL);
@@ -590,7 +591,7 @@ static void read_names(const struct writing *w, char *names, size_t room)
     ttr_free(t);
 }
 
-static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
+static void renamed_thread_keeps_earlier_names(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
     struct writing w;
@@ -604,7 +605,7 @@ static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
                                             i == 0   ? "a"
                                             : i == 2 ? "b"
                                                      : "c"));
-            begin_without(&w, i, "x");
+            begin_event_of_provider(&w, i, "x");
             writing_end(&w);
         }
         assert_int_equal(writing_lost(&w, "thread.name"), version == 6 ? 1 : 3);
@@ -616,12 +617,13 @@ static void a_thread_that_is_renamed_keeps_all_its_names(void **state)
     }
 }
 
-/* An event of a thread that has the numbers 1 and 2 in another input. */
-static void put_other(struct writing *w, int64_t time, uint16_t source, const char *name)
+/* Appends an event of thread 1/2 of another input. */
+static void write_event_of_source(struct writing *w, int64_t time, uint16_t source,
+                                  const char *name)
 {
     ttr_batch batch;
     ttr_thread thread;
-    begin_without(w, time, "x");
+    begin_event_of_provider(w, time, "x");
     assert_int_equal(ttr_event_take(w->builder, &batch, NULL), TTR_OK);
     ttr_event event = *batch.event;
     event.thread = context_thread(w->t, source, 1, 2);
@@ -631,7 +633,7 @@ static void put_other(struct writing *w, int64_t time, uint16_t source, const ch
     assert_int_equal(ttr_write(w->writer, &batch, NULL), TTR_OK);
 }
 
-static void names_of_threads_that_have_no_place_are_lost(void **state)
+static void unstorable_thread_names_are_counted(void **state)
 {
     struct writing w;
     char names[100], large[4097];
@@ -641,20 +643,20 @@ static void names_of_threads_that_have_no_place_are_lost(void **state)
         memset(large, 'a', n);
         large[n] = 0;
         assert_true(ttr_thread_name(w.t, 1, 2, NULL, large));
-        begin_without(&w, 1, "x");
+        begin_event_of_provider(&w, 1, "x");
         writing_end(&w);
         assert_int_equal(writing_lost(&w, "thread.name"), n == 4096);
         writing_close(&w);
     }
-    /* Two inputs with a thread of one number: there is one row for both. */
+    /* Two inputs with equal thread numbers share one row. */
     for (unsigned is_other = 0; is_other < 2; is_other++) {
         writing_open(&w, "nettrace", 0, v6);
         const uint16_t source = context_add_source(w.t, "other", "nettrace");
         assert_true(ttr_thread_name(w.t, 1, 2, NULL, "a"));
         for (int64_t i = 0; i < 4; i += 2) {
-            begin_without(&w, i, "x");
+            begin_event_of_provider(&w, i, "x");
             writing_end(&w);
-            put_other(&w, i + 1, source, is_other ? "b" : "a");
+            write_event_of_source(&w, i + 1, source, is_other ? "b" : "a");
         }
         assert_int_equal(writing_lost(&w, "thread.name"), is_other);
         writing_finish(&w);
@@ -664,7 +666,7 @@ static void names_of_threads_that_have_no_place_are_lost(void **state)
     }
 }
 
-static void any_events_can_be_written_and_read_without_damage(void **state)
+static void random_events_are_read_back_without_damage(void **state)
 {
     static const char *const *const versions[] = {v4, v5, v6};
     struct writing w;
@@ -689,7 +691,7 @@ static void any_events_can_be_written_and_read_without_damage(void **state)
     }
 }
 
-static void a_version_that_is_none_is_refused(void **state)
+static void unknown_version_is_refused(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -704,7 +706,7 @@ static void a_version_that_is_none_is_refused(void **state)
     ttr_free(t);
 }
 
-static void failures_are_told_and_nothing_leaks(void **state)
+static void failures_are_reported_without_leak(void **state)
 {
     (void)state;
     writing_fails_cleanly("nettrace");
@@ -713,29 +715,29 @@ static void failures_are_told_and_nothing_leaks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_event_of_v6_is_written_as_the_text_says),
-        cmocka_unit_test(an_event_of_v4_is_written_as_the_text_says),
-        cmocka_unit_test(v5_tells_the_opcode_behind_the_fields),
-        cmocka_unit_test(arrays_of_v5_stand_behind_a_tag),
-        cmocka_unit_test(a_trace_without_events_is_whole),
-        cmocka_unit_test(kinds_become_opcodes_and_fields),
-        cmocka_unit_test(texts_are_utf16_and_say_what_they_could_not_be),
-        cmocka_unit_test(structs_and_arrays_keep_their_shape),
-        cmocka_unit_test(elements_of_several_widths_take_the_widest),
-        cmocka_unit_test(events_of_one_shape_share_metadata),
-        cmocka_unit_test(gaps_are_holes_in_the_counters),
-        cmocka_unit_test(activities_are_in_headers_or_labels),
-        cmocka_unit_test(samples_are_those_of_the_runtimes_profiler),
-        cmocka_unit_test(times_before_the_zero_of_a_clock_are_kept),
-        cmocka_unit_test(an_event_that_comes_late_gets_the_time_before_it),
-        cmocka_unit_test(numbers_of_events_are_other_ones_and_told_as_lost),
-        cmocka_unit_test(threads_of_many_processes_are_kept_in_v6_only),
-        cmocka_unit_test(a_long_trace_has_many_blocks),
-        cmocka_unit_test(a_thread_that_is_renamed_keeps_all_its_names),
-        cmocka_unit_test(names_of_threads_that_have_no_place_are_lost),
-        cmocka_unit_test(any_events_can_be_written_and_read_without_damage),
-        cmocka_unit_test(a_version_that_is_none_is_refused),
-        cmocka_unit_test(failures_are_told_and_nothing_leaks),
+        cmocka_unit_test(v6_event_has_golden_bytes),
+        cmocka_unit_test(v4_event_has_golden_bytes),
+        cmocka_unit_test(v5_opcode_is_in_tag_after_fields),
+        cmocka_unit_test(v5_arrays_are_in_tag),
+        cmocka_unit_test(trace_without_events_is_valid),
+        cmocka_unit_test(kinds_become_opcodes_or_fields),
+        cmocka_unit_test(invalid_text_is_replaced_and_counted),
+        cmocka_unit_test(nested_fields_keep_shape),
+        cmocka_unit_test(mixed_widths_use_widest),
+        cmocka_unit_test(equal_shapes_share_metadata),
+        cmocka_unit_test(gaps_become_sequence_jumps),
+        cmocka_unit_test(activities_are_in_header_or_labels),
+        cmocka_unit_test(samples_use_runtime_profiler),
+        cmocka_unit_test(negative_times_are_kept),
+        cmocka_unit_test(late_event_has_time_of_previous),
+        cmocka_unit_test(event_numbers_are_replaced_and_counted),
+        cmocka_unit_test(pids_of_threads_are_kept_only_in_v6),
+        cmocka_unit_test(long_trace_is_read_back),
+        cmocka_unit_test(renamed_thread_keeps_earlier_names),
+        cmocka_unit_test(unstorable_thread_names_are_counted),
+        cmocka_unit_test(random_events_are_read_back_without_damage),
+        cmocka_unit_test(unknown_version_is_refused),
+        cmocka_unit_test(failures_are_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,30 +1,40 @@
-/* The parts of the nettrace writer.
+/* The nettrace writer: shared types, and the functions that its files offer to each other.
  *
- *   nettrace_write.c      what becomes of an event: copied or encoded; options
- *   nettrace_copy.c       pieces of a trace of the same version, as they are (nettrace_copy.h)
- *   nettrace_encode.c     an event becomes a header and a payload; clock and process of the trace
- *   nettrace_shape.c      fields become a payload and the shape that describes it
- *   nettrace_classes.c    events of one shape share metadata
- *   nettrace_metadata_put.c  metadata of V4, V5 and V6, printed from a shape
- *   nettrace_translate.c  metadata of another trace become a shape, so that payloads stay as they
- * are nettrace_region.c     blocks, stacks, labels, threads, sequence points
+ *   nettrace_write.c         entry points; choice between copying and encoding; options
+ *   nettrace_copy.c          copies pieces of a trace of the same version (nettrace_copy.h)
+ *   nettrace_encode.c        event to header and payload; clock and process of the trace
+ *   nettrace_shape.c         fields to payload and shape
+ *   nettrace_classes.c       one metadata record for all events of a class
+ *   nettrace_metadata_put.c  metadata of V4, V5 and V6 from a shape
+ *   nettrace_translate.c     metadata of another trace to a shape, so that payloads stay unchanged
+ *   nettrace_region.c        blocks, stacks, labels, threads, sequence points
+ *   nettrace_write_threads.c threads and their sequence numbers
  *
- * A shape is metadata's fields in the order of the payload, in a form of its own:
- *   fields   u32 n, then n times: u32 bytes of the name, name, type
- *   type     u8 code    19, 24, 25: type of the elements    22: type of the elements, u16 count 1:
- * fields
+ * Order of calls for an event that is encoded:
  *
- * Events are written in order of time, each marked as sorted; blocks have at most BLOCK_BYTES and
- * an event.  Stacks and labels are told once between two sequence points; of V6 threads are told
- * again behind one where more became known of their names, and a thread that was renamed brings one
- * about, so that events before it are read under the name that they had. */
+ *   nettrace_encode_event()
+ *     -> class: by the metadata of its source (nettrace_class_of_source()), or by its fields
+ *        (nettrace_encode_fields(), nettrace_class_of_shape())
+ *     -> stack and labels: nettrace_intern_bytes()
+ *     -> nettrace_region_add_event(), nettrace_region_write_full_blocks()
+ *
+ * A shape describes the fields of a payload in a form that does not depend on the version:
+ *
+ *   fields   u32 n   n times: u32 bytes of the name, name, type
+ *   type     u8 code    19, 24, 25: type of the elements    22: type of the elements, u16 count
+ *            1: fields
+ *
+ * Events are written in order of time, each marked as sorted. Stacks and labels are written once
+ * per region, the part between two sequence points. In V6 a thread is declared once until the
+ * thread table is cleared. A renamed thread causes a sequence point that clears the table, so that
+ * earlier events are read under the earlier name. */
 #ifndef TRACETTA_NETTRACE_WRITER_H
 #define TRACETTA_NETTRACE_WRITER_H
 
 #include "base/keymap.h"
 #include "formats/nettrace/nettrace_copy.h"
 
-/* What may be lost; the table is in nettrace_losses.c. */
+/* Possible losses; the table is in nettrace_losses.c. */
 enum nettrace_loss {
     NETTRACE_LOST_PAIR,
     NETTRACE_LOST_KIND,
@@ -68,8 +78,8 @@ enum nettrace_loss {
 
 extern const ttr_loss nettrace_losses[NETTRACE_LOSSES];
 
-/* What metadata tell of a class of events; level as .NET counts. */
-struct nettrace_told {
+/* Contents of the metadata of a class; `level` is one of .NET. */
+struct nettrace_class_info {
     ttr_text provider, name;
     uint32_t id, version;
     uint64_t keyword;
@@ -77,84 +87,86 @@ struct nettrace_told {
     struct cursor shape;
 };
 
-/* A thread as it is written; of V4 and V5 one for each tid, of V6 one for each process and tid. */
-struct nettrace_thread_out {
+/* A thread of the output: in V4 and V5 one per tid, in V6 one per pid and tid. */
+struct nettrace_output_thread {
     uint64_t pid, tid;
-    ttr_id thread;     /* whose names it has, 0 = none */
-    uint32_t sequence; /* of its last event */
-    uint32_t hole;     /* what is missing behind that */
-    uint32_t index;    /* V6: as it was told in the era `era` */
-    uint32_t era;
-    ttr_id told_name;
+    ttr_id thread;     /* thread of the model with its names; 0 if none */
+    uint32_t sequence; /* sequence number of its last event */
+    uint32_t missing;  /* missing events after that */
+    uint32_t index; /* V6: index in the thread table, valid if `generation` is that of the region */
+    uint32_t generation;
+    ttr_id declared_name;
 };
 
-/* What a thread's id stands for, and which of its names had no place: those of its last event. */
+/* Output thread of a ttr_id, and the names for which a loss was counted last. */
 struct nettrace_thread_id {
-    uint32_t index; /* in `threads` + 1, 0 = not settled */
+    uint32_t index; /* index in `threads` plus 1; 0 if not yet final */
     ttr_id process_name, thread_name;
 };
 
-/* What many events refer to by number, told since the last sequence point. */
-struct nettrace_numbered {
+/* Byte strings with numbers, cleared by each sequence point: stacks and label lists. */
+struct nettrace_number_table {
     struct keymap known; /* hash of the bytes to number */
-    struct buffer rows;  /* of those to be told with the next block */
-    uint32_t first, n;   /* numbers of these */
+    struct buffer rows;  /* rows to be written before the next block */
+    uint32_t first, n;   /* lowest number and count of these rows */
 };
 
 struct nettrace_region {
     struct buffer events, metadata, threads;
-    struct nettrace_numbered stacks, labels;
-    struct nettrace_header last;                 /* in the block */
-    uint8_t activity[16], related[16], none[16]; /* of `last`; zeros */
-    uint64_t least, most;                        /* ticks in the block */
-    size_t bytes;                                /* since the last sequence point */
-    uint32_t era;                                /* V6: how often threads were forgotten, from 1 */
-    uint32_t indices;                            /* V6: threads told since */
-    uint32_t *told;                              /* V6: their indices in `threads` */
-    size_t told_capacity;
+    struct nettrace_number_table stacks, labels;
+    struct nettrace_header last;                 /* header of the last event in the block */
+    uint8_t activity[16], related[16], none[16]; /* copies of the ids of `last`; 16 zeros */
+    uint64_t least, most;                        /* range of ticks in the block */
+    size_t bytes;                                /* bytes written since the last sequence point */
+    /* V6: counts how often the thread table was cleared, from 1 */
+    uint32_t generation;
+    uint32_t declared_n; /* V6: threads declared since then */
+    uint32_t *declared;  /* V6: indices in `threads` of these */
+    size_t declared_capacity;
 };
 
-/* What events of a schema of a nettrace reader become. */
-struct nettrace_known {
-    uint32_t class; /* number of the metadata, 0 = not known yet, UINT32_MAX = by their fields */
+/* Class of the events of another nettrace trace, by schema. */
+struct nettrace_source_class {
+    /* metadata number; 0 if not yet known, UINT32_MAX if events must be encoded by their fields */
+    uint32_t class;
     uint64_t keyword;
     uint8_t level, opcode;
-    uint8_t reading; /* of metadata that lie; V6 is told the truth */
+    uint8_t reading; /* layout of payloads with wrong metadata; V6 gets corrected metadata */
 };
 
 enum nettrace_mode { NETTRACE_UNDECIDED, NETTRACE_COPIES, NETTRACE_ENCODES };
 
 struct nettrace_writer {
     enum nettrace_mode mode;
-    unsigned version; /* 4, 5 or 6; 0 = not decided: as the source has it, else 6 */
+    unsigned version; /* 4, 5 or 6; 0 until decided: that of the source, else 6 */
     bool is_out_of_memory;
     struct nettrace_copy copy;
 
-    struct nettrace_about about;
-    uint64_t base_ticks;   /* ticks = time + this, where they are nanoseconds */
-    bool has_source_clock; /* else those of the only source */
+    struct nettrace_trace_info trace_info;
+    uint64_t base_ticks;   /* ticks = time + base_ticks, if ticks are nanoseconds */
+    bool has_source_clock; /* ticks are those of the only source */
     uint16_t clock_source;
-    uint32_t sequence; /* of the event at hand */
+    uint32_t sequence; /* sequence number of the current event */
     uint64_t last_ticks;
 
     struct nettrace_region region;
-    struct keymap classes;        /* hash of a shape with what else is told, to number */
-    struct keymap rows;           /* hash of metadata without number, to number */
-    struct pairmap ids;           /* (provider, 0) to the last event id */
-    struct nettrace_known *known; /* by schema */
-    size_t known_n;
+    struct keymap classes; /* hash of a class key to class number and flags */
+    struct keymap rows;    /* hash of a metadata record without its number, to number */
+    struct pairmap ids;    /* (provider, 0) to the last event id */
+    struct nettrace_source_class *source_classes; /* by schema id */
+    size_t source_classes_n;
     uint32_t classes_n;
 
-    struct nettrace_thread_out *threads;
+    struct nettrace_output_thread *threads;
     size_t threads_n, threads_capacity;
-    struct pairmap thread_of; /* (pid, tid), of V4 and V5 (0, tid), to the index in `threads` */
+    struct pairmap thread_of; /* (pid, tid), in V4 and V5 (0, tid), to the index in `threads` */
     struct nettrace_thread_id *by_id; /* by ttr_id */
     size_t by_id_n;
     struct pairmap
-        of_track; /* (track, 0) to the index in `threads` of who captured its last event */
+        of_track; /* (track, 0) to the index in `threads` of the capture thread of its last event */
     ttr_id last_track;
-    size_t last_capture; /* of that */
-    bool is_capture;     /* it is what the track is called by */
+    size_t last_capture; /* capture thread of that track */
+    bool is_capture;     /* the track number is the id of the capture thread */
 
     struct buffer shape, payload, scratch;
     uint64_t *frames;
@@ -168,69 +180,69 @@ static inline bool nettrace_is_v6(const struct nettrace_writer *w)
 
 /* --- nettrace_write.c --- */
 
-ttr_status nettrace_create(struct ttr_writer *out, ttr_error *error);
-ttr_status nettrace_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
-ttr_status nettrace_finish(struct ttr_writer *out, ttr_error *error);
-void nettrace_drop(struct ttr_writer *out);
+ttr_status nettrace_writer_create(struct ttr_writer *out, ttr_error *error);
+ttr_status nettrace_writer_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error);
+ttr_status nettrace_writer_finish(struct ttr_writer *out, ttr_error *error);
+void nettrace_writer_free(struct ttr_writer *out);
 
 /* --- nettrace_encode.c --- */
 
 void nettrace_encode_init(struct nettrace_writer *w, const struct alloc *alloc);
 void nettrace_encode_free(struct nettrace_writer *w, const struct alloc *alloc);
 
-TTR_MUST ttr_status nettrace_encode(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+TTR_MUST ttr_status nettrace_encode_event(struct ttr_writer *out, const ttr_event *event,
+                                          ttr_error *error);
 TTR_MUST ttr_status nettrace_encode_finish(struct ttr_writer *out, ttr_error *error);
 
 /* --- nettrace_shape.c --- */
 
-/* Puts the fields of an event: what describes them into w->shape, behind what is there, and their
- * values into w->payload. */
-void nettrace_shape_event(struct ttr_writer *out, const ttr_event *event);
+/* Appends a description of the event's fields to w->shape, and their values to w->payload. */
+void nettrace_encode_fields(struct ttr_writer *out, const ttr_event *event);
 
-/* Puts UTF-8 as UTF-16 with a zero behind it; what is no UTF-8, and zeros, become U+FFFD.  Gives
- * which of both there was. */
+/* Appends UTF-8 as UTF-16 with a final zero. Invalid bytes and NULs become U+FFFD; returns whether
+ * there were any. */
 struct nettrace_text_flaws {
     bool is_broken, has_zeros;
 };
-struct nettrace_text_flaws nettrace_put_z16(struct buffer *to, ttr_text text);
+struct nettrace_text_flaws nettrace_append_z16(struct buffer *to, ttr_text text);
 
 /* --- nettrace_classes.c --- */
 
-/* The class of an event whose fields are in w->shape and w->payload, made when new; 0 when memory
- * is out.  One that cannot be described with its fields is described without, and the payload
- * becomes empty. */
+/* Returns the class of the event with its fields in w->shape and w->payload, made if new; 0 if
+ * memory is exhausted. If the metadata would be too large they are written without fields, and the
+ * payload is cleared. */
 uint32_t nettrace_class_of_shape(struct ttr_writer *out, const ttr_event *event);
 
-/* The class of a sample that has nothing but its stack, as the runtime writes them, with its
- * payload; 0 where it has more. */
+/* Returns the class of a sample that has only a stack, as the runtime's profiler writes it, and
+ * sets its payload; 0 if the sample has other parts. */
 uint32_t nettrace_class_of_sample(struct ttr_writer *out, const ttr_event *event);
 
-/* The class of an event of another nettrace trace whose payload can stay as it is; 0 where it
- * cannot (or memory is out). */
+/* Returns the class of an event of another nettrace trace if its payload can be copied; 0 if not,
+ * or if memory is exhausted. */
 uint32_t nettrace_class_of_source(struct ttr_writer *out, const ttr_event *event);
 
-/* The opcode that an event is written with. */
-uint8_t nettrace_opcode_out(const struct nettrace_writer *w, const ttr_event *event);
+/* Returns the opcode that is written for an event. */
+uint8_t nettrace_output_opcode(const struct nettrace_writer *w, const ttr_event *event);
 
 /* --- nettrace_metadata_put.c --- */
 
-/* Puts metadata without their number: of V4 and V5 a payload, of V6 a row without its size.  False
- * where they are too large. */
-bool nettrace_put_metadata(struct buffer *to, unsigned version, const struct nettrace_told *told);
+/* Appends metadata without their number: in V4 and V5 a payload, in V6 a row without its size.
+ * Returns false if they are too large. */
+bool nettrace_append_metadata(struct buffer *to, unsigned version,
+                              const struct nettrace_class_info *info);
 
-/* Whether a version has all types of a shape. */
+/* True if a version has all types of a shape. */
 bool nettrace_shape_fits(const struct cursor *shape, unsigned version);
 
-/* What of a class's names cannot be said in UTF-16. */
-struct nettrace_text_flaws nettrace_told_flaws(const struct nettrace_told *told);
+/* Returns which names of a class cannot be stored in UTF-16. */
+struct nettrace_text_flaws nettrace_class_text_flaws(const struct nettrace_class_info *info);
 
 /* --- nettrace_translate.c --- */
 
-/* Makes told and shape (appended to `shape`) of a type of a reader; texts in `texts`.  False where
- * its fields are not understood. `reading`: in which way its metadata lie (NETTRACE_LIES): booleans
- * and bytes are then said as they are, by the types of V6. */
-bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *told,
+/* Converts the metadata of a reader's type to class info and a shape, which is appended to `shape`;
+ * `texts` owns the names. Returns false if the fields are unknown. `reading`: interpretation of
+ * wrong metadata (NETTRACE_LAYOUTS_MAX), which are corrected by types of V6. */
+bool nettrace_translate(const struct nettrace_type *type, struct nettrace_class_info *info,
                         struct buffer *shape, struct buffer *texts, unsigned reading);
 
 /* --- nettrace_region.c --- */
@@ -238,38 +250,40 @@ bool nettrace_translate(const struct nettrace_type *type, struct nettrace_told *
 void nettrace_region_init(struct nettrace_region *region, const struct alloc *alloc);
 void nettrace_region_free(struct nettrace_region *region);
 
-/* The number of something by its bytes, told with the next block when new; 0 when memory is out. */
-uint32_t nettrace_number_of(struct nettrace_numbered *numbered, const uint8_t *bytes, size_t n,
-                            bool has_size);
+/* Returns the number of a byte string, which is written before the next block if new; 0 if memory
+ * is exhausted. `has_size`: the row starts with the size. */
+uint32_t nettrace_intern_bytes(struct nettrace_number_table *numbered, const uint8_t *bytes,
+                               size_t n, bool has_size);
 
-/* Takes an event; header->payload_size bytes are at `payload`. */
-void nettrace_region_add(struct nettrace_writer *w, const struct nettrace_header *header,
-                         const uint8_t *payload);
+/* Appends an event to the current block; header->payload_size bytes are at `payload`. */
+void nettrace_region_add_event(struct nettrace_writer *w, const struct nettrace_header *header,
+                               const uint8_t *payload);
 
-/* Writes a block where there is enough for one, and a sequence point behind enough of them. */
-TTR_MUST ttr_status nettrace_region_drain(struct ttr_writer *out, ttr_error *error);
+/* Writes the current block if it is full, and a sequence point if the region is full. */
+TTR_MUST ttr_status nettrace_region_write_full_blocks(struct ttr_writer *out, ttr_error *error);
 
-/* Writes what is left, and a sequence point. */
-TTR_MUST ttr_status nettrace_region_point(struct ttr_writer *out, ttr_error *error);
+/* Writes the current block and a sequence point. */
+TTR_MUST ttr_status nettrace_region_write_point(struct ttr_writer *out, ttr_error *error);
 
 /* --- nettrace_write_threads.c --- */
 
-/* The index of a thread in w->threads, by its id or its numbers; SIZE_MAX when memory is out. */
-size_t nettrace_thread_out(struct ttr_writer *out, ttr_id thread);
-size_t nettrace_thread_numbered(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
+/* Return the index of a thread in w->threads, by its id or by pid and tid; SIZE_MAX if memory is
+ * exhausted. */
+size_t nettrace_thread_index(struct ttr_writer *out, ttr_id thread);
+size_t nettrace_thread_index_of_tid(struct nettrace_writer *w, uint64_t pid, uint64_t tid);
 
-/* How events name a thread: by tid, of V6 by index, and then the thread is told with the next block
- * where it is new. */
-uint64_t nettrace_thread_name(struct ttr_writer *out, size_t index);
+/* Returns the number by which events refer to a thread: its tid, or in V6 its index, which is
+ * declared before the next block if new. */
+uint64_t nettrace_declare_thread(struct ttr_writer *out, size_t index);
 
-/* Counts names of a thread, that of this index, that have no place and are others than those of its
- * events before; false when memory is out. */
-bool nettrace_thread_count_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
+/* Counts a loss for names of thread `id` that cannot be stored and differ from those of earlier
+ * events. `index`: its index in w->threads. Returns false if memory is exhausted. */
+bool nettrace_count_lost_names(struct ttr_writer *out, ttr_id id, size_t index, uint64_t offset);
 
-/* V6: whether a thread that was told has another name by now. */
+/* V6: true if a declared thread has another name now. */
 bool nettrace_thread_is_renamed(const struct ttr_writer *out, size_t index);
 
-/* V6: whether threads are to be told again: names became known, or there are very many. */
+/* V6: true if the thread table should be cleared: a thread was renamed, or the table is large. */
 bool nettrace_threads_are_stale(struct ttr_writer *out);
 
 #endif

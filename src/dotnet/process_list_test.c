@@ -1,4 +1,4 @@
-/* Looking for processes where a folder fails to be listed. */
+/* Tests for the process search when a directory listing fails. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,25 +9,27 @@
 
 #include "support/support.h"
 
-/* In place of the C library's: of the n-th folder that is listed the disk fails. */
+/* Replaces readdir() of the C library: from the fails_at-th listed directory on, it fails with EIO.
+ */
 static unsigned fails_at, folders_n;
 static DIR *last;
 
 struct dirent *readdir(DIR *directory)
 {
-    static struct dirent *(*own)(DIR *);
-    if (!own)
-        *(void **)&own = dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
+    static struct dirent *(*real_readdir)(DIR *);
+    if (!real_readdir)
+        *(void **)&real_readdir =
+            dlsym(RTLD_NEXT, sizeof(off_t) == sizeof(long) ? "readdir" : "readdir64");
     folders_n += directory != last || telldir(directory) == 0;
     last = directory;
     if (fails_at && folders_n >= fails_at) {
         errno = EIO;
         return NULL;
     }
-    return own(directory);
+    return real_readdir(directory);
 }
 
-static void expect_error(unsigned folder, const char *text)
+static void expect_listing_error(unsigned folder, const char *text)
 {
     ttr_error error = {.text = ""};
     fails_at = folder;
@@ -40,18 +42,18 @@ static void expect_error(unsigned folder, const char *text)
     fails_at = 0;
 }
 
-static void folders_that_cannot_be_listed_are_told(void **state)
+static void directory_listing_failure_is_an_error(void **state)
 {
     (void)state;
     ttr_dotnet_list *list = ttr_dotnet_find(NULL);
     assert_non_null(list);
     ttr_dotnet_list_free(list);
-    expect_error(1, "cannot list /proc");
-    expect_error(2, "cannot list ");
+    expect_listing_error(1, "cannot list /proc");
+    expect_listing_error(2, "cannot list ");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(folders_that_cannot_be_listed_are_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(directory_listing_failure_is_an_error)};
     return cmocka_run_group_tests_name("dotnet_find", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Choosing events: names, globs and mistakes, in a folder that looks like tracefs. */
+/* Tests for event selection by names, globs and wrong names, in a directory that imitates tracefs.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "support/files.h"
 #include "support/support.h"
 
-static void make_event(const char *root, const char *system, const char *name, const char *id)
+static void make_tracepoint(const char *root, const char *system, const char *name, const char *id)
 {
     char path[512];
     (void)snprintf(path, sizeof path, "%s/events/%s", root, system);
@@ -32,12 +33,12 @@ static int make_tracefs(void **state)
     assert_non_null(mkdtemp(root));
     (void)snprintf(path, sizeof path, "%s/events", root);
     assert_int_equal(mkdir(path, 0777), 0);
-    make_event(root, "sched", "sched_switch", "10\n");
-    make_event(root, "sched", "sched_wakeup", "11\n");
-    make_event(root, "irq", "irq_handler_entry", "20\n");
-    make_event(root, "user_events", "Shop_L5K1", "1500\n");
-    make_event(root, "user_events", "Shop_L5Kff", "1501\n");
-    make_event(root, "user_events", "Shop_L2K1", "1502\n");
+    make_tracepoint(root, "sched", "sched_switch", "10\n");
+    make_tracepoint(root, "sched", "sched_wakeup", "11\n");
+    make_tracepoint(root, "irq", "irq_handler_entry", "20\n");
+    make_tracepoint(root, "user_events", "Shop_L5K1", "1500\n");
+    make_tracepoint(root, "user_events", "Shop_L5Kff", "1501\n");
+    make_tracepoint(root, "user_events", "Shop_L2K1", "1502\n");
     *state = root;
     return 0;
 }
@@ -50,8 +51,8 @@ static int remove_tracefs(void **state)
     return failed;
 }
 
-/* The events of a list, "NUMBER" each, ascending. */
-static void expect(const char *root, const char *list, const char *numbers)
+/* Checks the tracepoint ids that a list selects, in ascending order. */
+static void expect_tracepoints(const char *root, const char *list, const char *numbers)
 {
     ttr_perf_events *set = ttr_perf_events_new(root);
     ttr_perf_event event;
@@ -69,24 +70,24 @@ static void expect(const char *root, const char *list, const char *numbers)
     ttr_perf_events_free(set);
 }
 
-static void tracepoints_are_found_by_names_and_globs(void **state)
+static void name_or_glob_selects_tracepoints(void **state)
 {
     const char *root = *state;
-    expect(root, "sched:sched_switch", "10");
-    expect(root, "sched:*", "10 11");
-    expect(root, "*:*_[se]*", "10 20");
-    expect(root, "sched:*,irq:irq_handler_entry,sched:sched_switch", "10 11 20");
+    expect_tracepoints(root, "sched:sched_switch", "10");
+    expect_tracepoints(root, "sched:*", "10 11");
+    expect_tracepoints(root, "*:*_[se]*", "10 20");
+    expect_tracepoints(root, "sched:*,irq:irq_handler_entry,sched:sched_switch", "10 11 20");
 }
 
-static void user_events_need_no_system(void **state)
+static void user_event_without_system_is_found(void **state)
 {
     const char *root = *state;
-    expect(root, "Shop_L5K*", "1500 1501");
-    expect(root, "Shop_*", "1500 1501 1502");
-    expect(root, "sched_wakeup", "11");
+    expect_tracepoints(root, "Shop_L5K*", "1500 1501");
+    expect_tracepoints(root, "Shop_*", "1500 1501 1502");
+    expect_tracepoints(root, "sched_wakeup", "11");
 }
 
-static void counters_have_their_names(void **state)
+static void counter_alias_selects_counter_once(void **state)
 {
     ttr_perf_events *set = ttr_perf_events_new(*state);
     ttr_perf_event event;
@@ -113,35 +114,35 @@ static void expect_refusal(const char *root, const char *list, const char *text)
     ttr_perf_events_free(set);
 }
 
-static void names_that_are_none_are_told_with_near_ones(void **state)
+static void unknown_name_error_suggests_similar_names(void **state)
 {
     const char *root = *state;
     expect_refusal(root, "sched:sched_swich",
-                   "the kernel has no event \"sched:sched_swich\"; near to it: sched:sched_switch");
-    expect_refusal(root, "cpu-clok", "the kernel has no event \"cpu-clok\"; near to it: cpu-clock");
+                   "the kernel has no event \"sched:sched_swich\"; similar: sched:sched_switch");
+    expect_refusal(root, "cpu-clok", "the kernel has no event \"cpu-clok\"; similar: cpu-clock");
     expect_refusal(
         root, "Shop_L5K2",
-        "the kernel has no event \"Shop_L5K2\"; near to it: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
+        "the kernel has no event \"Shop_L5K2\"; similar: Shop_L5K1, Shop_L5Kff, Shop_L2K1");
     expect_refusal(root, "nothing:like_it", "the kernel has no event \"nothing:like_it\"");
 }
 
-/* What lies behind would be recorded neither, without a word. */
-static void tracepoints_that_cannot_be_listed_to_their_end_are_told(void **state)
+/* Events after the failed entry would be silently missing from the recording. */
+static void failed_tracepoint_listing_is_an_error(void **state)
 {
-    for (readdir_fails_at = 1; readdir_fails_at <= 9;
-         readdir_fails_at++) { /* two entries of itself, and its parent, in each folder */
+    /* each of 3 directories has 3 entries before its end: ".", ".." and a child */
+    for (readdir_fails_at = 1; readdir_fails_at <= 9; readdir_fails_at++) {
         ttr_perf_events *set = ttr_perf_events_new(*state);
         ttr_error error = {.text = ""};
         readdir_calls = 0;
         const ttr_status status = ttr_perf_events_add(set, "sched:*,irq:*", &error);
         ttr_perf_events_free(set);
         assert_int_equal(status, TTR_E_IO);
-        assert_non_null(strstr(error.text, "/events cannot be listed to their end"));
+        assert_non_null(strstr(error.text, "cannot list all tracepoints in "));
     }
     readdir_fails_at = 0;
 }
 
-static void threads_that_cannot_be_listed_are_told(void **state)
+static void failed_thread_listing_is_an_error(void **state)
 {
     ttr_perf_events *set = ttr_perf_events_new(*state);
     ttr_error error = {.text = ""};
@@ -152,11 +153,11 @@ static void threads_that_cannot_be_listed_are_told(void **state)
     assert_null(ttr_perf_open(&wish, &error));
     readdir_fails_at = 0;
     assert_int_equal(error.status, TTR_E_IO);
-    assert_non_null(strstr(error.text, "cannot be listed"));
+    assert_non_null(strstr(error.text, "cannot list the threads of process "));
     ttr_perf_events_free(set);
 }
 
-static void without_tracefs_only_tracepoints_are_missing(void **state)
+static void missing_tracefs_leaves_counters_usable(void **state)
 {
     (void)state;
     ttr_perf_events *set = ttr_perf_events_new("/nowhere/at/all");
@@ -164,16 +165,16 @@ static void without_tracefs_only_tracepoints_are_missing(void **state)
     assert_int_equal(ttr_perf_events_add(set, "cpu-clock", &error), TTR_OK);
     assert_int_not_equal(ttr_perf_events_add(set, "sched:sched_switch", &error), TTR_OK);
     assert_non_null(strstr(error.text,
-                           "no event \"sched:sched_switch\" is known without tracefs; it is not "
-                           "mounted (mount -t tracefs none /sys/kernel/tracing)"));
+                           "event \"sched:sched_switch\" is unknown without tracefs; tracefs is "
+                           "not mounted; as root: mount -t tracefs none /sys/kernel/tracing"));
     assert_int_not_equal(ttr_perf_events_add(set, "cpu-clok", &error), TTR_OK);
-    assert_non_null(strstr(error.text, "no event \"cpu-clok\" is known without tracefs; near to "
-                                       "it: cpu-clock; it is not mounted"));
+    assert_non_null(strstr(error.text, "event \"cpu-clok\" is unknown without tracefs; similar: "
+                                       "cpu-clock; tracefs is not mounted"));
     ttr_perf_events_free(set);
     ttr_perf_events_free(NULL);
 }
 
-static void a_recording_of_nothing_is_refused(void **state)
+static void recording_without_events_is_refused(void **state)
 {
     ttr_perf_events *set = ttr_perf_events_new(*state);
     ttr_error error;
@@ -187,18 +188,20 @@ static void a_recording_of_nothing_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tracepoints_are_found_by_names_and_globs, make_tracefs,
+        cmocka_unit_test_setup_teardown(name_or_glob_selects_tracepoints, make_tracefs,
                                         remove_tracefs),
-        cmocka_unit_test_setup_teardown(user_events_need_no_system, make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(counters_have_their_names, make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(names_that_are_none_are_told_with_near_ones, make_tracefs,
+        cmocka_unit_test_setup_teardown(user_event_without_system_is_found, make_tracefs,
                                         remove_tracefs),
-        cmocka_unit_test_setup_teardown(tracepoints_that_cannot_be_listed_to_their_end_are_told,
-                                        make_tracefs, remove_tracefs),
-        cmocka_unit_test_setup_teardown(threads_that_cannot_be_listed_are_told, make_tracefs,
+        cmocka_unit_test_setup_teardown(counter_alias_selects_counter_once, make_tracefs,
                                         remove_tracefs),
-        cmocka_unit_test(without_tracefs_only_tracepoints_are_missing),
-        cmocka_unit_test_setup_teardown(a_recording_of_nothing_is_refused, make_tracefs,
+        cmocka_unit_test_setup_teardown(unknown_name_error_suggests_similar_names, make_tracefs,
+                                        remove_tracefs),
+        cmocka_unit_test_setup_teardown(failed_tracepoint_listing_is_an_error, make_tracefs,
+                                        remove_tracefs),
+        cmocka_unit_test_setup_teardown(failed_thread_listing_is_an_error, make_tracefs,
+                                        remove_tracefs),
+        cmocka_unit_test(missing_tracefs_leaves_counters_usable),
+        cmocka_unit_test_setup_teardown(recording_without_events_is_refused, make_tracefs,
                                         remove_tracefs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-/* Addresses hold 108 bytes.  A longer path is reached through a descriptor of its folder:
- * /proc/self/fd/N/NAME. */
-#include "dotnet/connect.h"
+/* UNIX sockets with a path that exceeds the 108 bytes of sockaddr_un. The directory is opened with
+ * O_PATH and the address becomes /proc/self/fd/N/NAME. */
+#include "dotnet/unix_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define WAITING_MAX 64
+#define BACKLOG_MAX 64
 
-/* Fills the address; *folder is a descriptor to close afterwards, or -1. */
-static int find_address(const char *path, struct sockaddr_un *address, int *folder)
+/* Fills `address` for `path`. Returns 0, or -1 with errno set. The caller must keep *folder open
+ * until the address was used, then close it; it is -1 for a short path. */
+static int build_socket_address(const char *path, struct sockaddr_un *address, int *folder)
 {
     const char *slash = strrchr(path, '/');
     size_t folder_n = slash ? (size_t)(slash - path) : 0;
@@ -45,8 +46,9 @@ static int find_address(const char *path, struct sockaddr_un *address, int *fold
     return -1;
 }
 
-/* Ends an attempt: what was opened for it is closed, also the socket where it failed. */
-static int end_attempt(int fd, int folder, bool is_fine)
+/* Closes the directory descriptor, and the socket too unless `is_fine`. Returns the socket, or -1
+ * with the errno of the failed call. */
+static int close_after_attempt(int fd, int folder, bool is_fine)
 {
     int reason = errno;
     if (folder >= 0)
@@ -59,44 +61,45 @@ static int end_attempt(int fd, int folder, bool is_fine)
     return -1;
 }
 
-int connect_to(const char *path)
+int unix_socket_connect(const char *path)
 {
     struct sockaddr_un address;
     int folder;
-    if (find_address(path, &address, &folder) != 0)
+    if (build_socket_address(path, &address, &folder) != 0)
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return end_attempt(
+    return close_after_attempt(
         fd, folder, fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0);
 }
 
-/* A socket whose server is gone is in the way of a new one. */
-static void remove_dead(const char *path)
+/* Removes the socket file of a process that has ended; bind() would fail with EADDRINUSE. */
+static void remove_unserved_socket(const char *path)
 {
     struct stat about;
     if (lstat(path, &about) != 0 || !S_ISSOCK(about.st_mode))
         return;
-    int fd = connect_to(path);
+    int fd = unix_socket_connect(path);
     if (fd >= 0)
         (void)close(fd);
     else if (errno == ECONNREFUSED)
         (void)unlink(path);
 }
 
-int connect_serve(const char *path)
+int unix_socket_listen(const char *path)
 {
     struct sockaddr_un address;
     int folder;
-    remove_dead(path);
-    if (find_address(path, &address, &folder) != 0)
+    remove_unserved_socket(path);
+    if (build_socket_address(path, &address, &folder) != 0)
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    /* Nobody can connect before it listens, so that there is no moment in which others could. */
+    /* chmod comes before listen: until then every connect() is refused, so no other user can get in
+     * with the default mode. */
     bool is_bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-    bool is_served = is_bound && chmod(address.sun_path, 0600) == 0 && listen(fd, WAITING_MAX) == 0;
+    bool is_served = is_bound && chmod(address.sun_path, 0600) == 0 && listen(fd, BACKLOG_MAX) == 0;
     int reason = errno;
     if (is_bound && !is_served)
         (void)unlink(address.sun_path);
     errno = reason;
-    return end_attempt(fd, folder, is_served);
+    return close_after_attempt(fd, folder, is_served);
 }

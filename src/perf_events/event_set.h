@@ -1,6 +1,6 @@
-/* Which events are to be recorded; the set behind ttr_perf_events. */
-#ifndef TRACETTA_PERF_EVENTS_CHOSEN_H
-#define TRACETTA_PERF_EVENTS_CHOSEN_H
+/* The set of events to record: implementation of ttr_perf_events. */
+#ifndef TRACETTA_PERF_EVENTS_EVENT_SET_H
+#define TRACETTA_PERF_EVENTS_EVENT_SET_H
 
 #include <tracetta/collect.h>
 
@@ -11,7 +11,7 @@ struct ttr_perf_events {
     struct arena texts;
     struct tracing_files tracefs;
     bool has_tracefs;
-    int tracefs_reason; /* errno where it has none */
+    int tracefs_reason; /* errno of the search for tracefs, if has_tracefs is false */
     ttr_perf_event *list;
     size_t n, capacity;
 };

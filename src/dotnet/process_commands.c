@@ -1,19 +1,20 @@
-/* Questions to a runtime: what it is, its environment; and letting it go on. */
+/* Process commands of the Diagnostic IPC: description and environment of a runtime, and its
+ * resumption. */
 #include "base/status.h"
 #include "dotnet/call.h"
 
-static ttr_status ask_info(ttr_dotnet *target, enum ipc_command command, ttr_dotnet_info *info,
-                           ttr_error *error)
+static ttr_status call_process_info(ttr_dotnet *target, enum ipc_command command,
+                                    ttr_dotnet_info *info, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ProcessInfo");
-    ipc_put_plain(&call.out, IPC_PROCESS, command);
-    ttr_status status = call_run(&call, error);
+    call_init(&call, target, "ProcessInfo");
+    ipc_write_plain(&call.out, IPC_PROCESS, command);
+    ttr_status status = call_run_blocking(&call, error);
     if (status == TTR_OK) {
         arena_reset(&target->about);
         status = ipc_read_info(call_payload(&call), command, &target->about, info, error);
     }
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -24,26 +25,27 @@ ttr_status ttr_dotnet_about(ttr_dotnet *target, ttr_dotnet_info *info, ttr_error
     if (info->size != sizeof *info)
         return fail(error, TTR_E_MISUSE, NO_OFFSET, "info->size must be sizeof(ttr_dotnet_info)");
     for (size_t i = 0; i < sizeof commands / sizeof *commands && status == TTR_E_UNSUPPORTED; i++)
-        status = ask_info(target, commands[i], info, error);
+        status = call_process_info(target, commands[i], info, error);
     return status;
 }
 
 ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ProcessEnvironment");
-    ipc_put_plain(&call.out, IPC_PROCESS, IPC_ENVIRONMENT);
-    ttr_status status = call_run(&call, error);
+    call_init(&call, target, "ProcessEnvironment");
+    ipc_write_plain(&call.out, IPC_PROCESS, IPC_ENVIRONMENT);
+    ttr_status status = call_run_blocking(&call, error);
     target->variables_n = 0;
     if (status == TTR_OK) {
         struct cursor from = call_payload(&call);
         uint32_t bytes = cursor_u32le(&from);
         if (from.failed || bytes > IPC_ENVIRONMENT_MAX)
-            status = fail(error, TTR_E_MALFORMED, NO_OFFSET,
-                          "the runtime announces an environment of %u bytes; at most %u are taken",
-                          bytes, IPC_ENVIRONMENT_MAX);
+            status =
+                fail(error, TTR_E_MALFORMED, NO_OFFSET,
+                     "the runtime declares an environment of %u bytes; at most %u are accepted",
+                     bytes, IPC_ENVIRONMENT_MAX);
         else
-            status = call_run_more(&call, bytes, error);
+            status = call_receive_extra(&call, bytes, error);
     }
     if (status == TTR_OK) {
         arena_reset(&target->environment);
@@ -51,7 +53,7 @@ ttr_status ttr_dotnet_environment(ttr_dotnet *target, size_t *n, ttr_error *erro
                                       &target->variables_n, error);
     }
     *n = target->variables_n;
-    call_end(&call);
+    call_free(&call);
     return status;
 }
 
@@ -63,9 +65,9 @@ const char *ttr_dotnet_variable(const ttr_dotnet *target, size_t i)
 ttr_status ttr_dotnet_resume(ttr_dotnet *target, ttr_error *error)
 {
     struct call call;
-    call_begin(&call, target, "ResumeRuntime");
-    ipc_put_plain(&call.out, IPC_PROCESS, IPC_RESUME);
-    ttr_status status = call_run(&call, error);
-    call_end(&call);
+    call_init(&call, target, "ResumeRuntime");
+    ipc_write_plain(&call.out, IPC_PROCESS, IPC_RESUME);
+    ttr_status status = call_run_blocking(&call, error);
+    call_free(&call);
     return status;
 }

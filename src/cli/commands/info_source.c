@@ -1,0 +1,29 @@
+/* Attributes of sources that info shows in a way of its own: sessions, and those of the reader. */
+#include <string.h>
+
+#include "cli/commands/info.h"
+
+bool info_next_session(const struct subject *subject, uint16_t *source, size_t *i,
+                       ttr_text *session)
+{
+    static const char name[] = "live.session";
+    ttr_source about;
+    ttr_attribute attribute;
+    for (; ttr_source_get(subject->inputs.t, *source, &about); ++*source, *i = 0)
+        while (ttr_source_attribute(subject->inputs.t, *source, (*i)++, &attribute))
+            if (attribute.name.n == sizeof name - 1 &&
+                memcmp(attribute.name.p, name, sizeof name - 1) == 0) {
+                *session = attribute.value.text;
+                return true;
+            }
+    return false;
+}
+
+bool info_is_own(ttr_text name)
+{
+    static const char *const own[] = {"trace.", "stream.", "clock.", "live."};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (name.n > strlen(own[i]) && memcmp(name.p, own[i], strlen(own[i])) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,20 @@
+/* Sums over the reports of several inputs. */
+#ifndef TRACETTA_CLI_INPUT_FINDINGS_H
+#define TRACETTA_CLI_INPUT_FINDINGS_H
+
+#include <tracetta/tracetta.h>
+
+/* Sums over reports. */
+struct findings {
+    uint64_t bytes, disk_size, events, lost, lost_packets, gaps, damage_regions, damage_bytes;
+    size_t inputs, files, notes;
+    uint64_t odd;     /* records that break a rule */
+    bool is_anchored; /* every input has a clock with a date */
+};
+
+/* Clears the sums. */
+void findings_begin(struct findings *sum);
+/* Adds the report of one input. */
+void findings_add(struct findings *sum, const ttr_report *report);
+
+#endif

@@ -1,0 +1,13 @@
+/* Feature sections of a perf.data file: machine, command line, clock and tracepoint formats. */
+#ifndef TRACETTA_PERF_EVENTS_MACHINE_FEATURES_H
+#define TRACETTA_PERF_EVENTS_MACHINE_FEATURES_H
+
+#include "perf_events/event_set.h"
+#include "encodings/perf_data/perf_data_write.h"
+
+/* Adds the feature sections. Returns false if a tracepoint format cannot be read or memory is
+ * exhausted. */
+TTR_MUST bool machine_add_features(struct perf_put *put, const ttr_perf_wish *wish,
+                                   ttr_error *error);
+
+#endif
