@@ -3,14 +3,15 @@
 #include "formats/nettrace/nettrace_writer.h"
 
 const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
-    [NETTRACE_LOST_PAIR] = {.code = "kind.pair",
-                            .what = "begin and end events",
-                            .rule = "become events with the opcodes Start (1) and Stop (2), which "
-                                    "are read as activities; in version 4 with field \"kind\""},
+    [NETTRACE_LOST_PAIR] =
+        {.code = "kind.pair",
+         .what = "begin and end events",
+         .rule =
+             "become events with opcodes Start (1) and Stop (2); in version 4 with field \"kind\""},
     [NETTRACE_LOST_KIND] =
         {.code = "kind.other",
-         .what = "spans, counters, flows and all other kinds but instants, and ids of events",
-         .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and the like"},
+         .what = "events other than instants, ids of events",
+         .rule = "become events with fields \"kind\", \"duration\", \"id\", \"tag\" and others"},
     [NETTRACE_LOST_SAMPLE] = {.code = "kind.sample",
                               .what = "samples of other formats",
                               .rule = "become samples of the runtime's profiler, or events with "
@@ -75,17 +76,17 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                                .what = "events with damaged content",
                                .rule = "keep the decoded part without the mark"},
     [NETTRACE_LOST_TEXT] = {.code = "text.not-utf8",
-                            .what = "strings that are not valid UTF-8",
-                            .rule = "have U+FFFD for each invalid byte"},
+                            .what = "strings with invalid UTF-8",
+                            .rule = "get U+FFFD for each invalid byte"},
     [NETTRACE_LOST_NUL] = {.code = "text.nul",
                            .what = "texts with NUL characters",
-                           .rule = "have U+FFFD for each of them"},
+                           .rule = "get U+FFFD for each"},
     [NETTRACE_LOST_WIDTH] = {.code = "field.width",
                              .what = "numbers of other than 8, 16, 32 or 64 bits",
                              .rule = "get the next larger width"},
     [NETTRACE_LOST_BYTES] =
         {.code = "field.bytes",
-         .what = "bytes",
+         .what = "byte fields",
          .rule = "become arrays of numbers; in version 4 strings of hexadecimal digits"},
     [NETTRACE_LOST_ARRAY] = {.code = "field.array",
                              .what = "arrays, in version 4",
@@ -98,12 +99,13 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                                 .rule = "are cut",
                                 .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NULL] = {.code = "field.null",
-                            .what = "nulls",
+                            .what = "null fields",
                             .rule = "become the string \"null\""},
-    [NETTRACE_LOST_HINT] = {.code = "field.hint",
-                            .what = "pointers, koids, thread references, bases, marks of raw bytes "
-                                    "and integers of more than 64 bits",
-                            .rule = "become plain numbers, bytes or text"},
+    [NETTRACE_LOST_HINT] =
+        {.code = "field.hint",
+         .what =
+             "pointers, koids, thread references, bases, raw-byte marks and integers over 64 bits",
+         .rule = "become plain numbers, bytes or text"},
     [NETTRACE_LOST_LABEL] = {.code = "field.label",
                              .what = "names of enumerated values and flags",
                              .rule = "are left out; the numbers stay",
@@ -116,8 +118,8 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_LARGE] = {.code = "event.large",
-                             .what = "fields of events over 8 MiB, with a description over 60000 "
-                                     "bytes, or of more than 100000 shapes",
+                             .what = "fields of events over 8 MiB, with over 60000 bytes of "
+                                     "metadata, or of over 100000 shapes",
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_POINTER] = {.code = "stack.pointer",
@@ -133,8 +135,7 @@ const ttr_loss nettrace_losses[NETTRACE_LOSSES] = {
                              .rule = "are left out",
                              .kind = TTR_LOSS_DROPPED},
     [NETTRACE_LOST_NUMBER] = {.code = "event.number",
-                              .what = "numbers and versions that providers assign to their events, "
-                                      "except in copies of nettrace",
+                              .what = "event numbers of providers, except in copies of nettrace",
                               .rule = "are replaced by a count per provider"},
     [NETTRACE_LOST_GUEST] = {.code = "event.guest",
                              .what = "events of other sources in a copy",
