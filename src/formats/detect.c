@@ -1,6 +1,6 @@
-/* Which format is it: formats bid with the number of bits they verified, so that bids of formats
- * that know nothing of each other compare.  A tie is an error that names both; nothing is ever
- * decided by a file's suffix or by the order of the list. */
+/* Format detection: each format bids the number of bits that it verified, so bids of independent
+ * formats are comparable. A tie is an error that names both formats. File suffixes and the order of
+ * the list never decide. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ const ttr_read_options *options_of(const struct format *format, const ttr_read_o
     if (!options)
         return NULL;
     const bool is_of_target = !options->copied_to || strcmp(options->copied_to, format->name) == 0;
-    if (is_of_target && options->time_offset == 0) /* bytes that are copied keep their times */
+    /* packets are copied byte by byte, so their times cannot be shifted */
+    if (is_of_target && options->time_offset == 0)
         return options;
     *own = *options;
     own->flags &= ~TTR_READ_DEFINITIONS;
@@ -53,7 +54,7 @@ void format_names(uint32_t ability, char *to, size_t size)
             n += (size_t)snprintf(to + n, size - n, "%s%s", n ? ", " : "", format_at(i)->name);
 }
 
-/* Reports what the input looks like, and how to read it anyway. */
+/* Fails with what the input looks like, and how to read it anyway. */
 static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
 {
     char names[128], begin[3 * 4 + 1] = "";
@@ -76,7 +77,7 @@ static ttr_status fail_unknown(const struct peek *peek, ttr_error *error)
     return fail_option(error, status, "from");
 }
 
-static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
+static ttr_status fail_without_bid(const struct peek *peek, ttr_error *error)
 {
     for (size_t i = 0; format_at(i); i++) {
         const struct format_reader *reader = format_at(i)->reader;
@@ -93,20 +94,21 @@ static ttr_status nobody_bids(const struct peek *peek, ttr_error *error)
     return fail_unknown(peek, error);
 }
 
-static unsigned bid_of(const struct format *format, const struct peek *peek)
+static unsigned format_bid(const struct format *format, const struct peek *peek)
 {
     return format->reader && format->reader->bid ? format->reader->bid(peek) : 0;
 }
 
-/* The one format with the highest bid. */
-static ttr_status choose(const struct peek *peek, const struct format **winner, ttr_error *error)
+/* Sets *winner to the format with the highest bid. Fails if there is none, or if two tie. */
+static ttr_status choose_format(const struct peek *peek, const struct format **winner,
+                                ttr_error *error)
 {
     unsigned best = 0;
     const struct format *tied = NULL;
     *winner = NULL;
     for (size_t i = 0; format_at(i); i++) {
         const struct format *format = format_at(i);
-        unsigned bid = bid_of(format, peek);
+        unsigned bid = format_bid(format, peek);
         if (bid == 0 || bid < best)
             continue;
         tied = bid == best ? *winner : NULL;
@@ -114,7 +116,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
         *winner = format;
     }
     if (!*winner)
-        return nobody_bids(peek, error);
+        return fail_without_bid(peek, error);
     if (!tied)
         return TTR_OK;
     const ttr_status status =
@@ -123,7 +125,7 @@ static ttr_status choose(const struct peek *peek, const struct format **winner, 
     return fail_option(error, status, "from");
 }
 
-/* The first bytes of a source, copied so that they can be padded. */
+/* The first bytes of a source, copied so that zeros can follow them. */
 struct first_bytes {
     const struct alloc *alloc;
     uint8_t *bytes;
@@ -135,8 +137,9 @@ static void first_bytes_free(struct first_bytes *first)
     alloc_free(first->alloc, first->bytes, first->peek.n + PEEK_PADDING, 1);
 }
 
-/* Takes them; a status in `broken` says that the input breaks soon, which need not matter yet. */
-static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_bytes *first,
+/* Reads the first bytes. If the input is damaged soon after, sets `broken` and still succeeds:
+ * detection may not need that part. */
+static ttr_status first_bytes_read(ttr *t, struct source *source, struct first_bytes *first,
                                    ttr_error *broken)
 {
     struct window window;
@@ -156,7 +159,7 @@ static ttr_status first_bytes_take(ttr *t, struct source *source, struct first_b
     return TTR_OK;
 }
 
-static ttr_status tell(const ttr_error *reason, ttr_error *error)
+static ttr_status copy_error(const ttr_error *reason, ttr_error *error)
 {
     if (error)
         *error = *reason;
@@ -168,15 +171,15 @@ ttr_status detect_format(ttr *t, struct source *source, const char *path,
 {
     struct first_bytes first;
     ttr_error chosen = {0};
-    ttr_status status = first_bytes_take(t, source, &first, broken);
+    ttr_status status = first_bytes_read(t, source, &first, broken);
     if (status != TTR_OK)
-        return tell(broken, error);
+        return copy_error(broken, error);
     first.peek.path = path;
-    status = choose(&first.peek, format, &chosen);
+    status = choose_format(&first.peek, format, &chosen);
     first_bytes_free(&first);
     if (status == TTR_OK)
         return TTR_OK;
-    return tell(broken->status != TTR_OK ? broken : &chosen, error);
+    return copy_error(broken->status != TTR_OK ? broken : &chosen, error);
 }
 
 ttr_status detect_bid(ttr *t, struct source *source, const char *path, const struct format *format,
@@ -185,10 +188,10 @@ ttr_status detect_bid(ttr *t, struct source *source, const char *path, const str
     struct first_bytes first;
     ttr_error broken;
     *bid = 0;
-    if (first_bytes_take(t, source, &first, &broken) != TTR_OK)
-        return tell(&broken, error);
+    if (first_bytes_read(t, source, &first, &broken) != TTR_OK)
+        return copy_error(&broken, error);
     first.peek.path = path;
-    *bid = bid_of(format, &first.peek);
+    *bid = format_bid(format, &first.peek);
     first_bytes_free(&first);
     return TTR_OK;
 }

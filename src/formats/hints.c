@@ -1,5 +1,5 @@
-/* What formats declare for programs that know none of them by name: the roles of options, notes
- * that an option helps with, notes to show in any case, styles. */
+/* Hints that formats declare for programs that do not know them by name: roles of options, the
+ * option that helps with a note, notes that are warnings, styles. */
 #include <string.h>
 
 #include "formats/table.h"
@@ -31,7 +31,8 @@ const char *ttr_format_option_for(const char *name, ttr_option_role role)
 
 const char *ttr_note_option(const ttr_note *note)
 {
-    static const char too_large[] = ".too-large"; /* of all formats: a record beyond the limit */
+    /* suffix shared by all formats: a record is larger than the limit */
+    static const char too_large[] = ".too-large";
     const size_t n = strlen(note->code);
     for (size_t i = 0; format_at(i); i++) {
         const struct format_hints *hints = format_at(i)->hints;

@@ -1,4 +1,5 @@
-/* What formats declare for programs that know none of them by name. */
+/* Hints of formats: options, notes and styles that they declare for programs that do not know them
+ * by name. */
 #include "support/support.h"
 
 #include "model/format.h"
@@ -21,7 +22,7 @@ static bool has_option(const char *option, bool for_writing)
     return false;
 }
 
-static void options_with_a_role_exist_and_are_of_their_format(void **state)
+static void option_with_role_exists_in_its_format(void **state)
 {
     unsigned found = 0;
     (void)state;
@@ -40,7 +41,7 @@ static void options_with_a_role_exist_and_are_of_their_format(void **state)
     assert_null(ttr_format_option_for("no such format", TTR_OPTION_METADATA));
 }
 
-static void notes_name_the_option_that_helps(void **state)
+static void note_returns_option_that_helps(void **state)
 {
     (void)state;
     assert_string_equal(ttr_note_option(&(ttr_note){.code = "fxt.too-large"}), "max_record");
@@ -54,7 +55,7 @@ static void notes_name_the_option_that_helps(void **state)
     assert_false(ttr_note_is_warning(&(ttr_note){.code = "ctf.alignment"}));
 }
 
-static void one_format_is_general_and_it_is_read_and_written(void **state)
+static void general_format_is_unique_and_readable_and_writable(void **state)
 {
     ttr_format_info info;
     unsigned n = 0;
@@ -68,7 +69,7 @@ static void one_format_is_general_and_it_is_read_and_written(void **state)
     assert_int_equal(n, 1);
 }
 
-static void styles_are_of_formats_that_write_and_their_options_exist(void **state)
+static void style_has_writable_format_and_known_options(void **state)
 {
     ttr_style_info style;
     size_t n = 0;
@@ -100,7 +101,7 @@ static void check_diagnostics(size_t i)
     }
 }
 
-static void codes_are_explained_once(void **state)
+static void code_is_explained_once(void **state)
 {
     ttr_diagnostic_info info;
     (void)state;
@@ -116,11 +117,11 @@ static void codes_are_explained_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_with_a_role_exist_and_are_of_their_format),
-        cmocka_unit_test(notes_name_the_option_that_helps),
-        cmocka_unit_test(codes_are_explained_once),
-        cmocka_unit_test(one_format_is_general_and_it_is_read_and_written),
-        cmocka_unit_test(styles_are_of_formats_that_write_and_their_options_exist),
+        cmocka_unit_test(option_with_role_exists_in_its_format),
+        cmocka_unit_test(note_returns_option_that_helps),
+        cmocka_unit_test(code_is_explained_once),
+        cmocka_unit_test(general_format_is_unique_and_readable_and_writable),
+        cmocka_unit_test(style_has_writable_format_and_known_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

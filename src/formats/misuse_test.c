@@ -1,4 +1,4 @@
-/* What a caller may do wrong, and what it is told. */
+/* Wrong calls of the public API and the errors that they return. */
 #include "support/support.h"
 
 #include <tracetta/tracetta.h>
@@ -10,7 +10,7 @@ static int64_t push_nowhere(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
+static void wrapping_null_reader_returns_null_and_keeps_error(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -30,7 +30,7 @@ static void wrapping_nothing_is_nothing_and_keeps_the_error(void **state)
     ttr_free(t);
 }
 
-static void an_event_must_be_begun_before_it_ends(void **state)
+static void event_end_without_begin_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -52,7 +52,7 @@ static void an_event_must_be_begun_before_it_ends(void **state)
     ttr_free(t);
 }
 
-static void a_null_text_is_a_null(void **state)
+static void null_text_becomes_null_field(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -68,7 +68,7 @@ static void a_null_text_is_a_null(void **state)
     ttr_free(t);
 }
 
-static void options_that_no_format_has_are_refused(void **state)
+static void unknown_format_option_is_misuse(void **state)
 {
     static const char *const wrong[][2] = {
         {"nosuch.key=1", NULL}, {"fxt.nonsense=1", NULL}, {".key=1", NULL}, {"ctf.=1", NULL}};
@@ -95,7 +95,7 @@ static void options_that_no_format_has_are_refused(void **state)
     ttr_free(t);
 }
 
-static void flags_and_formats_that_are_none_are_refused(void **state)
+static void unknown_flag_or_format_is_misuse(void **state)
 {
     static const char bytes[] = "\x10\x00\x04\x46\x78\x54\x16\x00";
     const ttr_read_options flags = {.size = sizeof flags, .flags = TTR_READ_STRICT | 0x40000000u};
@@ -116,9 +116,9 @@ static void flags_and_formats_that_are_none_are_refused(void **state)
     ttr_free(t);
 }
 
-/* Told where the event ends, since what adds a field gives nothing back; the next event is as good
- * as ever. */
-static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
+/* The error is returned when the event ends, because adding a field returns nothing. The next event
+ * is not affected. */
+static void invalid_field_fails_its_event_only(void **state)
 {
     const ttr_field wrong[] = {
         {.name = {"type", 4}, .value = {.type = TTR_TYPE_COUNT}},
@@ -154,7 +154,7 @@ static void a_field_that_can_be_none_is_refused_with_its_event(void **state)
     ttr_free(t);
 }
 
-static void a_thread_of_no_input_is_refused_as_that(void **state)
+static void thread_of_unknown_source_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
@@ -170,8 +170,8 @@ static void a_thread_of_no_input_is_refused_as_that(void **state)
     ttr_free(t);
 }
 
-/* What a program does that reads events and writes them with a field more. */
-static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
+/* A program may copy a read event into a builder and add a field. */
+static void read_event_copies_into_builder(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
@@ -206,14 +206,14 @@ static void the_whole_of_a_read_event_may_be_put_into_a_built_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrapping_nothing_is_nothing_and_keeps_the_error),
-        cmocka_unit_test(an_event_must_be_begun_before_it_ends),
-        cmocka_unit_test(a_null_text_is_a_null),
-        cmocka_unit_test(options_that_no_format_has_are_refused),
-        cmocka_unit_test(flags_and_formats_that_are_none_are_refused),
-        cmocka_unit_test(a_field_that_can_be_none_is_refused_with_its_event),
-        cmocka_unit_test(a_thread_of_no_input_is_refused_as_that),
-        cmocka_unit_test(the_whole_of_a_read_event_may_be_put_into_a_built_one),
+        cmocka_unit_test(wrapping_null_reader_returns_null_and_keeps_error),
+        cmocka_unit_test(event_end_without_begin_is_misuse),
+        cmocka_unit_test(null_text_becomes_null_field),
+        cmocka_unit_test(unknown_format_option_is_misuse),
+        cmocka_unit_test(unknown_flag_or_format_is_misuse),
+        cmocka_unit_test(invalid_field_fails_its_event_only),
+        cmocka_unit_test(thread_of_unknown_source_is_misuse),
+        cmocka_unit_test(read_event_copies_into_builder),
     };
     return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* Opening and creating: from a path, bytes or functions to who reads or writes them. */
+/* Opening and creating: finds the format for a path, bytes or callbacks, and makes its reader or
+ * writer. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,7 +50,7 @@ size_t ttr_format_losses(const char *name, ttr_loss *losses, size_t room)
     return format->writer->losses_n;
 }
 
-/* The source is taken over, also on failure. */
+/* Opens a source whose format is given or detected. Consumes the source, on failure too. */
 static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
                                const ttr_read_options *options, ttr_error *error)
 {
@@ -74,7 +75,7 @@ static ttr_reader *open_source(ttr *t, struct source *source, const char *path,
     return NULL;
 }
 
-static bool knows_size(size_t given, size_t known, const char *name, ttr_error *error)
+static bool check_struct_size(size_t given, size_t known, const char *name, ttr_error *error)
 {
     if (given >= known)
         return true;
@@ -83,8 +84,9 @@ static bool knows_size(size_t given, size_t known, const char *name, ttr_error *
     return false;
 }
 
-/* A flag of a later library asks for what this one does not do. */
-static bool knows_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
+/* Returns true if this library knows all flags. Unknown ones may be from a later library and must
+ * not be ignored. */
+static bool check_flags(uint32_t given, uint32_t known, const char *name, ttr_error *error)
 {
     if (!(given & ~known))
         return true;
@@ -94,7 +96,7 @@ static bool knows_flags(uint32_t given, uint32_t known, const char *name, ttr_er
     return false;
 }
 
-static bool has_key(const struct format *format, const char *key, size_t n)
+static bool format_has_option(const struct format *format, const char *key, size_t n)
 {
     for (size_t i = 0; i < format->options_n; i++)
         if (strlen(format->options[i].key) == n && memcmp(format->options[i].key, key, n) == 0)
@@ -102,9 +104,9 @@ static bool has_key(const struct format *format, const char *key, size_t n)
     return false;
 }
 
-/* "FORMAT.key=value" may be another format's, which passes it over: but it must be some format's,
- * lest a slip goes unseen. */
-static bool is_of_a_format(const char *option)
+/* Returns true if "FORMAT.key=value" exists for some format. Options of other formats are ignored
+ * by a reader, but a mistyped one must be an error. */
+static bool is_option_known(const char *option)
 {
     const size_t n = strcspn(option, ".=");
     if (option[n] != '.')
@@ -112,15 +114,15 @@ static bool is_of_a_format(const char *option)
     for (size_t i = 0; format_at(i); i++) {
         const char *key = option + n + 1;
         if (strlen(format_at(i)->name) == n && memcmp(format_at(i)->name, option, n) == 0)
-            return has_key(format_at(i), key, strcspn(key, "="));
+            return format_has_option(format_at(i), key, strcspn(key, "="));
     }
     return false;
 }
 
-static bool knows_options(const char *const *given, ttr_error *error)
+static bool check_options(const char *const *given, ttr_error *error)
 {
     for (; given && *given; given++)
-        if (!is_of_a_format(*given)) {
+        if (!is_option_known(*given)) {
             (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
                        "no format has an option \"%s\": ttr_format_option gives those there are",
                        *given);
@@ -129,30 +131,31 @@ static bool knows_options(const char *const *given, ttr_error *error)
     return true;
 }
 
-static bool knows_copied_to(const ttr_read_options *options, ttr_error *error)
+static bool check_copied_to(const ttr_read_options *options, ttr_error *error)
 {
     if (!options->copied_to || !(options->flags & TTR_READ_DEFINITIONS) ||
         format_find(options->copied_to))
         return true;
     (void)fail(error, TTR_E_MISUSE, NO_OFFSET,
-               "ttr_read_options.copied_to is \"%s\", which is no format", options->copied_to);
+               "ttr_read_options.copied_to is \"%s\", which is not a format", options->copied_to);
     return false;
 }
 
-/* What the source is to do; false where the options are not what the header says. */
-static bool take_options(const ttr *t, const ttr_read_options *options, struct source_options *how,
-                         ttr_error *error)
+/* Validates the options and converts them to those of a source. Returns false, with `error` filled,
+ * if one is invalid. */
+static bool apply_read_options(const ttr *t, const ttr_read_options *options,
+                               struct source_options *how, ttr_error *error)
 {
     *how = (struct source_options){.no_mmap = options && options->flags & TTR_READ_NO_MMAP,
                                    .shared = t->descriptors};
     return !options ||
-           (knows_size(options->size, sizeof *options, "ttr_read_options", error) &&
-            knows_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
-            knows_options(options->format_options, error) && knows_copied_to(options, error));
+           (check_struct_size(options->size, sizeof *options, "ttr_read_options", error) &&
+            check_flags(options->flags, READ_FLAGS, "ttr_read_options", error) &&
+            check_options(options->format_options, error) && check_copied_to(options, error));
 }
 
-/* Whether a word is one of a list of them. */
-static bool is_among(const char *list, const char *word, size_t n)
+/* Returns true if a word is in a list of words separated by blanks. */
+static bool is_word_in_list(const char *list, const char *word, size_t n)
 {
     for (const char *at = list; *at; at += strcspn(at, " "), at += *at == ' ')
         if (strncmp(at, word, n) == 0 && (at[n] == ' ' || !at[n]))
@@ -160,19 +163,19 @@ static bool is_among(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* The format whose traces have URLs of this scheme; NULL where the path is no such URL. */
+/* Returns the format that reads URLs of this scheme; NULL if the path is not such a URL. */
 static const struct format *format_of_url(const char *path)
 {
     size_t n = strcspn(path, ":");
     if (n == 0 || strncmp(path + n, "://", 3) != 0)
         return NULL;
     for (size_t i = 0; format_at(i); i++)
-        if (format_at(i)->url && is_among(format_at(i)->url->schemes, path, n))
+        if (format_at(i)->url && is_word_in_list(format_at(i)->url->schemes, path, n))
             return format_at(i);
     return NULL;
 }
 
-/* The format of the URL, unless the user asked for another one. */
+/* Opens a URL with its format. Fails if the user asked for another format. */
 static ttr_reader *open_url(ttr *t, const char *url, const struct format *format,
                             const ttr_read_options *options, ttr_error *error)
 {
@@ -190,7 +193,7 @@ ttr_reader *ttr_open(ttr *t, const char *path, const ttr_read_options *options, 
     struct stat about;
     const struct format *format;
     bool is_one = false;
-    if (!take_options(t, options, &how, error))
+    if (!apply_read_options(t, options, &how, error))
         return NULL;
     const struct format *of_url = format_of_url(path);
     if (of_url)
@@ -213,7 +216,7 @@ ttr_reader *ttr_open_memory(ttr *t, const void *bytes, size_t n, const char *nam
                             const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
-    if (!take_options(t, options, &how, error))
+    if (!apply_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_memory(&t->counted, bytes, n, &how, error), name, options,
                        error);
@@ -224,7 +227,7 @@ ttr_reader *ttr_open_files(ttr *t, const char *name, const ttr_file *files, size
 {
     struct source_options how;
     const struct format *format;
-    if (!take_options(t, options, &how, error))
+    if (!apply_read_options(t, options, &how, error))
         return NULL;
     if (options && options->from && find_reader(options->from, &format, error) != TTR_OK)
         return NULL;
@@ -236,7 +239,7 @@ ttr_reader *ttr_open_pull(ttr *t, ttr_pull pull, void *own, const char *name,
                           const ttr_read_options *options, ttr_error *error)
 {
     struct source_options how;
-    if (!take_options(t, options, &how, error))
+    if (!apply_read_options(t, options, &how, error))
         return NULL;
     return open_source(t, source_open_pull(&t->counted, pull, own, &how, error), name, options,
                        error);
@@ -246,9 +249,10 @@ static const struct format *find_writer(const char *name, const ttr_write_option
                                         ttr_error *error)
 {
     char names[128];
-    if (options && (!knows_size(options->size, sizeof *options, "ttr_write_options", error) ||
-                    !knows_flags(options->flags, WRITE_FLAGS, "ttr_write_options", error) ||
-                    !knows_options(options->format_options, error)))
+    if (options &&
+        (!check_struct_size(options->size, sizeof *options, "ttr_write_options", error) ||
+         !check_flags(options->flags, WRITE_FLAGS, "ttr_write_options", error) ||
+         !check_options(options->format_options, error)))
         return NULL;
     const struct format *format = format_find(name);
     if (format && format->writer)

@@ -1,78 +1,84 @@
-/* What the files that open traces share: which format is it, and where are its parts. */
+/* Interface between the files that open traces: detection of formats, and traces that are folders.
+ */
 #ifndef TRACETTA_FORMATS_OPEN_H
 #define TRACETTA_FORMATS_OPEN_H
 
 #include "io/folder.h"
 #include "model/format.h"
 
-/* Levels of a trace's folder that are listed below it: "index/". */
+/* Levels listed below a trace's folder: one, for "index/". */
 #define OPEN_FOLDER_DEPTH 1u
 
 /* --- detect.c --- */
 
-/* The format of a name, or NULL. */
+/* Returns the format with this name; NULL if there is none. */
 const struct format *format_find(const char *name);
 
 /* Returns the TTR_FORMAT_* that hold for a format. */
 uint32_t format_abilities(const struct format *format);
 
-/* Names of all formats with an ability, for messages. */
+/* Writes the names of all formats with an ability to `to`, for messages. */
 void format_names(uint32_t ability, char *to, size_t size);
 
-/* The format that can read, by name; TTR_E_MISUSE where there is none. */
+/* Finds a format by name that can read. Fails with TTR_E_MISUSE if there is none. */
 TTR_MUST ttr_status find_reader(const char *name, const struct format **format, ttr_error *error);
 
-/* Lets the formats bid for the first bytes of a source.  A source tells a failure once: what came
- * while looking is left in `broken` (status TTR_OK = none), also where a format was found. */
+/* Lets the formats bid for the first bytes of a source. A source reports a failure only once, so a
+ * failure seen here is kept in `broken` (status TTR_OK = none), even if a format was found. */
 TTR_MUST ttr_status detect_format(ttr *t, struct source *source, const char *path,
                                   const struct format **format, ttr_error *broken,
                                   ttr_error *error);
 
-/* What a format bids for the first bytes of a source; a failure to read is the status. */
+/* Sets *bid to the format's bid for the first bytes of a source. Fails only if they cannot be read.
+ */
 TTR_MUST ttr_status detect_bid(ttr *t, struct source *source, const char *path,
                                const struct format *format, unsigned *bid, ttr_error *error);
 
-/* The options by which traces of a format are read: those given, or `own` where they say less of
- * it. */
+/* Returns the options for a reader of this format: the given ones, or a copy in `own` without
+ * TTR_READ_DEFINITIONS if the trace will not be copied. */
 const ttr_read_options *options_of(const struct format *format, const ttr_read_options *options,
                                    ttr_read_options *own);
 
 /* --- open_folder.c --- */
 
-/* The format whose anchor an option stands in for; NULL = there is no such option. */
+/* Returns the format for which an option replaces the anchor file of its folders; NULL = no such
+ * option. */
 const struct format *format_anchored(const ttr_read_options *options);
 
-/* The format whose trace a folder is: its anchor is there, and bids (or `from` names the format);
- * or it is there, bids for nothing, another file begins as a part of such a trace, and an option
- * stands in for it.  NULL in *format where it is none; a failure to look is the status. */
+/* Finds the format of a folder that is a trace. It is one if its anchor exists and bids, or
+ * options->from names the format. With an option that replaces the anchor, a useless anchor is
+ * enough if another file is part of such a trace. Sets *format to NULL if the folder is not a
+ * trace. Fails only if it cannot be read. */
 TTR_MUST ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *options,
                                   const struct format **format, ttr_error *error);
 
-/* Opens a folder as a trace of the format; `only` one of its files where that is not NULL. */
+/* Opens a folder as a trace of the format. `only`: read one of its files; NULL = all. */
 ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct format *format,
                         const ttr_read_options *options, ttr_error *error);
 
-/* A regular file that is a folder's anchor, or one of its files: is_one is set and the folder
- * opened.  Else is_one is not set and all is left as it is. */
+/* Opens the folder of a regular file that is its anchor or one of its parts, and sets *is_one.
+ * Otherwise clears *is_one and does nothing. */
 ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *options, bool *is_one,
                           ttr_error *error);
 
-/* Opens a folder at hand (in memory) as the trace it is; taken over, also on failure. */
+/* Opens a folder in memory as a trace. Consumes the folder, on failure too. */
 ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options *options,
                            ttr_error *error);
 
-/* Why one file alone is no trace of this format, though it bids for it. */
+/* Fails with the reason why a single file is not a complete trace of this format, although the
+ * format bids for it. */
 ttr_status refuse_alone(const struct format *format, const char *path, ttr_error *error);
 
 /* --- unreadable.c --- */
 
-/* What stands for a trace that cannot be read, without events, with the reason as damage. */
+/* Returns a reader without events that represents an unreadable trace; it reports `reason` as
+ * damage. */
 ttr_reader *open_unreadable(ttr *t, const char *path, const ttr_error *reason, ttr_error *error);
 
 /* --- open_directory.c --- */
 
-/* Opens all traces below a directory, merged by time.  Returns NULL with `error` if none can be
- * read.  open_file opens one file (ttr_open). */
+/* Opens all traces below a directory, merged by time. Returns NULL with `error` if none can be
+ * read. open_file opens one file (ttr_open). */
 typedef ttr_reader *(*open_file_function)(ttr *t, const char *path, const ttr_read_options *options,
                                           ttr_error *error);
 ttr_reader *open_directory(ttr *t, const char *path, const ttr_read_options *options,

@@ -1,4 +1,5 @@
-/* A directory with two traces, a note and a folder; and directories that hold none. */
+/* Directories of traces, with unreadable and unrelated files among them; and directories without a
+ * trace. */
 #include "support/failing_readdir.h"
 #include "support/files.h"
 #include "support/support.h"
@@ -18,7 +19,7 @@ static void path_of(char *path, size_t size, const char *name)
     (void)snprintf(path, size, "%s/%s", folder, name);
 }
 
-/* The other tests count what is there. */
+/* Removes files that would change the counts of other tests. */
 static void remove_all(const char *const *names, size_t n)
 {
     char path[256];
@@ -101,7 +102,7 @@ static const ttr_note *find_note(const ttr_report *report, const char *code)
     return NULL;
 }
 
-static void all_traces_of_a_directory_are_one_time_line(void **state)
+static void traces_of_directory_merge_by_time(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -144,7 +145,7 @@ static void all_traces_of_a_directory_are_one_time_line(void **state)
     ttr_free(t);
 }
 
-static void directory_without_a_trace_is_refused(void **state)
+static void directory_without_trace_is_unsupported(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -160,7 +161,7 @@ static void directory_without_a_trace_is_refused(void **state)
     ttr_free(t);
 }
 
-static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
+static void directory_with_failing_readdir_is_io_error(void **state)
 {
     (void)state;
     char path[4096];
@@ -184,7 +185,7 @@ static void directory_that_cannot_be_read_to_its_end_is_refused(void **state)
     remove_all((const char *const[]){"half/a.fxt", "half/b.fxt", "half"}, 3);
 }
 
-static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **state)
+static void empty_metadata_next_to_streams_is_damage(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -198,7 +199,7 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     }
     write_text("killed/one/metadata", "");
     write_text("killed/one/stream_0", "events");
-    write_text("killed/two/metadata", ""); /* nothing is lost there */
+    write_text("killed/two/metadata", ""); /* it has no other files, so nothing is lost */
     path_of(path, sizeof path, "killed");
     assert_null(ttr_open(t, path, NULL, &error));
     assert_int_equal(error.status, TTR_E_UNSUPPORTED);
@@ -217,7 +218,8 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_int_equal(note->count, 1);
     assert_int_equal(note->severity, TTR_NOTE_DAMAGE);
     assert_non_null(
-        strstr(report.trace_path.p, "killed/one")); /* where the files are that cannot be read */
+        /* path of the folder whose files cannot be read */
+        strstr(report.trace_path.p, "killed/one"));
     assert_true(ttr_reader_report(reader, 1, &report));
     assert_non_null(strstr(report.trace_path.p, "killed/three"));
     assert_null(find_note(&report, "directory.untold"));
@@ -232,7 +234,7 @@ static void folder_whose_metadata_is_empty_is_damage_where_it_has_more(void **st
     assert_int_equal(remove(path), 0);
 }
 
-static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **state)
+static void empty_metadata_next_to_traces_is_ignored(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -256,7 +258,7 @@ static void an_empty_file_called_metadata_beside_traces_is_no_damage(void **stat
     remove_all(files, sizeof files / sizeof *files);
 }
 
-static void a_single_trace_is_by_time_too(void **state)
+static void single_trace_is_sorted_by_time(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -280,9 +282,10 @@ static void a_single_trace_is_by_time_too(void **state)
     ttr_free(t);
 }
 
-/* Events of a trace whose `metadata` tells nothing, and which others stand in for: of a folder on
- * disk or in memory; UINT64_MAX where it cannot be opened. */
-static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
+/* Counts the events of a trace with useless metadata, replaced by the option ctf.metadata, in a
+ * folder on disk or in memory. Returns UINT64_MAX if it cannot be opened as one trace without
+ * damage. */
+static uint64_t count_events_with_replaced_metadata(const struct alloc *alloc, bool is_in_memory)
 {
     static const ttr_file files[] = {{"metadata", "garbage", 7},
                                      {"s", "\xc1\x1f\xfc\xc1\x01\x02", 6},
@@ -313,7 +316,7 @@ static uint64_t count_stood_in(const struct alloc *alloc, bool is_in_memory)
     return is_one ? events : UINT64_MAX;
 }
 
-static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void **state)
+static void metadata_option_replaces_useless_metadata(void **state)
 {
     char path[256];
     static const char *const names[] = {"killed/metadata", "killed/s", "killed/t", "killed",
@@ -333,13 +336,12 @@ static void metadata_of_another_place_stand_in_for_some_that_tell_nothing(void *
         for (size_t fail_at = 1; through < 20; fail_at++) {
             struct support_heap heap;
             support_heap_init(&heap, fail_at);
-            through += count_stood_in(&heap.alloc, is_in_memory) == 3;
+            through += count_events_with_replaced_metadata(&heap.alloc, is_in_memory) == 3;
             support_heap_check(&heap);
             assert_true(fail_at < 2000);
         }
     }
-    for (size_t i = 0; i < sizeof names / sizeof *names;
-         i++) { /* the other tests count what is there */
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) { /* other tests count the files */
         path_of(path, sizeof path, names[i]);
         (void)remove(path);
     }
@@ -362,8 +364,8 @@ static bool opens_through(const struct alloc *alloc, const char *path)
     return status == TTR_END;
 }
 
-/* Each allocation fails once.  Notes of readers do without their texts when memory is out, so a
- * refused request need not show; what counts is that nothing leaks. */
+/* Opens a directory with every allocation failing once. Notes without memory lose only their text,
+ * so not every failure is visible; nothing may leak. */
 static void assert_opens_in_any_memory(const char *path)
 {
     size_t through = 0, failed = 0;
@@ -378,7 +380,7 @@ static void assert_opens_in_any_memory(const char *path)
     assert_true(failed > 20);
 }
 
-/* The i-th report has a trace in whose place there is this reason. */
+/* Asserts that the i-th report represents an unreadable trace with this reason. */
 static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, const char *reason)
 {
     ttr_report report = {.size = sizeof report};
@@ -391,7 +393,7 @@ static void assert_unreadable(ttr_reader *reader, size_t i, const char *path, co
     assert_non_null(strstr(note->text, reason));
 }
 
-static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state)
+static void unreadable_input_among_others_is_damage_in_its_place(void **state)
 {
     static const char *const below[] = {"mixed", "mixed/bad"};
     static const char *const names[] = {"mixed/b.fxt", "mixed/bad/metadata", "mixed/bad",
@@ -410,7 +412,7 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     path_of(path, sizeof path, "mixed/link");
     assert_int_equal(symlink("nowhere", path), 0);
     path_of(path, sizeof path, "mixed");
-    assert_null(ttr_open(t, path, NULL, &error)); /* there are no others yet */
+    assert_null(ttr_open(t, path, NULL, &error)); /* nothing else can be read yet */
     assert_non_null(strstr(error.text, "mixed/bad/metadata:1:"));
     write_trace("mixed/b.fxt", "fxt", 5, 10);
     ttr_reader *reader = ttr_open(t, path, NULL, &error);
@@ -438,7 +440,7 @@ static void what_cannot_be_read_among_others_is_damage_in_its_place(void **state
     remove_all(names, sizeof names / sizeof *names);
 }
 
-static void wrong_options_are_no_reason_to_pass_over(void **state)
+static void unknown_format_option_fails_directory(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error = {0};
@@ -449,7 +451,7 @@ static void wrong_options_are_no_reason_to_pass_over(void **state)
     ttr_free(t);
 }
 
-static void each_allocation_may_fail(void **state)
+static void failed_allocation_leaks_nothing(void **state)
 {
     (void)state;
     assert_opens_in_any_memory(folder);
@@ -458,16 +460,16 @@ static void each_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_traces_of_a_directory_are_one_time_line),
-        cmocka_unit_test(directory_without_a_trace_is_refused),
-        cmocka_unit_test(folder_whose_metadata_is_empty_is_damage_where_it_has_more),
-        cmocka_unit_test(an_empty_file_called_metadata_beside_traces_is_no_damage),
-        cmocka_unit_test(metadata_of_another_place_stand_in_for_some_that_tell_nothing),
-        cmocka_unit_test(a_single_trace_is_by_time_too),
-        cmocka_unit_test(what_cannot_be_read_among_others_is_damage_in_its_place),
-        cmocka_unit_test(directory_that_cannot_be_read_to_its_end_is_refused),
-        cmocka_unit_test(wrong_options_are_no_reason_to_pass_over),
-        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(traces_of_directory_merge_by_time),
+        cmocka_unit_test(directory_without_trace_is_unsupported),
+        cmocka_unit_test(empty_metadata_next_to_streams_is_damage),
+        cmocka_unit_test(empty_metadata_next_to_traces_is_ignored),
+        cmocka_unit_test(metadata_option_replaces_useless_metadata),
+        cmocka_unit_test(single_trace_is_sorted_by_time),
+        cmocka_unit_test(unreadable_input_among_others_is_damage_in_its_place),
+        cmocka_unit_test(directory_with_failing_readdir_is_io_error),
+        cmocka_unit_test(unknown_format_option_fails_directory),
+        cmocka_unit_test(failed_allocation_leaks_nothing),
     };
     return cmocka_run_group_tests_name("open_directory", tests, make_folder, remove_folder);
 }

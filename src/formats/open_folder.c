@@ -1,5 +1,5 @@
-/* Traces that are folders: found by their anchor, the file that says how the others are read, or by
- * one of these others. */
+/* Traces that are folders. A folder is recognised by its anchor, the file that describes the others
+ * (CTF: metadata), or by one of these others. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@ static bool is_regular(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/* The path of a file in a folder; false where it is longer than any path can be. */
-static bool join(char path[static PATH_MAX], const char *folder, const char *name)
+/* Joins the path of a folder and a file name. Returns false if the result exceeds PATH_MAX. */
+static bool join_path(char path[static PATH_MAX], const char *folder, const char *name)
 {
     size_t n = strlen(folder);
     int written =
@@ -25,7 +25,7 @@ static bool join(char path[static PATH_MAX], const char *folder, const char *nam
     return written > 0 && written < PATH_MAX;
 }
 
-static ttr_status bid_for_file(ttr *t, const char *path, const struct format *format, unsigned *bid,
+static ttr_status bid_for_path(ttr *t, const char *path, const struct format *format, unsigned *bid,
                                ttr_error *error)
 {
     ttr_error own = {0};
@@ -37,8 +37,8 @@ static ttr_status bid_for_file(ttr *t, const char *path, const struct format *fo
     return status;
 }
 
-/* Whether an option of a format stands for the anchor of its folders. */
-static bool is_anchored_by(const struct format *format, const char *option)
+/* Returns true if the option replaces the anchor of the format's folders. */
+static bool replaces_anchor(const struct format *format, const char *option)
 {
     size_t n = strlen(format->name), key_n = strlen(format->folder->anchor_option);
     if (strncmp(option, format->name, n) == 0 && option[n] == '.')
@@ -52,21 +52,21 @@ const struct format *format_anchored(const ttr_read_options *options)
     for (; given && *given; given++)
         for (size_t i = 0; format_at(i); i++)
             if (format_at(i)->folder && format_at(i)->folder->anchor_option &&
-                is_anchored_by(format_at(i), *given))
+                replaces_anchor(format_at(i), *given))
                 return format_at(i);
     return NULL;
 }
 
-/* Whether the folder has an anchor of the format's name, and beside it a file that begins as its
- * parts do. */
-static ttr_status has_parts(ttr *t, const char *path, const struct format *format, bool *has,
-                            ttr_error *error)
+/* Sets *has if the folder has a file with the anchor's name, and another file for which the format
+ * bids. */
+static ttr_status folder_has_parts(ttr *t, const char *path, const struct format *format, bool *has,
+                                   ttr_error *error)
 {
     char name[PATH_MAX];
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     *has = false;
-    if (!join(name, path, format->folder->anchor) || !is_regular(name))
+    if (!join_path(name, path, format->folder->anchor) || !is_regular(name))
         return TTR_OK;
     struct folder *folder = folder_open(&t->counted, t->descriptors, path, 0, error);
     if (!folder)
@@ -76,19 +76,19 @@ static ttr_status has_parts(ttr *t, const char *path, const struct format *forma
         if (strcmp(file->name, format->folder->anchor) == 0)
             continue;
         folder_file_path(folder, file, name, sizeof name);
-        status = bid_for_file(t, name, format, &bid, NULL);
+        status = bid_for_path(t, name, format, &bid, NULL);
         *has = bid > 0;
         status = status == TTR_E_NOMEM
                      ? fail_memory(error)
-                     : TTR_OK; /* what cannot be read is no part that could be known */
+                     : TTR_OK; /* an unreadable file cannot be recognised as a part */
     }
     folder_close(folder);
     return status;
 }
 
-/* The format of a folder's anchor, by what this begins with. */
-static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
-                                 const struct format **format, ttr_error *error)
+/* Finds the format by the first bytes of the folder's anchor. */
+static ttr_status find_format_by_anchor(ttr *t, const char *path, const char *from,
+                                        const struct format **format, ttr_error *error)
 {
     char anchor[PATH_MAX];
     unsigned best = 0;
@@ -96,10 +96,10 @@ static ttr_status bid_for_anchor(ttr *t, const char *path, const char *from,
     for (size_t i = 0; format_at(i); i++) {
         const struct format *each = format_at(i);
         unsigned bid = 1;
-        if (!each->folder || !join(anchor, path, each->folder->anchor) || !is_regular(anchor) ||
-            (from && strcmp(from, each->name) != 0))
+        if (!each->folder || !join_path(anchor, path, each->folder->anchor) ||
+            !is_regular(anchor) || (from && strcmp(from, each->name) != 0))
             continue;
-        ttr_status status = from ? TTR_OK : bid_for_file(t, anchor, each, &bid, error);
+        ttr_status status = from ? TTR_OK : bid_for_path(t, anchor, each, &bid, error);
         if (status != TTR_OK)
             return status;
         if (bid > 0 && bid == best)
@@ -120,11 +120,12 @@ ttr_status folder_format(ttr *t, const char *path, const ttr_read_options *optio
 {
     bool has = false;
     const struct format *anchored = format_anchored(options);
-    ttr_status status = bid_for_anchor(t, path, options ? options->from : NULL, format, error);
+    ttr_status status =
+        find_format_by_anchor(t, path, options ? options->from : NULL, format, error);
     if (status != TTR_OK || *format || !anchored ||
         (options->from && strcmp(options->from, anchored->name) != 0))
         return status;
-    status = has_parts(t, path, anchored, &has, error);
+    status = folder_has_parts(t, path, anchored, &has, error);
     *format = has ? anchored : NULL;
     return status;
 }
@@ -139,10 +140,11 @@ ttr_reader *open_folder(ttr *t, const char *path, const char *only, const struct
                   : NULL;
 }
 
-/* The format that the file is of, whose anchor stands beside it, or is given by an option; NULL
- * where that is none, and whoever opens it alone tells why. */
-static const struct format *format_beside(ttr *t, const char *path, const char *folder,
-                                          const ttr_read_options *options)
+/* Returns the format of a file whose anchor is in the same folder, or is replaced by an option.
+ * Returns NULL if the file is not part of such a trace; opening it alone then reports why. */
+static const struct format *find_format_with_sibling_anchor(ttr *t, const char *path,
+                                                            const char *folder,
+                                                            const ttr_read_options *options)
 {
     char anchor[PATH_MAX];
     const char *from = options ? options->from : NULL;
@@ -150,8 +152,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     ttr_error broken;
     size_t anchors = 0;
     for (size_t i = 0; format_at(i); i++)
-        anchors += format_at(i)->folder && join(anchor, folder, format_at(i)->folder->anchor) &&
-                   is_regular(anchor);
+        anchors += format_at(i)->folder &&
+                   join_path(anchor, folder, format_at(i)->folder->anchor) && is_regular(anchor);
     if (!anchors && !given)
         return NULL;
     struct source *source = from ? NULL : source_open(&t->counted, path, NULL, NULL);
@@ -160,8 +162,8 @@ static const struct format *format_beside(ttr *t, const char *path, const char *
     else if (source && detect_format(t, source, path, &format, &broken, NULL) != TTR_OK)
         format = NULL;
     source_close(source);
-    bool is_beside = format && format->folder && join(anchor, folder, format->folder->anchor) &&
-                     is_regular(anchor);
+    bool is_beside = format && format->folder &&
+                     join_path(anchor, folder, format->folder->anchor) && is_regular(anchor);
     return is_beside || (format && format == given) ? format : NULL;
 }
 
@@ -181,7 +183,7 @@ ttr_reader *open_anchored(ttr *t, const char *path, const ttr_read_options *opti
         return NULL;
     bool is_anchor = format && strcmp(format->folder->anchor, name) == 0;
     if (!is_anchor)
-        format = format_beside(t, path, folder, options);
+        format = find_format_with_sibling_anchor(t, path, folder, options);
     *is_one = format != NULL;
     return format ? open_folder(t, folder, is_anchor ? NULL : name, format, options, error) : NULL;
 }
@@ -215,7 +217,7 @@ ttr_reader *open_folder_of(ttr *t, struct folder *folder, const ttr_read_options
         return best->folder->open(t, folder, NULL, options_of(best, options, &own), error);
     if (status == TTR_OK)
         (void)fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                   "%s is no trace: none of its files says how the others are read",
+                   "%s is not a trace: none of its files describes the others",
                    folder_path(folder));
     folder_close(folder);
     return NULL;
@@ -229,7 +231,7 @@ ttr_status refuse_alone(const struct format *format, const char *path, ttr_error
                        format->folder->anchor_option);
     ttr_status status = fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                              "%s alone is no %s trace: that is a folder in which a file \"%s\" "
-                             "tells how the others are read; name the folder%s",
+                             "describes the others; name the folder%s",
                              path, format->name, format->folder->anchor, other);
     if (error)
         (void)snprintf(error->format, sizeof error->format, "%s", format->name);

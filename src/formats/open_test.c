@@ -1,4 +1,4 @@
-/* What opening and creating refuse, and what they say then. */
+/* Errors of opening and creating. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ static int64_t pull_nothing(void *own, void *to, size_t n)
     return 0;
 }
 
-/* Opens the magic record of an FXT trace; gives the status. */
+/* Opens the first n bytes of an FXT magic record. Returns the status. */
 static ttr_status open_magic(size_t n, const ttr_read_options *options, ttr_error *error)
 {
     ttr *t = ttr_new(NULL);
@@ -34,7 +34,7 @@ static ttr_status open_magic(size_t n, const ttr_read_options *options, ttr_erro
     return status;
 }
 
-static void options_without_their_size_are_misuse(void **state)
+static void options_without_size_are_misuse(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -55,7 +55,7 @@ static void options_without_their_size_are_misuse(void **state)
     ttr_free(t);
 }
 
-static void format_is_told_by_content(void **state)
+static void format_is_detected_by_content(void **state)
 {
     (void)state;
     ttr_error error;
@@ -67,12 +67,13 @@ static void format_is_told_by_content(void **state)
     assert_int_equal(open_magic(1, NULL, &error), TTR_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "starts with 10;"));
     assert_non_null(strstr(
-        error.text, "; use ttr_read_options.from = FORMAT")); /* commands have other names for it */
+        /* texts name the library's option; commands substitute theirs */
+        error.text, "; use ttr_read_options.from = FORMAT"));
     assert_string_equal(error.option, "from");
     assert_null(strstr(error.text, "--"));
 }
 
-static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **state)
+static void unknown_format_name_is_misuse_and_lists_formats(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -90,7 +91,7 @@ static void format_that_nobody_knows_is_misuse_and_names_those_there_are(void **
     ttr_free(t);
 }
 
-/* Each is an option of the format for reading. */
+/* Asserts that each key is a reading option of the format. */
 static void expect_options_of_input(size_t format, const char *keys)
 {
     ttr_option_info option;
@@ -105,7 +106,7 @@ static void expect_options_of_input(size_t format, const char *keys)
     }
 }
 
-static void every_format_is_listed_once_with_its_losses(void **state)
+static void each_format_is_listed_once_with_losses(void **state)
 {
     (void)state;
     ttr_format_info info, other;
@@ -124,10 +125,10 @@ static void every_format_is_listed_once_with_its_losses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_without_their_size_are_misuse),
-        cmocka_unit_test(format_is_told_by_content),
-        cmocka_unit_test(format_that_nobody_knows_is_misuse_and_names_those_there_are),
-        cmocka_unit_test(every_format_is_listed_once_with_its_losses),
+        cmocka_unit_test(options_without_size_are_misuse),
+        cmocka_unit_test(format_is_detected_by_content),
+        cmocka_unit_test(unknown_format_name_is_misuse_and_lists_formats),
+        cmocka_unit_test(each_format_is_listed_once_with_losses),
     };
     return cmocka_run_group_tests_name("open", tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
-/* The list of formats. */
+/* The list of formats, generated from formats.list by the build. */
 #ifndef TRACETTA_FORMATS_TABLE_H
 #define TRACETTA_FORMATS_TABLE_H
 
 #include "model/format.h"
 
-/* The i-th format, NULL past the end. */
+/* Returns the i-th format; NULL past the end. */
 const struct format *format_at(size_t i);
 
 #endif

@@ -1,8 +1,8 @@
-/* What stands in the place of a trace, among others, of which nothing can be read: an input without
- * events whose damage, `trace.unreadable`, says why.
+/* A reader that takes the place of an unreadable trace among others: it has no events and reports
+ * the reason as damage, `trace.unreadable`.
  *
- * Nothing may be known of its format, so it has one of its own that is in no table: nobody can ask
- * for it, and its name is only in reports. */
+ * The format of such a trace may be unknown, so it has a format of its own. That is not in the
+ * table: users cannot select it, and its name only appears in reports. */
 #include <string.h>
 
 #include "base/status.h"

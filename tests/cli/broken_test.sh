@@ -64,7 +64,7 @@ for trace in stopped-packets stopped-2; do
     truncate -s -10 $trace/metadata
     salvages "${trace}_gives_the_events_that_are_declared" 'x = 8' "$tracetta" cat $trace
     run "$tracetta" check $trace
-    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1, .*, which is left out' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
+    [ $run_status = 1 ] && grep -q 'damage ctf.cut-metadata x1, .*; skipped' "$work/.out" && grep -q 'damage ctf.unknown-event x1' "$work/.out"
     verdict "${trace}_is_told" $? "exit status $run_status"
     refuses "${trace}_is_nothing_for_strict_reading" 1 'ctf.cut' "$tracetta" cat --strict $trace
     run "$tracetta" recover --no-sidecar $trace -o $trace.good
@@ -79,7 +79,7 @@ cp stopped/s grew/a
 cp stopped/s grew/b
 salvages "folders_of_a_trace_are_read_by_the_longest_metadata" "x = 8" "$tracetta" cat grew
 run "$tracetta" check grew
-[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1, .* declaration, where those of another folder go on" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
+[ $run_status = 1 ] && grep -q "damage ctf.cut-metadata x1, .* declaration; the longer metadata of another folder are used" "$work/.out" && ! grep -q "ctf.unknown-event" "$work/.out"
 verdict "metadata_that_others_go_on_lose_no_events" $? "exit status $run_status"
 mkdir grew/c && cp stopped/s grew/c && head -c "$(grep -b '^stream' grew/b/metadata | cut -d: -f1)" grew/b/metadata | head -c -10 >grew/c/metadata
 run "$tracetta" cat grew
@@ -113,7 +113,7 @@ verdict "unless_it_is_said_to_be_one" $? "exit status $run_status"
 
 # Text of CTF 1.8 without its first line is not told as bad RFC v1.1.
 mkdir headless && cp stopped/s headless && { grep ^typealias stopped/metadata | sed "1i // types"; grep -v "^typealias\|CTF 1.8" stopped/metadata; } >headless/metadata
-refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not begin with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
+refuses "metadata_without_their_first_line_are_told_so" 3 'headless/metadata does not start with "/\* CTF 1.8 \*/", as metadata of CTF 1.8 must' "$tracetta" cat headless
 
 # One byte is one.
 mkdir short && cp stopped/metadata short && head -c 9 stopped/s >short/s
@@ -330,7 +330,7 @@ run "$tracetta" check rfc11-bad-no-section
 [ $run_status = 3 ] && grep -q 'damage ctf.no-section x2 in 2 streams' "$work/.out" && grep -q 'bad-no-section/other$' "$work/.out" && grep -q 'bad-no-section/s$' "$work/.out"
 verdict "where_no_file_has_a_section_each_is_damage" $? "exit status $run_status"
 refuses "which_is_told_of_no_events" 1 '2 damaged places \(' "$tracetta" cat rfc11-bad-no-section
-refuses "and_ends_strict_reading" 1 'no stream file has a section' "$tracetta" cat --strict rfc11-bad-no-section
+refuses "and_ends_strict_reading" 1 'no stream file matches a section' "$tracetta" cat --strict rfc11-bad-no-section
 
 # Metadata of another place, where those of the trace tell nothing: all files beside them are still one trace.
 make told 'u8 x;' '\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00'

@@ -45,15 +45,15 @@ told stream-bad-context damage ctf.bad-packet 'x1, first at byte 20' 's: the pac
 lay ctf/vectors/stream-bad-times
 told stream-bad-times odd ctf.begin-after-end 'x1, first at byte 54' 'a packet of s ends before it begins'
 lay ctf/vectors/stream-bad-packet-time
-told stream-bad-packet-time odd ctf.packet-time 'x1 in 1 stream, first at byte 108' 'a packet of s begins before one of its stream that stands in front of it'
+told stream-bad-packet-time odd ctf.packet-time 'x1 in 1 stream, first at byte 108' 'a packet of s begins before an earlier packet of its stream in the file'
 lay ctf/vectors/stream-bad-sequence
 told stream-bad-sequence odd ctf.packet-order 'x2, first at byte 54' 'packet 5 of s follows packet 5'
 lay ctf/vectors/stream-bad-size-unset
-told stream-bad-size-unset odd ctf.unset-size 'x1, first at byte 54' 'a packet of s tells the size of its content, but not its own'
+told stream-bad-size-unset odd ctf.unset-size 'x1, first at byte 54' 'a packet of s declares a content size but no packet size'
 lay ctf/vectors/stream-bad-no-size
-told stream-bad-no-size odd ctf.no-size 'x1, first at byte 8' 'packets of s follow others that tell no size'
+told stream-bad-no-size odd ctf.no-size 'x1, first at byte 8' 'packets of s follow packets without a size'
 lay ctf/vectors/stream-bad-twin
-told stream-bad-twin odd ctf.damaged-twin 'x1 in 1 stream, first at byte 54' 'a packet of s is damaged: it is read from s_2, which has it whole'
+told stream-bad-twin odd ctf.damaged-twin 'x1 in 1 stream, first at byte 54' 'a packet of s is damaged: read from s_2 instead, which has a valid copy'
 lay ctf/vectors/stream-odd-types
 told stream-odd-types odd ctf.wrong-map 'x1' "metadata:7: a clock's value is an unsigned number of at most 64 bits"
 told stream-odd-types odd ctf.unknown-map 'x1' 'metadata:8: a number is mapped to clock.NAME.value'
@@ -103,7 +103,7 @@ lay ctf/vectors/rfc11-gzip
 lay ctf/vectors/rfc11-metadata-enciphered
 says "a_note_names_the_option_of_a_key" "ctf.no-key x2, .* $advice" bash -c "'$tracetta' check rfc11-aes; true"
 refuses "so_does_strict_reading" 1 "$advice \(ctf.no-key\)" "$tracetta" cat --strict rfc11-aes
-says "and_what_allows_more_bytes_is_named_so" 'ctf.unpacked-max x2, .* than --option=unpacked-max allows' bash -c "'$tracetta' check --option=unpacked-max=49 rfc11-gzip; true"
+says "and_what_allows_more_bytes_is_named_so" 'ctf.unpacked-max x2, .* limit of --option=unpacked-max' bash -c "'$tracetta' check --option=unpacked-max=49 rfc11-gzip; true"
 refuses "metadata_without_their_key_say_so" 3 "$advice" "$tracetta" cat rfc11-metadata-enciphered
 refuses "writing_says_so" 2 'needs a key: add --option=key=FILE or --option=key-env=NAME' "$tracetta" convert --to=ctf --option=cypher=aes --option=version=1.1 rfc11-gzip -o enciphered
 mkdir beside && cp -r rfc11-gzip rfc11-metadata-enciphered beside
@@ -119,7 +119,7 @@ for kind in FIFO socket link; do
     socket) python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket/pipe")' 2>"$work/.err" || { skip "$kind: ctf.no-file" "no sockets"; continue; } ;;
     link) ln -s nowhere link/pipe ;;
     esac
-    told $kind odd ctf.no-file 'x1.*' "pipe is a .*$kind.*: it was passed over"
+    told $kind odd ctf.no-file 'x1.*' "pipe is a .*$kind.*: skipped"
 done
 
 # An event that is larger than what may be held, between others.
@@ -138,7 +138,7 @@ METADATA
     head -c 5000000 /dev/zero
     printf '\xc1\x1f\xfc\xc1\x50\x00\x00\x00\x00\x02'
 } >large/s
-told large damage ctf.too-large 'x1, first at byte 10' 's: an event is larger than a record may be .--max-record. .id 1.; 5000005 bytes' --max-record=65536
+told large damage ctf.too-large 'x1, first at byte 10' 's: an event is larger than --max-record .id 1.; 5000005 bytes' --max-record=65536
 "$tracetta" cat --max-record=65536 large >"$work/.out" 2>"$work/.err"
 [ "$(grep -o 'x = .*' "$work/.out" | tr -d ' \n')" = 'x=1}x=2}' ]
 verdict "large: events before and in the next packet are read" $? "see there"

@@ -217,4 +217,4 @@ json "a_directory_is_all_traces_in_it" "it['events'] == 6" "$tracetta" info --js
 run "$tracetta" cat --format=jsonl "$work/folder"
 [ "$(wc -l <"$work/.out")" = 6 ] && head -n 1 "$work/.out" | grep -q start
 verdict "traces_of_a_directory_are_merged_by_time" $? ""
-refuses "a_directory_without_traces_is_none" 3 "holds no trace" "$tracetta" info "$work/bare"
+refuses "a_directory_without_traces_is_none" 3 "has no trace" "$tracetta" info "$work/bare"

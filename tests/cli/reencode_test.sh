@@ -40,7 +40,7 @@ mkfifo made/channel_9
 says "a_fifo_beside_stream_files_is_told_and_not_waited_for" 'channel_9 is a FIFO' "$tracetta" check made
 rm made/channel_9
 ln -s nonexistent made/channel_9
-says "so_is_a_link_that_leads_nowhere" 'channel_9 is a link that leads nowhere' "$tracetta" check made
+says "so_is_a_link_that_leads_nowhere" 'channel_9 is a broken link' "$tracetta" check made
 rm made/channel_9
 
 converted "the_other_byte_order" made big --option byte-order=be
@@ -401,7 +401,7 @@ same "an_index_that_is_wrong_of_where_reading_begins_loses_nothing" "$work/wante
 verdict "nor_in_another_format" $? "$(wc -l <"$work/wanted") lines"
 
 # check holds every entry against its packet and tells of the first wrong one of each index; a copy has a right one, whatever number was wrong.
-wrong='odd ctf.bad-index x20, first at byte 1960: index/s.idx, entry at byte 5056: timestamp_end 70002, expected 70900 as the packet at byte 1960 says; it is not used'
+wrong='odd ctf.bad-index x20, first at byte 1960: index/s.idx, entry at byte 5056: timestamp_end 70002, expected 70900 as the packet at byte 1960 declares; index not used'
 says "check_tells_of_an_index_that_is_wrong_in_its_middle" "$wrong" "$tracetta" check "$work/lying"
 cp -r "$work/lying" "$work/both"
 cp "$work/both/s" "$work/both/z"
@@ -423,10 +423,10 @@ open(sys.argv[1], "wb").write(index)' "$work/wrong/index/s.idx" $number
 done
 "$tracetta" convert -q --to=ctf --option=index=yes "$work/long" -o "$work/short"
 truncate -s -72 "$work/short/index/s.idx"
-says "an_index_that_lacks_packets_is_told" 'index/s.idx has 99 entries, expected 100, one a packet; it is not used' "$tracetta" check "$work/short"
+says "an_index_that_lacks_packets_is_told" 'index/s.idx has 99 entries, expected 100, one per packet; index not used' "$tracetta" check "$work/short"
 cp "$work/wanted" "$work/short/index/s.idx"
 tail -c 72 "$work/wanted" >>"$work/short/index/s.idx"
-says "and_one_that_has_more" 'index/s.idx has 101 entries, expected 100, one a packet; it is not used' "$tracetta" check "$work/short"
+says "and_one_that_has_more" 'index/s.idx has 101 entries, expected 100, one per packet; index not used' "$tracetta" check "$work/short"
 cp -r "$work/wrong" "$work/holed"
 /usr/bin/python3 -c 'import sys
 stream = bytearray(open(sys.argv[1], "rb").read())

@@ -1,7 +1,7 @@
-/* CSV as RFC 4180 has it, for spreadsheets and databases: a header line, then one event a line with
- * the columns of "tracetta.events/1" (docs/user/json.md) in one fixed order; the fields are one
- * column of JSON, because every event may have others. Left out: what has no column (declared
- * below), how the trace was stored, definitions, and reading. */
+/* CSV by RFC 4180, for spreadsheets and databases: a header line, then one event per line. Columns
+ * are those of "tracetta.events/1" (docs/user/json.md) in a fixed order. Fields are one column of
+ * JSON, because each event may have others. Left out: properties without a column (see `losses`),
+ * storage details, definitions, and reading. */
 #include "base/status.h"
 #include "base/utf.h"
 #include "encodings/json/field_json.h"
@@ -17,7 +17,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
     FIELD_JSON_LOSS_ROWS,
     [CSV_NUL] = {.code = "text.nul",
                  .what = "names with NUL characters",
-                 .rule = "have U+FFFD for each"},
+                 .rule = "get U+FFFD for each"},
     [CSV_OUTGOING] = {.code = "switch.outgoing",
                       .what = "threads that leave a CPU, and their state",
                       .rule = "are left out",
@@ -28,7 +28,7 @@ static const ttr_loss losses[CSV_LOSSES] = {
                  .kind = TTR_LOSS_DROPPED},
     [CSV_CONTEXT] = {.code = "field.context",
                      .what = "fields of an event's context",
-                     .rule = "stand among its other fields"},
+                     .rule = "are merged with its other fields"},
 };
 
 static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,dur_ns,id,level,"
@@ -37,21 +37,21 @@ static const char header[] = "time_ns,kind,provider,category,name,pid,tid,cpu,du
 
 struct csv {
     struct text_cache texts;
-    struct buffer scratch; /* the fields as JSON, before they are quoted */
+    struct buffer scratch; /* an event's fields as JSON, before they are quoted */
     struct field_json fields;
     const char *line_end;
     bool has_begun;
 };
 
-/* The names of an event. */
+/* The escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* True for text that can stand without quotes: RFC 4180 TEXTDATA, characters beyond ASCII, no
- * blanks at the ends. */
-static bool is_bare(const uint8_t *p, size_t n)
+/* Returns true if the text needs no quotes: RFC 4180 TEXTDATA or characters beyond ASCII, without
+ * blanks at either end. */
+static bool needs_no_quotes(const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (p[i] < 0x20 || p[i] == '"' || p[i] == ',' || p[i] == 0x7f)
@@ -59,16 +59,16 @@ static bool is_bare(const uint8_t *p, size_t n)
     return n == 0 || (p[0] != ' ' && p[n - 1] != ' ');
 }
 
-/* What csv_escape found. */
+/* Return values of csv_escape, or-ed: the text has bytes that are not UTF-8; NUL characters. */
 #define HAS_BROKEN 1u
 #define HAS_NUL 2u
 
-/* Appends a string as a CSV field. */
+/* Appends a string as a CSV field. Returns which characters were replaced by U+FFFD. */
 static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
     size_t found = 0;
-    bool quoted = !is_bare(p, n);
+    bool quoted = !needs_no_quotes(p, n);
     if (quoted)
         buffer_add_byte(to, '"');
     for (size_t i = 0, length; i < n; i += length) {
@@ -87,8 +87,9 @@ static size_t csv_escape(struct buffer *to, const void *bytes, size_t n)
     return found;
 }
 
-/* Appends JSON as a quoted field: JSON itself has no line ends and no control characters. */
-static void add_quoted(struct buffer *to, const struct buffer *scratch)
+/* Appends JSON as a quoted field. JSON has no line breaks or control characters, so only quotes are
+ * doubled. */
+static void add_quoted_json(struct buffer *to, const struct buffer *scratch)
 {
     const size_t n = scratch->n;
     const uint8_t *json = scratch->bytes;
@@ -116,12 +117,12 @@ static ttr_status csv_create(struct ttr_writer *out, ttr_error *error)
     field_json_init(&own->fields, out->t, &own->scratch);
     own->line_end = end && strcmp(end, "lf") == 0 ? "\n" : "\r\n";
     if (end && strcmp(end, "lf") != 0 && strcmp(end, "crlf") != 0)
-        return fail(error, TTR_E_MISUSE, NO_OFFSET, "csv cannot do eol=%s: there are crlf and lf",
-                    end);
+        return fail(error, TTR_E_MISUSE, NO_OFFSET,
+                    "option csv.eol=%s: unknown value; expected crlf or lf", end);
     return TTR_OK;
 }
 
-static void begin(struct ttr_writer *out)
+static void write_header_once(struct ttr_writer *out)
 {
     struct csv *own = out->own;
     if (own->has_begun)
@@ -131,7 +132,7 @@ static void begin(struct ttr_writer *out)
     buffer_add_text(&out->buffer, own->line_end);
 }
 
-static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
+static ttr_text look_up_text(struct ttr_writer *out, ttr_id id, uint64_t offset)
 {
     struct csv *own = out->own;
     const struct text_piece *piece = text_cache_get(&own->texts, out->t, id);
@@ -142,18 +143,19 @@ static ttr_text look_up(struct ttr_writer *out, ttr_id id, uint64_t offset)
     return piece->text;
 }
 
-static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     uint64_t offset = event->offset;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* an event without a thread shows none */
-    names->provider = look_up(out, event->provider, offset);
-    names->category = look_up(out, event->category, offset);
-    names->name = look_up(out, event->name, offset);
-    names->process = look_up(out, names->known.process_name, offset);
-    names->thread = look_up(out, names->known.thread_name, offset);
-    names->source = look_up(out, context_told_path(out->t, event->source), offset);
+                         /* on failure `known` stays zeroed: the columns stay empty */
+                         &names->known);
+    names->provider = look_up_text(out, event->provider, offset);
+    names->category = look_up_text(out, event->category, offset);
+    names->name = look_up_text(out, event->name, offset);
+    names->process = look_up_text(out, names->known.process_name, offset);
+    names->thread = look_up_text(out, names->known.thread_name, offset);
+    names->source = look_up_text(out, context_told_path(out->t, event->source), offset);
 }
 
 static char *put_comma_piece(char *at, ttr_text piece)
@@ -162,7 +164,7 @@ static char *put_comma_piece(char *at, ttr_text piece)
     return put_piece(at + 1, piece);
 }
 
-/* A number, or nothing between the commas. */
+/* Writes a comma, and the number if it is known. */
 static char *put_comma_u64(char *at, bool is_known, uint64_t x)
 {
     *at++ = ',';
@@ -213,8 +215,8 @@ static char *put_bytes16(char *at, const uint8_t *bytes)
     return at;
 }
 
-/* What only some formats have. */
-static char *put_rare(char *at, const ttr *t, const ttr_event *event)
+/* Writes the columns that only some formats fill. */
+static char *put_rare_columns(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
     bool has_number = ttr_event_number(t, event, &number, &version);
@@ -262,7 +264,7 @@ static void write_head(struct ttr_writer *out, const ttr_event *event, const str
     at = put_comma_u64(at, has_track, track.number);
     at = put_comma_piece(at, names->source);
     at = put_flags(at, event->flags);
-    at = put_rare(at, out->t, event);
+    at = put_rare_columns(at, out->t, event);
     *at++ = ',';
     buffer_filled(&out->buffer, (size_t)(at - start));
 }
@@ -281,7 +283,7 @@ static void write_fields(struct ttr_writer *out, const ttr_event *event)
     if (own->scratch.n == 2)
         buffer_add_text(&out->buffer, "{}");
     else
-        add_quoted(&out->buffer, &own->scratch);
+        add_quoted_json(&out->buffer, &own->scratch);
     out->buffer.failed |= own->scratch.failed;
 }
 
@@ -289,7 +291,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     const struct csv *own = out->own;
     struct names names;
-    gather(out, event, &names);
+    look_up_names(out, event, &names);
     write_head(out, event, &names);
     write_fields(out, event);
     buffer_add_text(&out->buffer, own->line_end);
@@ -300,13 +302,13 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 
 static ttr_status csv_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *error)
 {
-    begin(out);
+    write_header_once(out);
     return output_each(out, batch, write_event, error);
 }
 
 static ttr_status csv_finish(struct ttr_writer *out, ttr_error *error)
 {
-    begin(out);
+    write_header_once(out);
     return output_drain(out, error);
 }
 
@@ -319,7 +321,7 @@ static void csv_drop(struct ttr_writer *out)
 }
 
 static const ttr_option_info options[] = {
-    {"eol", "crlf|lf", "how lines end; RFC 4180 says crlf", true},
+    {"eol", "crlf|lf", "line ends; RFC 4180 requires crlf", true},
 };
 
 static const struct format_writer writer = {
@@ -335,7 +337,7 @@ static const struct format_writer writer = {
 
 const struct format format_csv = {
     .name = "csv",
-    .title = "CSV: a header line, one event a line",
+    .title = "CSV: a header line, one event per line",
     .extensions = "csv",
     .spec = "RFC 4180",
     .writer = &writer,

@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from README.md and RFC 4180. */
+/* CSV output. Expected lines are written by hand from README.md and RFC 4180. */
 #include "support/json_check.h"
 #include "support/support.h"
 #include "support/writing.h"
@@ -8,7 +8,7 @@
     "flags,"                                                                                       \
     "keyword,opcode,activity,related,event_id,event_version,fields"
 
-static void no_events_leave_the_header(void **state)
+static void empty_input_writes_header_only(void **state)
 {
     struct writing w;
     (void)state;
@@ -16,7 +16,7 @@ static void no_events_leave_the_header(void **state)
     writing_expect(&w, HEADER "\r\n");
 }
 
-static void an_event_fills_its_columns(void **state)
+static void event_properties_fill_their_columns(void **state)
 {
     struct writing w;
     (void)state;
@@ -39,7 +39,7 @@ static void an_event_fills_its_columns(void **state)
                "-1,gap,,,\" x\",,,,,0,,,,,,,,,,,,,{}\n");
 }
 
-static void fields_of_contexts_stand_among_the_others(void **state)
+static void context_fields_precede_payload_fields(void **state)
 {
     struct writing w;
     (void)state;
@@ -83,8 +83,8 @@ static void losses_are_counted_exactly(void **state)
                               "b\xef\xbf\xbd\",7,9,,,,,,,,,,,1,,,,,{}\r\n");
 }
 
-/* Takes one field at `*p` by the grammar of RFC 4180 into `to`; gives the byte that ended it. */
-static char take_field(const char **p, char *to, size_t *n)
+/* Parses the field at *p by the grammar of RFC 4180 into `to`. Returns the byte after it. */
+static char parse_csv_field(const char **p, char *to, size_t *n)
 {
     bool quoted = **p == '"';
     *n = 0;
@@ -100,7 +100,7 @@ static char take_field(const char **p, char *to, size_t *n)
     return *(*p)++;
 }
 
-static void any_bytes_give_twenty_three_fields_a_line(void **state)
+static void random_event_has_twenty_three_valid_columns(void **state)
 {
     static char field[1 << 16];
     (void)state;
@@ -115,8 +115,8 @@ static void any_bytes_give_twenty_three_fields_a_line(void **state)
         assert_int_equal(w.status, TTR_OK);
         for (const char *p = w.text; p < w.text + w.n; lines++) {
             for (int i = 0; i < 22; i++)
-                assert_int_equal(take_field(&p, field, &n), ',');
-            assert_int_equal(take_field(&p, field, &n), '\r');
+                assert_int_equal(parse_csv_field(&p, field, &n), ',');
+            assert_int_equal(parse_csv_field(&p, field, &n), '\r');
             assert_int_equal(*p++, '\n');
             assert_true(lines == 0 || json_check(field, n));
         }
@@ -125,7 +125,7 @@ static void any_bytes_give_twenty_three_fields_a_line(void **state)
     }
 }
 
-static void an_unknown_line_end_is_refused(void **state)
+static void unknown_line_end_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
@@ -137,7 +137,7 @@ static void an_unknown_line_end_is_refused(void **state)
     ttr_free(t);
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void failed_memory_and_disk_return_errors(void **state)
 {
     (void)state;
     writing_fails_cleanly("csv");
@@ -146,13 +146,13 @@ static void failures_of_memory_and_disk_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_contexts_stand_among_the_others),
-        cmocka_unit_test(no_events_leave_the_header),
-        cmocka_unit_test(an_event_fills_its_columns),
+        cmocka_unit_test(context_fields_precede_payload_fields),
+        cmocka_unit_test(empty_input_writes_header_only),
+        cmocka_unit_test(event_properties_fill_their_columns),
         cmocka_unit_test(losses_are_counted_exactly),
-        cmocka_unit_test(any_bytes_give_twenty_three_fields_a_line),
-        cmocka_unit_test(an_unknown_line_end_is_refused),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(random_event_has_twenty_three_valid_columns),
+        cmocka_unit_test(unknown_line_end_is_misuse),
+        cmocka_unit_test(failed_memory_and_disk_return_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* CTF as a format: the RFC of 2010 (v1.1), CTF 1.8, CTF 2.  The reader's parts are in ctf_reader.h,
- * the writer's in ctf_write.h. */
+/* The format CTF: RFC v1.1 of 2010, CTF 1.8 and CTF 2. Tables only; the reader is in read/, the
+ * writer in write/, live traces in live/. */
 #include "formats/ctf/live/ctf_live.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -85,7 +85,8 @@ static const struct option_use uses[] = {
     {"ctf.stream-intersection", TTR_OPTION_INTERSECTION, ""},
     {"ctf.live-poll", TTR_OPTION_POLL_SECONDS, ""},
     {"ctf.assume-alignment", 0, "ctf.alignment-guess"},
-    {"ctf.key", 0, "ctf.no-key trace.unreadable"}, /* it may be all that is missing to open one */
+    /* without the key such a trace may fail to open */
+    {"ctf.key", 0, "ctf.no-key trace.unreadable"},
     {"ctf.unpacked-max", 0, "ctf.unpacked-max"},
 };
 

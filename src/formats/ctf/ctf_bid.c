@@ -1,10 +1,11 @@
-/* Whether a file is the metadata of a CTF trace: by the first bytes only (decision 29). */
+/* Recognizes CTF metadata by their first bytes (decision 29), and stream files by their magic
+ * number. */
 #include <string.h>
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Whether a JSON text without record separators is of CTF 2: its first object has the type
- * "preamble" (CTF2-SPEC-2.0 5.2). */
+/* Returns true if JSON without record separators is CTF 2: its first object has the type "preamble"
+ * (CTF2-SPEC-2.0 5.2). */
 static bool has_preamble(const struct peek *peek)
 {
     static const char word[] = "\"preamble\"";
@@ -19,42 +20,42 @@ unsigned ctf_bid(const struct peek *peek)
     bool is_packetised = false;
     enum ctf_version version = ctf_sniff(peek->bytes, peek->n, &is_packetised);
     if (is_packetised)
-        return 32; /* a magic number; of a version that we may not know */
+        return 32; /* 32 bits of magic number; the version may be unsupported */
     if (version == CTF_UNKNOWN)
         return 0;
     if (version == CTF_1_8)
-        return 72; /* "/ * CTF 1." */
+        return 72; /* nine characters: "/ * CTF 1." */
     if (version == CTF_2)
         return peek->bytes[0] == 0x1e ? 16 : has_preamble(peek) ? 8 : 0;
     return 8;
 }
 
-static bool holds(const struct folder_begin *begin, const void *word, size_t n)
+static bool prefix_contains(const struct folder_begin *begin, const void *word, size_t n)
 {
     return begin->n >= n && memmem(begin->bytes, begin->n, word, n);
 }
 
-/* Whether the header of packets, a structure written in place or under a name of its own elsewhere,
- * has a field of that name.  Other structures may have one. */
-static bool has_tsdl_magic(const struct folder_begin *metadata)
+/* Returns true if the packet header, a structure written in place, has a field "magic". For a named
+ * structure, looks for that field in all structures. */
+static bool tsdl_declares_magic(const struct folder_begin *metadata)
 {
     static const char word[] = "packet.header", magic[] = "magic";
     const uint8_t *at = memmem(metadata->bytes, metadata->n, word, sizeof word - 1);
     size_t n = at ? metadata->n - (size_t)(at - metadata->bytes) : 0, depth = 0, i = 0;
     while (i < n && at[i] != '{' && at[i] != ';')
         i++;
-    if (i == n || at[i] == ';') /* cut, or named */
-        return n > 0 && holds(metadata, magic, sizeof magic - 1);
+    if (i == n || at[i] == ';') /* truncated, or a named structure */
+        return n > 0 && prefix_contains(metadata, magic, sizeof magic - 1);
     const size_t from = i;
     do
         depth = at[i] == '{' ? depth + 1 : at[i] == '}' ? depth - 1 : depth;
     while (++i < n && depth > 0);
-    return holds(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
+    return prefix_contains(&(struct folder_begin){at + from, i - from}, magic, sizeof magic - 1);
 }
 
-/* Whether packets have the magic number: where metadata are longer than what is seen of them, that
- * may be unknown, which is no. */
-static bool has_magic(const struct folder_begin *metadata)
+/* Returns true if packets have the magic number. Returns false if the available part of the
+ * metadata does not show it. */
+static bool metadata_declares_magic(const struct folder_begin *metadata)
 {
     static const char role[] = "packet-magic-number";
     bool is_packetised = false;
@@ -62,27 +63,27 @@ static bool has_magic(const struct folder_begin *metadata)
     case CTF_RFC_1_1:
         return true;
     case CTF_1_8:
-        return has_tsdl_magic(metadata);
+        return tsdl_declares_magic(metadata);
     case CTF_2:
-        return holds(metadata, role, sizeof role - 1);
+        return prefix_contains(metadata, role, sizeof role - 1);
     default:
         return false;
     }
 }
 
-/* Where packets have the magic number, a file without any is no stream, but for one of which
- * nothing was written yet.  The bits of its bytes may be in either order (the property `bit-order`
- * of CTF 2). */
+/* If packets have the magic number, a file without one is not a stream file, unless it is all zero
+ * (preallocated). The magic number is tried in both byte orders and both bit orders (property
+ * `bit-order` of CTF 2). */
 bool ctf_is_part(const struct folder_begin *metadata, const struct folder_begin *file)
 {
     static const uint8_t numbers[][4] = {{0xc1, 0xfc, 0x1f, 0xc1},
                                          {0xc1, 0x1f, 0xfc, 0xc1},
                                          {0x83, 0x3f, 0xf8, 0x83},
                                          {0x83, 0xf8, 0x3f, 0x83}};
-    bool is_zero = true, is_part = !has_magic(metadata);
+    bool is_zero = true, is_part = !metadata_declares_magic(metadata);
     for (size_t i = 0; i < file->n && is_zero; i++)
         is_zero = file->bytes[i] == 0;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && !is_part; i++)
-        is_part = holds(file, numbers[i], sizeof numbers[i]);
+        is_part = prefix_contains(file, numbers[i], sizeof numbers[i]);
     return is_part || is_zero;
 }

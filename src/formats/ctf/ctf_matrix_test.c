@@ -1,9 +1,7 @@
-/* Random events written as CTF, in each of its three versions, and read again are the events that
- * were written: their JSON Lines are the same, field by field, wherever the ledger tells of no
- * loss.  Events are as odd as they come: names of any bytes, keywords, nested arrays without end,
- * arrays of nothing, numbers of any width, long texts, times before 1970 and at the end of all
- * time; and more shapes of them than there may be classes.  What is written as 1.8 babeltrace2
- * opens too, where it is there, and prints every event. usage: ctf_test GENERATOR; speaks TAP. */
+/* Round trip: random events written as CTF 1.1, 1.8 and 2 and read again must be equal, compared as
+ * JSON Lines, unless the writer reported a loss. The events have extreme names, fields, lengths and
+ * times, and more shapes than event classes are allowed. If babeltrace2 is installed, it must print
+ * every event of the 1.8 traces. Usage: ctf_test GENERATOR; prints TAP. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +20,8 @@ enum { SEEDS_PEER = 5, CLASSES_MAX = 4300, LINE_SHOWN = 700 };
 
 /* --- Events --- */
 
-/* One event, with odd names and fields beside those that all tests of writers have; with a context
- * it has nothing else. */
+/* Adds one event with odd names and fields to those of sources_make_event; with an event context
+ * instead of those. */
 static void make_odd(struct odd *m, ttr *t, int64_t time)
 {
     bool has_context = odd_below(&m->seed, 4) == 0;
@@ -48,7 +46,7 @@ static void make_odd(struct odd *m, ttr *t, int64_t time)
         odd_put(m, odd_name(&m->seed), 0, TTR_GROUP_PAYLOAD);
 }
 
-/* One of many names with some of many fields: nearly each such event is of another shape. */
+/* Adds an event with a random subset of fields, so that nearly each has a different shape. */
 static void make_shapeless(struct odd *m, int64_t time)
 {
     char name[24];
@@ -77,7 +75,7 @@ static uint64_t lost(ttr_writer *out)
     return sum;
 }
 
-/* Writes events as JSON Lines and as CTF. */
+/* Writes the same events as JSON Lines and as CTF. */
 static bool write_both(const struct odd_trial *trial, const char *folder, struct lines *lines)
 {
     ttr *t = ttr_new(NULL);
@@ -132,7 +130,7 @@ static bool read_back(const char *folder, struct lines *lines)
 
 /* --- Comparing --- */
 
-/* The line from p on without the track, which is the stream file's in CTF. */
+/* Copies the line at *p without its track, which CTF replaces by the stream file's. */
 static void next_line(const char **p, const char *end, struct buffer *to)
 {
     static const char track[] = ",\"track\":";
@@ -195,8 +193,8 @@ static bool count_of(const char *format, const char *folder, unsigned long *coun
     return pipe && pclose(pipe) == 0 && ok;
 }
 
-/* babeltrace2 opens it without a word but of gaps, and prints all events; true also where it is not
- * there. */
+/* Returns true if babeltrace2 prints all events without warnings except for gaps, or if it is not
+ * installed. */
 static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_t events)
 {
     unsigned long lines = 0;
@@ -223,7 +221,8 @@ static bool peer_agrees(const struct odd_trial *trial, const char *folder, size_
     return ok;
 }
 
-/* Event classes of a trace in text, in packets or not, or in JSON. */
+/* Returns true if the metadata (TSDL, in packets or not, or JSON) have between 1,000 and
+ * CLASSES_MAX event classes. */
 static bool has_few_classes(const struct odd_trial *trial, const char *folder)
 {
     unsigned long classes = 0;
@@ -271,8 +270,8 @@ static bool run(const struct odd_trial *trial)
 
 int main(void)
 {
-    odd_try("version=1.1", true, run); /* which has no times before the zero of a clock that nobody
-                                          knows, and tells of that */
+    /* v1.1 has no times before the zero of an unknown clock, and reports this loss */
+    odd_try("version=1.1", true, run);
     odd_try("version=1.8", false, run);
     odd_try("version=2", false, run);
     return tap_end();

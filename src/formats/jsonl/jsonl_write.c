@@ -1,8 +1,10 @@
-/* JSON Lines: one event a line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq and
- * column stores.  Keys always come in the same order; a key without a value is left out.  Names are
- * escaped once (text cache) and a line is written into room asked for once, except for its fields.
- * Left out: how the trace was stored (ticks, offsets, sequence numbers), definitions, and reading.
- */
+/* JSON Lines: one event per line, schema "tracetta.events/1" (docs/user/json.md), for scripts, jq
+ * and column stores. The order of keys is fixed; keys without a value are omitted, except those
+ * that every line has.
+ *
+ * For speed, names are escaped once (text cache), and the texts of recent event names and threads
+ * are kept. A line except its fields is written into memory that is reserved once. Left out:
+ * storage details (ticks, offsets, sequence numbers), definitions, and reading. */
 #include "base/endian.h"
 #include "base/jsontext.h"
 #include "base/status.h"
@@ -11,44 +13,44 @@
 #include "encodings/json/timeline.h"
 #include "model/output.h"
 
-/* Of a line: keys, braces, kind, level and flags together, and its numbers. */
+/* upper bounds in bytes for a line: keys, braces, kind, level and flags; numbers */
 #define LINE_TEXT 640
 #define LINE_NUMBERS (16 * NUMBER_MAX)
 
 #define TITLES ((size_t)64)
-#define WHOS ((size_t)64)
+#define THREAD_TEXTS ((size_t)64)
 #define TITLE_MAX ((size_t)240)
 
-/* What a line has from its kind to its name: "kind":...,"provider":...,"category":...,"name":"...".
+/* Cached part of a line from kind to name: "kind":...,"provider":...,"category":...,"name":"...".
  */
 struct title {
     ttr_id provider, category, name;
     uint8_t kind;
-    uint8_t n;       /* bytes; 0: nothing is kept here */
-    uint8_t changed; /* how many of its strings lost something */
+    uint8_t n;       /* bytes of `text`; 0: entry is empty */
+    uint8_t changed; /* number of its strings that are not UTF-8, to count the loss per event */
     char text[TITLE_MAX];
 };
 
-/* What a line has of its thread: "pid":...,"tid":..., and where they are known
+/* Cached part of a line on the thread: "pid":...,"tid":..., and if known
  * "process":...,"thread":.... */
-struct who {
+struct thread_text {
     ttr_id thread;
     ttr_thread known;
-    uint8_t changed; /* how many of its strings lost something */
+    uint8_t changed; /* number of its strings that are not UTF-8 */
     bool is_kept;
-    size_t ids_n;       /* bytes of the text up to the names */
-    struct buffer text; /* with room for TEXT_CACHE_PADDING bytes more */
+    size_t ids_n;       /* bytes of `text` before the names; the level is written between them */
+    struct buffer text; /* has TEXT_CACHE_PADDING readable bytes after its end */
 };
 
 #define TIME_TEXT ((size_t)64) /* bytes of a time as ISO 8601, with its key */
 
 struct jsonl {
     struct field_json fields, context;
-    struct buffer context_text;  /* of an event, until its payload is written */
-    struct title titles[TITLES]; /* by name */
-    struct who whos[WHOS];       /* by thread */
-    uint64_t second;             /* the last one written, ... */
-    uint8_t second_n;            /* ... and its digits; 0 = none */
+    struct buffer context_text;  /* fields of the event's context, until its payload is written */
+    struct title titles[TITLES]; /* cache, indexed by a hash of name and kind */
+    struct thread_text thread_texts[THREAD_TEXTS]; /* cache, indexed by a hash of the thread */
+    uint64_t second;                               /* second of the previous time */
+    uint8_t second_n;                              /* bytes of second_text; 0 = empty */
     char second_text[TEXT_CACHE_PADDING];
     bool has_text_times; /* option times=string */
 };
@@ -66,12 +68,12 @@ static ttr_status jsonl_create(struct ttr_writer *out, ttr_error *error)
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->context_text, out->buffer.alloc);
     field_json_init(&own->context, out->t, &own->context_text);
-    for (size_t i = 0; i < WHOS; i++)
-        buffer_init(&own->whos[i].text, out->buffer.alloc);
+    for (size_t i = 0; i < THREAD_TEXTS; i++)
+        buffer_init(&own->thread_texts[i].text, out->buffer.alloc);
     return TTR_OK;
 }
 
-/* Appends a key and a string of the context; gives 1 where that lost something. */
+/* Appends a key and an escaped string. Returns 1 if the string is not UTF-8, which is a loss. */
 static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char *key, ttr_id id)
 {
     struct jsonl *own = out->own;
@@ -82,39 +84,40 @@ static uint8_t add_string(struct ttr_writer *out, struct buffer *to, const char 
     return piece->changed > 0;
 }
 
-static void tell_lost(struct ttr_writer *out, const ttr_event *event, unsigned n)
+static void count_text_losses(struct ttr_writer *out, const ttr_event *event, unsigned n)
 {
     while (n-- > 0)
         output_lost(out, FIELD_JSON_TEXT, event->offset);
 }
 
-/* A key that every line has: null where there is nothing to tell. */
-static inline char *put_always(char *at, const char *key, bool is_known, uint64_t value)
+/* Writes a key that every line has, with null if its value is unknown. */
+static inline char *put_number_or_null(char *at, const char *key, bool is_known, uint64_t value)
 {
     at = put_text(at, key);
     return is_known ? put_u64(at, value) : put_text(at, "null");
 }
 
-static void describe(struct ttr_writer *out, struct who *who)
+static void format_thread(struct ttr_writer *out, struct thread_text *thread_text)
 {
-    const ttr_thread *known = &who->known;
-    struct buffer *text = &who->text;
+    const ttr_thread *known = &thread_text->known;
+    struct buffer *text = &thread_text->text;
     buffer_clear(text);
     char *begin = (char *)buffer_room(text, LINE_TEXT), *at = begin;
-    who->changed = 0;
+    thread_text->changed = 0;
     if (begin) {
-        at = put_always(at, ",\"pid\":", known->pid_known, known->pid);
-        at = put_always(at, ",\"tid\":", known->tid_known, known->tid);
+        at = put_number_or_null(at, ",\"pid\":", known->pid_known, known->pid);
+        at = put_number_or_null(at, ",\"tid\":", known->tid_known, known->tid);
         buffer_filled(text, (size_t)(at - begin));
     }
-    who->ids_n = text->n;
+    thread_text->ids_n = text->n;
     if (known->process_name)
-        who->changed = add_string(out, text, ",\"process\":\"", known->process_name);
+        thread_text->changed = add_string(out, text, ",\"process\":\"", known->process_name);
     if (known->thread_name)
-        who->changed =
-            (uint8_t)(who->changed + add_string(out, text, ",\"thread\":\"", known->thread_name));
-    who->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
-    out->buffer.failed |= !who->is_kept;
+        thread_text->changed =
+            (uint8_t)(thread_text->changed +
+                      add_string(out, text, ",\"thread\":\"", known->thread_name));
+    thread_text->is_kept = buffer_room(text, TEXT_CACHE_PADDING) != NULL;
+    out->buffer.failed |= !thread_text->is_kept;
 }
 
 static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
@@ -124,22 +127,23 @@ static inline bool is_same_thread(const ttr_thread *a, const ttr_thread *b)
            a->tid_known == b->tid_known;
 }
 
-static const struct who *look_who(struct ttr_writer *out, const ttr_event *event)
+static const struct thread_text *get_thread_text(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
-    struct who *who = &own->whos[event->thread % WHOS];
+    struct thread_text *thread_text = &own->thread_texts[event->thread % THREAD_TEXTS];
     ttr_thread known = {.pid_known = false};
     (void)ttr_thread_get(out->t, event->thread, &known);
-    if (!who->is_kept || who->thread != event->thread || !is_same_thread(&who->known, &known)) {
-        who->thread = event->thread;
-        who->known = known;
-        describe(out, who);
+    if (!thread_text->is_kept || thread_text->thread != event->thread ||
+        !is_same_thread(&thread_text->known, &known)) {
+        thread_text->thread = event->thread;
+        thread_text->known = known;
+        format_thread(out, thread_text);
     }
-    tell_lost(out, event, who->changed);
-    return who;
+    count_text_losses(out, event, thread_text->changed);
+    return thread_text;
 }
 
-/* Appends the kind and the three names of an event; keeps them where there is room. */
+/* Appends kind and names of an event, and caches them if they fit. */
 static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct title *title)
 {
     struct buffer *to = &out->buffer;
@@ -149,7 +153,7 @@ static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct
     unsigned changed = add_string(out, to, "\",\"provider\":\"", event->provider);
     changed += add_string(out, to, ",\"category\":\"", event->category);
     changed += add_string(out, to, ",\"name\":\"", event->name);
-    tell_lost(out, event, changed);
+    count_text_losses(out, event, changed);
     size_t n = to->n - begin;
     title->n = 0;
     if (to->failed || n > TITLE_MAX)
@@ -163,7 +167,7 @@ static void add_new_title(struct ttr_writer *out, const ttr_event *event, struct
     memcpy(title->text, to->bytes + begin, n);
 }
 
-static inline bool is_title(const struct title *title, const ttr_event *event)
+static inline bool is_title_of_event(const struct title *title, const ttr_event *event)
 {
     return title->n && title->name == event->name && title->kind == event->kind &&
            title->provider == event->provider && title->category == event->category;
@@ -217,10 +221,10 @@ static char *put_outgoing(char *at, const ttr *t, const ttr_event *event)
 
 static char *put_numbers(char *at, const ttr *t, const ttr_event *event)
 {
-    at = put_always(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
+    at = put_number_or_null(at, ",\"cpu\":", event->flags & TTR_EVENT_HAS_CPU, event->cpu);
     bool has_length =
         event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration);
-    at = put_always(at, ",\"dur_ns\":", has_length, event->duration);
+    at = put_number_or_null(at, ",\"dur_ns\":", has_length, event->duration);
     if (has_id(event->kind))
         at = put_u64(put_text(at, ",\"id\":"), event->link);
     at = put_outgoing(at, t, event);
@@ -271,9 +275,9 @@ static char *put_flags(char *at, unsigned flags)
     return told ? put_text(at, "]") : at;
 }
 
-/* Four bytes, the first one lowest, as eight hexadecimal digits: all at once, each in a byte of a
- * word. */
-static inline char *put_four(char *at, uint32_t x)
+/* Writes four bytes, the lowest first, as eight hexadecimal digits, all at once in a 64-bit word.
+ */
+static inline char *put_four_hex_bytes(char *at, uint32_t x)
 {
     const uint64_t each = 0x0101010101010101u;
     uint64_t lanes = (x | (uint64_t)x << 16) & 0x0000ffff0000ffffu;
@@ -290,11 +294,11 @@ static inline char *put_bytes16(char *at, const char *key, const uint8_t *bytes)
         return at;
     at = put_text(at, key);
     for (size_t i = 0; i < 16; i += 4)
-        at = put_four(at, load_u32le(bytes + i));
+        at = put_four_hex_bytes(at, load_u32le(bytes + i));
     return put_text(at, "\"");
 }
 
-/* What only some formats have. */
+/* Writes the keys that only some formats have. */
 static char *put_rare(char *at, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -318,7 +322,8 @@ static char *put_track(char *at, const ttr *t, const ttr_event *event)
     return put_u64(put_text(at, ",\"track\":"), track.number);
 }
 
-/* The digits of a second are those of the event before, nearly always. */
+/* Writes a time as a number. Its seconds are usually those of the event before, so their digits are
+ * cached. */
 static char *put_time(struct jsonl *own, char *at, int64_t time)
 {
     const uint64_t nano = 1000000000;
@@ -336,8 +341,8 @@ static char *put_time(struct jsonl *own, char *at, int64_t time)
     return at + 9;
 }
 
-/* The time as a string, which readers keep exact, and as ISO 8601 if it counts from the Unix epoch:
- * "165...","time":"2022-04-21T10:11:12.123456789Z" */
+/* Writes the time as a string, which JSON readers do not round, and as ISO 8601 if it counts from
+ * the Unix epoch: "165...","time":"2022-04-21T10:11:12.123456789Z" */
 static char *put_text_time(char *at, int64_t time)
 {
     at = put_text(put_i64(put_text(at, "\""), time), "\"");
@@ -347,7 +352,7 @@ static char *put_text_time(char *at, int64_t time)
     return put_text(at + number_put_iso(at, time), "\"");
 }
 
-/* The time, and what events of a name have in common. */
+/* Writes the time, and the part that events of one name share. */
 static void write_title(struct ttr_writer *out, const ttr_event *event)
 {
     struct jsonl *own = out->own;
@@ -356,36 +361,37 @@ static void write_title(struct ttr_writer *out, const ttr_event *event)
                                                         TIME_TEXT + TITLE_MAX + TEXT_CACHE_PADDING);
     if (!begin)
         return;
-    bool is_kept = is_title(title, event);
+    bool is_kept = is_title_of_event(title, event);
     char *at = put_text(begin, "{\"time_ns\":");
     at = own->has_text_times ? put_text_time(at, event->time) : put_time(own, at, event->time);
     if (is_kept)
         at = put_cached(at, (ttr_text){title->text, title->n});
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (is_kept)
-        tell_lost(out, event, title->changed);
+        count_text_losses(out, event, title->changed);
     else
         add_new_title(out, event, title);
 }
 
 static void write_head(struct ttr_writer *out, const ttr_event *event)
 {
-    const struct who *who = look_who(out, event);
-    const char *text = (const char *)who->text.bytes;
+    const struct thread_text *thread_text = get_thread_text(out, event);
+    const char *text = (const char *)thread_text->text.bytes;
     ttr_id source = context_told_path(out->t, event->source);
     write_title(out, event);
-    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + who->text.n),
+    char *begin = (char *)buffer_room(&out->buffer, LINE_TEXT + LINE_NUMBERS + thread_text->text.n),
          *at = begin;
     if (!begin)
         return;
-    at = put_cached(at, (ttr_text){text, who->ids_n});
+    at = put_cached(at, (ttr_text){text, thread_text->ids_n});
     at = put_numbers(at, out->t, event);
     at = put_level(at, event);
-    at = put_cached(at, (ttr_text){text + who->ids_n, who->text.n - who->ids_n});
+    at = put_cached(
+        at, (ttr_text){text + thread_text->ids_n, thread_text->text.n - thread_text->ids_n});
     at = put_track(at, out->t, event);
     buffer_filled(&out->buffer, (size_t)(at - begin));
     if (source)
-        tell_lost(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
+        count_text_losses(out, event, add_string(out, &out->buffer, ",\"source\":\"", source));
 }
 
 static void write_tail(struct ttr_writer *out, const ttr_event *event)
@@ -441,8 +447,8 @@ static void jsonl_drop(struct ttr_writer *out)
     field_json_free(&own->fields);
     field_json_free(&own->context);
     buffer_free(&own->context_text);
-    for (size_t i = 0; i < WHOS; i++)
-        buffer_free(&own->whos[i].text);
+    for (size_t i = 0; i < THREAD_TEXTS; i++)
+        buffer_free(&own->thread_texts[i].text);
 }
 
 static const ttr_option_info options[] = {
@@ -465,7 +471,7 @@ static const struct format_writer writer = {
 
 const struct format format_jsonl = {
     .name = "jsonl",
-    .title = "JSON Lines: one event a line",
+    .title = "JSON Lines: one event per line",
     .extensions = "jsonl ndjson",
     .spec = "schema tracetta.events/1 (docs/json.md)",
     .writer = &writer,

@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from the schema in docs/user/json.md. */
+/* JSON Lines output. Expected lines are written by hand from the schema in docs/user/json.md. */
 #include <stdio.h>
 
 #include "base/buffer.h"
@@ -7,7 +7,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-static void an_event_is_one_line_with_keys_in_order(void **state)
+static void event_prints_one_line_with_ordered_keys(void **state)
 {
     struct writing w;
     (void)state;
@@ -30,7 +30,7 @@ static void an_event_is_one_line_with_keys_in_order(void **state)
                        "18446744073709551615,\"path\":\"/a\"}}\n");
 }
 
-static void keys_without_a_value_are_null_or_left_out(void **state)
+static void missing_values_are_null_or_omitted(void **state)
 {
     struct writing w;
     (void)state;
@@ -42,7 +42,7 @@ static void keys_without_a_value_are_null_or_left_out(void **state)
             "\"x\",\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"fields\":{}}\n");
 }
 
-static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(void **state)
+static void kind_specific_keys_are_printed(void **state)
 {
     struct writing w;
     (void)state;
@@ -71,7 +71,7 @@ static void ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them(
             "\"pid\":null,\"tid\":null,\"cpu\":null,\"dur_ns\":null,\"tag\":0,\"fields\":{}}\n");
 }
 
-static void fields_of_contexts_stand_apart(void **state)
+static void context_fields_are_in_own_object(void **state)
 {
     struct writing w;
     (void)state;
@@ -94,7 +94,7 @@ static void fields_of_contexts_stand_apart(void **state)
                        "\"fields\":{\"vpid\":8},\"context\":{\"vpid\":7,\"a\":{\"b\":null}}}\n");
 }
 
-static void tracks_are_told_and_inputs_where_there_are_several(void **state)
+static void track_and_source_are_printed_with_several_inputs(void **state)
 {
     struct writing w;
     static const uint8_t id[16] = {0x0a, [15] = 0xff};
@@ -124,7 +124,7 @@ static void tracks_are_told_and_inputs_where_there_are_several(void **state)
             "\"b\\\"\"," RARE ",\"fields\":{}}\n");
 }
 
-static void gaps_tell_how_long_and_how_many(void **state)
+static void gap_prints_duration_and_counts(void **state)
 {
     struct writing w;
     (void)state;
@@ -163,8 +163,9 @@ static void losses_are_counted_exactly(void **state)
     writing_event(&w, TTR_KIND_INSTANT, 1, "fine");
     assert_int_equal(ttr_losses(w.writer, &losses), 0);
     writing_everything(&w);
-    /* 19 kinds are printed; in each the name and one text are no UTF-8, three floats not finite,
-     * "uint" is there twice, "x" in the struct and once again outside (another object) */
+    /* 19 kinds are printed. Each has a name and a text that are not UTF-8, and three floats that
+     * are not finite; "uint" occurs twice, and "x" twice in the struct, but its use outside is in
+     * another object. */
     assert_int_equal(writing_lost(&w, "text.not-utf8"), 19 * 2);
     assert_int_equal(writing_lost(&w, "field.bytes"), 19);
     assert_int_equal(writing_lost(&w, "field.not-finite"), 19 * 3);
@@ -188,7 +189,7 @@ static void strict_writing_refuses_a_loss(void **state)
     writing_close(&w);
 }
 
-static void any_bytes_give_strict_json(void **state)
+static void random_event_prints_strict_json(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -202,31 +203,32 @@ static void any_bytes_give_strict_json(void **state)
     }
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void failed_memory_and_disk_return_errors(void **state)
 {
     (void)state;
     writing_fails_cleanly("jsonl");
 }
 
-/* What was pushed. */
+/* Collects the written bytes. */
 struct pushed {
     struct buffer all;
 };
 
-static int64_t take_pushed(void *own, const void *bytes, size_t n)
+static int64_t collect_pushed(void *own, const void *bytes, size_t n)
 {
     struct pushed *pushed = own;
     buffer_add(&pushed->all, bytes, n);
     return (int64_t)n;
 }
 
-/* An event of `n` elements with a name in front, which comes again behind. */
+/* Writes an event with the field `first`, a list of `n` structs that contain the same name, and
+ * `first` again. */
 static void write_large(const char *format, uint32_t n, struct pushed *pushed)
 {
     ttr_batch batch;
     ttr *t = ttr_new(NULL);
     ttr_builder *builder = ttr_builder_new(t);
-    ttr_writer *out = ttr_create_push(t, take_pushed, pushed, format, NULL, NULL);
+    ttr_writer *out = ttr_create_push(t, collect_pushed, pushed, format, NULL, NULL);
     assert_true(builder && out);
     buffer_init(&pushed->all, alloc_default());
     ttr_event_begin(builder, TTR_KIND_INSTANT, 7, "c", "large");
@@ -296,17 +298,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_event_is_written_with_all_of_its_fields),
-        cmocka_unit_test(an_event_is_one_line_with_keys_in_order),
-        cmocka_unit_test(keys_without_a_value_are_null_or_left_out),
-        cmocka_unit_test(ids_tags_and_outgoing_threads_are_told_for_the_kinds_that_have_them),
-        cmocka_unit_test(fields_of_contexts_stand_apart),
-        cmocka_unit_test(tracks_are_told_and_inputs_where_there_are_several),
-        cmocka_unit_test(gaps_tell_how_long_and_how_many),
+        cmocka_unit_test(event_prints_one_line_with_ordered_keys),
+        cmocka_unit_test(missing_values_are_null_or_omitted),
+        cmocka_unit_test(kind_specific_keys_are_printed),
+        cmocka_unit_test(context_fields_are_in_own_object),
+        cmocka_unit_test(track_and_source_are_printed_with_several_inputs),
+        cmocka_unit_test(gap_prints_duration_and_counts),
         cmocka_unit_test(definitions_are_not_printed),
         cmocka_unit_test(losses_are_counted_exactly),
         cmocka_unit_test(strict_writing_refuses_a_loss),
-        cmocka_unit_test(any_bytes_give_strict_json),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(random_event_prints_strict_json),
+        cmocka_unit_test(failed_memory_and_disk_return_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

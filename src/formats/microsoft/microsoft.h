@@ -1,8 +1,8 @@
-/* Events as perf-decode prints them, Microsoft's decoder of perf.data and EventHeader: one object
- * of JSON a line, its values spelled alike to the byte, so that scripts made for its output go on
- * working.
+/* Output as perf-decode prints it, Microsoft's decoder of perf.data and EventHeader: one JSON
+ * object per line. Values are byte-identical, so that scripts made for perf-decode work unchanged.
  *
- * Ownership: what is appended goes to json->to.  Thread rule: that of the writer. */
+ * Ownership: functions append to json->to or to the given buffer. Threads: as the writer, one at a
+ * time. */
 #ifndef TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 #define TRACETTA_FORMATS_MICROSOFT_MICROSOFT_H
 
@@ -10,28 +10,28 @@
 #include "encodings/event_header/event_header.h"
 #include "encodings/json/field_json.h"
 
-/* Appends a float as std::to_chars does: the shortest digits that are this number again, with an
- * exponent where that is shorter; `bits` 32 or
- * 64.  At most NUMBER_MAX bytes; gives how many. */
+/* Writes a float as std::to_chars does: the fewest digits that read back as the same number, with
+ * an exponent if that is shorter. `bits`: 32 or 64. Returns the length, at most NUMBER_MAX bytes.
+ */
 size_t microsoft_put_float(char *to, double x, unsigned bits);
 
-/* Appends the characters of a JSON string: bytes that are no UTF-8 are those of ISO 8859-1. */
+/* Appends the content of a JSON string; bytes that are not UTF-8 are decoded as ISO 8859-1. */
 void microsoft_add_text(struct buffer *to, const void *p, size_t n);
 
-/* Appends "48 6f", with quotes. */
+/* Appends bytes as "48 6f", with the quotes. */
 void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n);
 
-/* Puts "2033-05-18T03:33:20", or "TIME(n)" of years that C has no number for, without quotes: at
- * most two NUMBER_MAX. */
+/* Writes "2033-05-18T03:33:20", or "TIME(n)" for years outside the range of C's struct tm, without
+ * quotes. At most 2 * NUMBER_MAX bytes. Returns the end. */
 char *microsoft_put_time(char *at, int64_t unix_s);
 
-/* Appends a value of EventHeader, and one of any other event. */
+/* Appends a value of an EventHeader field; of any other field. */
 void microsoft_add_item(struct buffer *to, const struct event_header_item *item,
                         const ttr_value *value);
 void microsoft_add_value(struct buffer *to, const ttr *t, const ttr_value *value);
 
-/* Appends the fields of an event of the kernel's tracepoints; false, with nothing appended, where
- * it is none. */
+/* Appends the fields of a kernel tracepoint event. Returns false, and appends nothing, if the event
+ * is not one. */
 bool microsoft_add_tracepoint(struct field_json *json, const ttr_event *event);
 
 #endif

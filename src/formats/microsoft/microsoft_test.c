@@ -1,5 +1,5 @@
-/* What perf-decode's values look like, byte by byte; whole events are compared with its own output
- * (tests/peers/eventheader.sh). */
+/* Values as perf-decode prints them, byte by byte. tests/peers/eventheader.sh compares complete
+ * events with perf-decode's own output. */
 #include "formats/microsoft/microsoft.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "support/support.h"
 #include "support/writing.h"
 
-static void floats_have_the_fewest_characters(void **state)
+static void float_prints_shortest_form(void **state)
 {
     static const struct {
         double x;
@@ -50,14 +50,15 @@ static void floats_have_the_fewest_characters(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[NUMBER_MAX + 1] = "";
-        /* Where floats are calculated as doubles, constants of theirs have the digits of one. */
+        /* On machines that compute floats as doubles, float constants have the digits of doubles.
+         */
         double x = cases[i].bits == 32 ? (double)(float)cases[i].x : cases[i].x;
         text[microsoft_put_float(text, x, cases[i].bits)] = '\0';
         assert_string_equal(text, cases[i].text);
     }
 }
 
-static void floats_read_back_as_the_same(void **state)
+static void random_float_reads_back_unchanged(void **state)
 {
     uint64_t random = 1;
     (void)state;
@@ -80,36 +81,37 @@ static void floats_read_back_as_the_same(void **state)
     }
 }
 
-static const char *added(struct buffer *to)
+static const char *terminated_text(struct buffer *to)
 {
     buffer_add_byte(to, 0);
     to->n--;
     return (const char *)to->bytes;
 }
 
-static void texts_are_utf_8_whatever_they_were(void **state)
+static void invalid_text_becomes_utf_8(void **state)
 {
     struct buffer to;
     (void)state;
     buffer_init(&to, alloc_default());
-    microsoft_add_text(&to, "\xc2\x9b", 2); /* as perf-decode leaves it */
-    assert_string_equal(added(&to), "\xc2\x9b");
+    microsoft_add_text(&to, "\xc2\x9b", 2); /* perf-decode does not escape these either */
+    assert_string_equal(terminated_text(&to), "\xc2\x9b");
     buffer_clear(&to);
     microsoft_add_text(&to, "a\x7f\x01", 3);
-    assert_string_equal(added(&to), "a\x7f\\u0001");
+    assert_string_equal(terminated_text(&to), "a\x7f\\u0001");
     buffer_clear(&to);
     microsoft_add_text(&to, "a\"\\\n\x01\xc3\xa9\xff\xed\xa0\x80z", 12);
-    assert_string_equal(added(&to), "a\\\"\\\\\\n\\u0001\xc3\xa9\xc3\xbf\xc3\xad\xc2\xa0\xc2\x80z");
+    assert_string_equal(terminated_text(&to),
+                        "a\\\"\\\\\\n\\u0001\xc3\xa9\xc3\xbf\xc3\xad\xc2\xa0\xc2\x80z");
     buffer_clear(&to);
     microsoft_add_bytes(&to, (const uint8_t *)"Ho\xff", 3);
-    assert_string_equal(added(&to), "\"48 6f ff\"");
+    assert_string_equal(terminated_text(&to), "\"48 6f ff\"");
     buffer_clear(&to);
     microsoft_add_bytes(&to, NULL, 0);
-    assert_string_equal(added(&to), "\"\"");
+    assert_string_equal(terminated_text(&to), "\"\"");
     buffer_free(&to);
 }
 
-static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
+static void time_prints_without_zone_or_as_number(void **state)
 {
     static const struct {
         int64_t s;
@@ -129,13 +131,13 @@ static void times_have_no_zone_and_years_beyond_c_are_numbers(void **state)
         char *at = (char *)buffer_room(&to, 2 * NUMBER_MAX);
         assert_non_null(at);
         buffer_filled(&to, (size_t)(microsoft_put_time(at, cases[i].s) - at));
-        assert_string_equal(added(&to), cases[i].text);
+        assert_string_equal(terminated_text(&to), cases[i].text);
     }
     buffer_free(&to);
 }
 
-/* Converts a file with events of EventHeader to JSON objects of a format. */
-static void convert(const uint8_t *bytes, size_t n, const char *format, struct buffer *to)
+/* Converts a file with EventHeader events to lines of a format. */
+static void convert_to_format(const uint8_t *bytes, size_t n, const char *format, struct buffer *to)
 {
     ttr *t = ttr_new(NULL);
     ttr_batch batch;
@@ -149,12 +151,12 @@ static void convert(const uint8_t *bytes, size_t n, const char *format, struct b
     assert_int_equal(ttr_finish(out, &error), TTR_OK);
     ttr_close(in);
     ttr_free(t);
-    added(to);
+    terminated_text(to);
 }
 
-static void no_name_stands_twice_in_an_object(void **state)
+static void duplicate_names_are_made_unique(void **state)
 {
-    /* Fields "n", "meta", "a", "a", and 16-bit text of half a pair. */
+    /* Fields n, meta, a, a, and a UTF-16 text with half a surrogate pair. */
     uint8_t bytes[256];
     struct buffer to;
     (void)state;
@@ -164,14 +166,14 @@ static void no_name_stands_twice_in_an_object(void **state)
     store_u32le(bytes, (uint32_t)n);
     store_u16le(bytes + 19, (uint16_t)(n - 23 - 8));
     buffer_init(&to, alloc_default());
-    convert(bytes, n, "microsoft", &to);
+    convert_to_format(bytes, n, "microsoft", &to);
     assert_string_equal((const char *)to.bytes,
                         "{ \"n\": \"P:E\", \"n#2\": 1, \"meta#2\": 2, \"a\": 3, \"a;tag=0xBEEF\": "
                         "4, \"t\": \"\xef\xbf\xbd\", "
                         "\"meta\": { \"level\": 5, \"keyword\": \"0x1\" } }\n");
     json_check_lines((const char *)to.bytes, to.n);
     buffer_clear(&to);
-    convert(bytes, n, "jsonl", &to);
+    convert_to_format(bytes, n, "jsonl", &to);
     json_check_lines((const char *)to.bytes, to.n);
     buffer_free(&to);
 }
@@ -179,11 +181,11 @@ static void no_name_stands_twice_in_an_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_have_the_fewest_characters),
-        cmocka_unit_test(floats_read_back_as_the_same),
-        cmocka_unit_test(texts_are_utf_8_whatever_they_were),
-        cmocka_unit_test(times_have_no_zone_and_years_beyond_c_are_numbers),
-        cmocka_unit_test(no_name_stands_twice_in_an_object),
+        cmocka_unit_test(float_prints_shortest_form),
+        cmocka_unit_test(random_float_reads_back_unchanged),
+        cmocka_unit_test(invalid_text_becomes_utf_8),
+        cmocka_unit_test(time_prints_without_zone_or_as_number),
+        cmocka_unit_test(duplicate_names_are_made_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Fields of the kernel's tracepoints, by how they are declared and not by what tracetta makes of
- * them: `unsigned long` and types of unknown names are hexadecimal, characters are those of ISO
+/* Kernel tracepoint fields as perf-decode prints them: by their C declaration, not by tracetta's
+ * interpretation. `unsigned long` and unknown type names are hexadecimal, characters are ISO
  * 8859-1, structs are bytes. */
 #include "encodings/tracepoint/tracepoint.h"
 #include "formats/microsoft/microsoft.h"
@@ -8,7 +8,7 @@ enum look { LOOK_BYTES, LOOK_HEX, LOOK_UNSIGNED, LOOK_SIGNED, LOOK_TEXT };
 
 struct declared {
     enum look look;
-    uint32_t element; /* bytes */
+    uint32_t element; /* bytes per element */
     bool is_array;
 };
 
@@ -33,7 +33,7 @@ static bool is_word(ttr_text text, const char *word)
     return text.n == strlen(word) && memcmp(text.p, word, text.n) == 0;
 }
 
-static unsigned take_word(ttr_text word, unsigned words, ttr_text *base)
+static unsigned parse_type_word(ttr_text word, unsigned words, ttr_text *base)
 {
     static const struct {
         const char *word;
@@ -56,8 +56,8 @@ static unsigned take_word(ttr_text word, unsigned words, ttr_text *base)
     return words;
 }
 
-/* The words of a declared type, and the last one that is none of C's. */
-static unsigned take_words(ttr_text type, ttr_text *base)
+/* Returns the C keywords of a declared type as WORD_* bits, and in *base the last other word. */
+static unsigned parse_type_words(ttr_text type, ttr_text *base)
 {
     unsigned words = 0;
     *base = (ttr_text){"", 0};
@@ -66,7 +66,7 @@ static unsigned take_words(ttr_text type, ttr_text *base)
             n++;
         bool is_number = n && type.p[i] >= '0' && type.p[i] <= '9';
         if (n && !is_number)
-            words = take_word((ttr_text){type.p + i, n}, words, base);
+            words = parse_type_word((ttr_text){type.p + i, n}, words, base);
         words |= n                  ? 0u
                  : type.p[i] == '*' ? (unsigned)WORD_POINTER
                  : type.p[i] == '[' ? (unsigned)WORD_ARRAY
@@ -75,8 +75,8 @@ static unsigned take_words(ttr_text type, ttr_text *base)
     return words;
 }
 
-/* Types of a known name: "u8", "__u8", "uint8_t". */
-static bool take_sized(ttr_text base, struct declared *declared)
+/* Recognises types of fixed size, such as u8, __u8 and uint8_t. Returns false for other names. */
+static bool classify_sized(ttr_text base, struct declared *declared)
 {
     static const struct {
         const char *names[3];
@@ -96,7 +96,7 @@ static bool take_sized(ttr_text base, struct declared *declared)
     return false;
 }
 
-static void take_int(unsigned words, unsigned long_bytes, struct declared *declared)
+static void classify_int(unsigned words, unsigned long_bytes, struct declared *declared)
 {
     bool is_long = (words & (WORD_LONG | WORD_LONG_LONG)) == WORD_LONG;
     declared->look = words & WORD_UNSIGNED ? is_long ? LOOK_HEX : LOOK_UNSIGNED : LOOK_SIGNED;
@@ -106,10 +106,10 @@ static void take_int(unsigned words, unsigned long_bytes, struct declared *decla
                                                : 4;
 }
 
-static struct declared declared_of(const struct tracepoint_field *field, unsigned long_bytes)
+static struct declared classify_field(const struct tracepoint_field *field, unsigned long_bytes)
 {
     ttr_text base;
-    unsigned words = take_words(field->type, &base);
+    unsigned words = parse_type_words(field->type, &base);
     struct declared declared = {.look = LOOK_HEX,
                                 .element = field->element ? field->element : 1,
                                 .is_array = (words & WORD_ARRAY) != 0};
@@ -118,13 +118,13 @@ static struct declared declared_of(const struct tracepoint_field *field, unsigne
     else if (words & WORD_STRUCT)
         declared.look = LOOK_BYTES;
     else if (base.n == 0 || is_word(base, "int"))
-        take_int(words, long_bytes, &declared);
+        classify_int(words, long_bytes, &declared);
     else if (is_word(base, "char"))
         declared.look = words & WORD_UNSIGNED ? LOOK_UNSIGNED
                         : words & WORD_SIGNED ? LOOK_SIGNED
                                               : LOOK_TEXT;
     else
-        (void)take_sized(base, &declared);
+        (void)classify_sized(base, &declared);
     if (declared.look == LOOK_UNSIGNED || declared.look == LOOK_SIGNED)
         declared.look = field->is_signed ? LOOK_SIGNED : LOOK_UNSIGNED;
     bool is_number = field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
@@ -159,7 +159,7 @@ static void add_field(struct field_json *json, const struct tracepoint *tp,
 {
     static const ttr_value array = {.type = TTR_TYPE_ARRAY};
     bool is_big_endian = tp->all->spec.is_big_endian;
-    struct declared declared = declared_of(field, tp->all->spec.long_bytes);
+    struct declared declared = classify_field(field, tp->all->spec.long_bytes);
     const uint8_t *p = raw.p;
     size_t n = 0;
     if (!tracepoint_bytes(field, is_big_endian, raw, &p, &n))

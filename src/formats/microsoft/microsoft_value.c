@@ -1,7 +1,11 @@
-/* Values as perf-decode spells them.
- *   0x%X hexadecimal numbers, in quotes | floats shortest, in quotes where not finite: "-nan" |
- * bytes "48 6f" | times without a zone errno "ENOENT(2)", "ERRNO(n)" | booleans other than 0 and 1
- * as numbers of 32 bits | addresses as inet_ntop writes them */
+/* Values as perf-decode prints them:
+ * |  number, hexadecimal   "0x1F"
+ * |  float                 shortest digits; "-nan", in quotes, if not finite
+ * |  bytes                 "48 6f"
+ * |  time                  2033-05-18T03:33:20, without a zone
+ * |  errno                 "ENOENT(2)", "ERRNO(n)"
+ * |  boolean               true, false; other values as 32-bit numbers
+ * |  address               as inet_ntop */
 #include <math.h>
 
 #include "base/bits.h"
@@ -15,8 +19,8 @@
 
 /* --- Floats --- */
 
-/* Digits and exponent of the shortest decimal that is this float again: that of the double is
- * rounded until it is another float. */
+/* Returns the shortest decimal that reads back as this float: rounds that of the double until it
+ * reads back as another float. */
 static struct decimal shortest_single(double x)
 {
     struct decimal all = shortest_decimal(x), best = all;
@@ -43,7 +47,7 @@ static struct decimal shortest_single(double x)
     return best;
 }
 
-/* A whole number of at most 2^127 that no fraction follows. */
+/* Writes an integer of at most 2^127 that is stored as a double. */
 static size_t put_whole(char *to, double x)
 {
     char digits[NUMBER_MAX];
@@ -58,7 +62,7 @@ static size_t put_whole(char *to, double x)
     return n;
 }
 
-/* d.ddde+xx */
+/* Writes d.ddde+xx. */
 static size_t put_scientific(char *to, const char *digits, size_t n, int exponent)
 {
     size_t at = 0;
@@ -93,13 +97,14 @@ static size_t put_fixed(char *to, const char *digits, size_t n, int point)
     return n + 1;
 }
 
-/* A number above 0. */
+/* Writes a number above 0, in the shorter of fixed and scientific notation. */
 static size_t put_positive(char *to, double x, unsigned bits)
 {
     char digits[NUMBER_MAX];
     struct decimal decimal = bits == 32 ? shortest_single(x) : shortest_decimal(x);
     size_t n = number_put_u64(digits, decimal.digits);
-    int point = (int)n + decimal.exponent, exponent = point - 1; /* point: digits before it */
+    /* point: number of digits before the decimal point */
+    int point = (int)n + decimal.exponent, exponent = point - 1;
     size_t scientific = n + (n > 1) + 2 + (exponent > -100 && exponent < 100 ? 2 : 3);
     size_t fixed = point >= (int)n ? (size_t)point : point > 0 ? n + 1 : n + 2 + (size_t)-point;
     if (fixed > scientific)
@@ -125,7 +130,8 @@ size_t microsoft_put_float(char *to, double x, unsigned bits)
 
 /* --- Texts --- */
 
-/* As they are stored, but for what JSON forbids; bytes that are no UTF-8 are taken for Latin-1. */
+/* Only characters that JSON forbids are escaped. Bytes that are not UTF-8 are decoded as Latin-1.
+ */
 void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -136,7 +142,7 @@ void microsoft_add_text(struct buffer *to, const void *bytes, size_t n)
             p[at] < 0x20
                 ? 0
                 : utf8_control(p + at,
-                               n - at); /* which JSON does not forbid, but json_escape escapes */
+                               n - at); /* json_escape escapes these, but JSON allows them */
         if (length == 0 || control) {
             char wide[4];
             (void)json_escape(to, p + begin, at - begin);
@@ -167,7 +173,7 @@ void microsoft_add_bytes(struct buffer *to, const uint8_t *p, size_t n)
 
 char *microsoft_put_time(char *at, int64_t unix_s)
 {
-    /* The seconds of years that fit into an int, counted from 1900. */
+    /* Range of seconds whose years, counted from 1900, fit in an int. */
     const int64_t first = INT64_C(-67768040609740800), last = INT64_C(67768036191676799);
     if (unix_s >= first && unix_s <= last)
         return at + number_put_date_time(at, unix_s);

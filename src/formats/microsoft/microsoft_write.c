@@ -1,9 +1,11 @@
-/* The object of an event:
- *   { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
- * "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } } with what is there. Fields
- * keep their names with attributes, and have ";tag=0x1" behind where they have a tag. Left out:
- * definitions, objects and gaps, records of perf.data that are no samples, fields that the
- * container has of its own, the array that perf-decode has around the events of a file; reading. */
+/* Writer of perf-decode's JSON, one object per event:
+ * |  { "n": "PROVIDER:EVENT", fields, "meta": { "time", "cpu", "pid", "tid", "id", "version",
+ * |    "level", "keyword", "opcode", "tag", "activity", "relatedActivity" } }
+ *
+ * Keys without a value are omitted. Field names keep their attributes, and get ";tag=0x1" appended
+ * if they have a tag. Left out, as in perf-decode: definitions, objects, gaps, records of perf.data
+ * other than samples, fields of the container. Also left out: the array that perf-decode puts
+ * around the events of a file; reading. */
 #include <string.h>
 
 #include "base/jsontext.h"
@@ -16,13 +18,13 @@
 
 struct microsoft {
     struct field_json fields;
-    struct buffer name; /* of a field, with its tag */
+    struct buffer name; /* scratch: a field name with its tag */
     bool has_tags;
 };
 
 static const ttr_loss losses[] = {FIELD_JSON_LOSS_ROWS};
 
-static ttr_status read_answer(const struct ttr_writer *out, const char *key, bool *answer,
+static ttr_status read_yes_no(const struct ttr_writer *out, const char *key, bool *answer,
                               ttr_error *error)
 {
     const char *value = output_option(out, key);
@@ -37,18 +39,19 @@ static ttr_status microsoft_create(struct ttr_writer *out, ttr_error *error)
     struct microsoft *own = out->own;
     field_json_init(&own->fields, out->t, &out->buffer);
     buffer_init(&own->name, &out->t->counted);
-    ttr_status status = read_answer(out, "blanks", &own->fields.spaced, error);
-    return status == TTR_OK ? read_answer(out, "tags", &own->has_tags, error) : status;
+    ttr_status status = read_yes_no(out, "blanks", &own->fields.spaced, error);
+    return status == TTR_OK ? read_yes_no(out, "tags", &own->has_tags, error) : status;
 }
 
 /* --- Fields --- */
 
-static bool is_called(ttr_text name, const char *what)
+static bool is_text_equal(ttr_text name, const char *what)
 {
     return name.n == strlen(what) && memcmp(name.p, what, name.n) == 0;
 }
 
-/* The name of a field: as stored, with its tag.  "meta" is the object at the end. */
+/* Writes the field name as stored, with its tag. A field called "meta" becomes "meta#2", because
+ * the last object has that name. */
 static void add_name(struct microsoft *own, const ttr_field *field,
                      const struct event_header_item *item)
 {
@@ -57,7 +60,7 @@ static void add_name(struct microsoft *own, const ttr_field *field,
     size_t n = 7;
     if (item->name.n)
         named.name = item->name;
-    bool is_taken = field->depth == 0 && is_called(named.name, "meta");
+    bool is_taken = field->depth == 0 && is_text_equal(named.name, "meta");
     bool is_same =
         named.name.n == field->name.n && memcmp(named.name.p, field->name.p, named.name.n) == 0;
     uint16_t tag_number = own->has_tags ? item->tag : 0;
@@ -114,9 +117,9 @@ static void add_fields(struct microsoft *own, const ttr_event *event)
         field_json_close(&own->fields);
 }
 
-/* --- What stands around them --- */
+/* --- Object around the fields --- */
 
-/* Members of "meta": names of their own, which need not be compared with others. */
+/* The "meta" object. Its names are unique, so they are not checked for duplicates. */
 struct meta {
     char *at;
     bool spaced, has_any;
@@ -185,16 +188,16 @@ static void add_time(struct meta *meta, int64_t time)
     meta->at = put_text(meta->at + 9, is_unix ? "Z\"" : "");
 }
 
-/* The thread that an event happened on: of switches and wake-ups the one that is not told about. */
-static ttr_id thread_of(const ttr_event *event)
+/* Returns the thread on which the event happened: for switches and wake-ups the other one. */
+static ttr_id event_thread(const ttr_event *event)
 {
     bool is_other = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     return is_other && event->link && event->link <= UINT32_MAX ? (ttr_id)event->link
                                                                 : event->thread;
 }
 
-/* Levels as EventHeader counts them. */
-static unsigned level_of(unsigned level)
+/* Converts a level to EventHeader's scale. */
+static unsigned event_header_level(unsigned level)
 {
     static const uint8_t levels[] = {0, 6, 5, 4, 3, 2, 1};
     return level < sizeof levels ? levels[level] : 0;
@@ -205,7 +208,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
     struct event_header_head head;
     ttr_thread thread;
     if (!event_header_head(json->t, event, &head))
-        head = (struct event_header_head){.level = (uint8_t)level_of(event->level),
+        head = (struct event_header_head){.level = (uint8_t)event_header_level(event->level),
                                           .opcode = event->opcode};
     field_json_constant_name(json, "meta");
     char *begin = (char *)buffer_room(json->to, META_ROOM);
@@ -217,7 +220,7 @@ static void add_meta(struct field_json *json, const ttr_event *event)
         add_time(&meta, event->time);
     if (event->flags & TTR_EVENT_HAS_CPU)
         add_number(&meta, "cpu", event->cpu);
-    if (ttr_thread_get(json->t, thread_of(event), &thread)) {
+    if (ttr_thread_get(json->t, event_thread(event), &thread)) {
         if (thread.pid_known)
             add_number(&meta, "pid", thread.pid);
         if (thread.tid_known)
@@ -242,7 +245,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     ttr_text provider = ttr_text_get(out->t, event->provider),
              name = ttr_text_get(out->t, event->name);
     if (event->kind == TTR_KIND_SAMPLE && provider.n == 0) {
-        provider = name; /* as that program takes "cpu-clock" */
+        provider = name; /* perf-decode treats names such as "cpu-clock" as the provider */
         name.n = 0;
     }
     buffer_add_byte(&out->buffer, '{');
@@ -261,7 +264,8 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     output_wrote(out, event);
 }
 
-/* Records of perf.data that are no samples have no provider; perf-decode passes over them. */
+/* Returns true if perf-decode prints the event. Records of perf.data other than samples have no
+ * provider and are skipped. */
 static bool is_shown(const ttr *t, const ttr_event *event)
 {
     ttr_source source;
@@ -302,8 +306,8 @@ static void microsoft_drop(struct ttr_writer *out)
 }
 
 static const ttr_option_info options[] = {
-    {"blanks", "yes|no", "blanks around what brackets hold, and behind ':' and ','", true},
-    {"tags", "yes|no", "tags of fields behind their names", true},
+    {"blanks", "yes|no", "write blanks inside brackets and after ':' and ','", true},
+    {"tags", "yes|no", "append tags to the names of fields", true},
 };
 
 static const char *const no_options[] = {NULL};

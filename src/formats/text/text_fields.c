@@ -1,5 +1,5 @@
-/* Fields and escaped text.  Whether a comma is due is seen from the last byte: only an opened list
- * ends with a blank or '['. Left out: nesting below 64 levels is flattened. */
+/* Fields as text, and escaping. A comma is needed unless the last byte is a blank or '[', which
+ * only an opened list ends with. Left out: nesting below 64 levels is flattened. */
 #include "formats/text/text_fields.h"
 
 #include "base/find_zero.h"
@@ -8,8 +8,7 @@
 #include "formats/text/text_color.h"
 
 #define DEPTH_MAX 64
-#define BEFORE_NAME \
-    32u /* bytes of what stands before a name, and between it and its value: with colours */
+#define BEFORE_NAME 32u /* upper bound of bytes for separators and colours around a name */
 
 struct walk {
     const ttr *t;
@@ -18,7 +17,7 @@ struct walk {
     const ttr_field_buffer *fields;
     unsigned depth;
     bool with_color, is_open;
-    uint8_t group; /* of the field before */
+    uint8_t group; /* TTR_GROUP_* of the previous field */
     bool is_array[DEPTH_MAX + 1];
 };
 
@@ -28,7 +27,7 @@ static void add_hex_byte(struct buffer *to, uint8_t byte)
     buffer_add(to, text, sizeof text);
 }
 
-/* Length of the run that is shown as it is. */
+/* Returns the length of the prefix that needs no escaping. */
 static size_t plain_run(const uint8_t *p, size_t n)
 {
     size_t at = 0;
@@ -76,7 +75,7 @@ size_t text_escape(struct buffer *to, const void *bytes, size_t n)
     return 0;
 }
 
-/* A bit for each byte of 16 that plain_run is to look at. */
+/* Returns a bit for each of 16 bytes that plain_run must check. */
 #ifdef __SSE2__
 static inline uint32_t specials_of_16(const uint8_t *p)
 {
@@ -85,7 +84,7 @@ static inline uint32_t specials_of_16(const uint8_t *p)
     memcpy(&x, p, sizeof x);
     return (uint32_t)_mm_movemask_epi8(
         (__m128i)((x < 0x20) | (x == 0x7f) | (x == '\\') |
-                  (x == '"'))); /* bytes from 0x80 on are below zero */
+                  (x == '"'))); /* as int8_t, bytes from 0x80 on are negative */
 }
 #else
 static inline uint32_t specials_of_16(const uint8_t *p)
@@ -97,7 +96,8 @@ static inline uint32_t specials_of_16(const uint8_t *p)
 }
 #endif
 
-/* Copies fewer than 16 bytes to where there is room for as many. */
+/* Copies fewer than 16 bytes, padded with blanks; `at` has room for 16. Returns their
+ * specials_of_16. */
 static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
 {
     uint8_t rest[16];
@@ -107,7 +107,7 @@ static inline uint32_t copy_rest(char *at, const uint8_t *p, size_t n)
     return specials_of_16(rest);
 }
 
-/* The text in quotes. */
+/* Appends a text in quotes, 16 bytes at a time; escapes it only if needed. */
 static void add_quoted(struct buffer *to, ttr_text text)
 {
     const uint8_t *p = (const uint8_t *)text.p;
@@ -143,8 +143,8 @@ static void add_bytes(struct buffer *to, ttr_text bytes)
     }
 }
 
-/* A number in the base that its trace asks for: 0x1f, 017, 0b101.  Negative ones are shown as they
- * are stored. */
+/* Appends a number in the trace's base: 0x1f, 017, 0b101. Negative numbers are shown as two's
+ * complement. */
 static void add_in_base(struct buffer *to, const ttr_value *value, unsigned base)
 {
     unsigned bits = value->bits ? value->bits : 64, shift = base == 16 ? 4 : base == 8 ? 3 : 1;
@@ -173,7 +173,7 @@ static size_t put_decimal(const ttr *t, char *at, const ttr_value *value)
 
 static void add_number(struct walk *walk, const ttr_value *value)
 {
-    /* Bits are bits where the trace has no wish. */
+    /* Flags are hexadecimal if the trace declares no base. */
     unsigned base = value->base == 0 && value->hint == TTR_HINT_FLAGS ? 16 : value->base;
     if ((base == 16 || base == 8 || base == 2) && value->type != TTR_TYPE_FLOAT &&
         value->bits <= 64) {
@@ -185,7 +185,7 @@ static void add_number(struct walk *walk, const ttr_value *value)
         buffer_filled(walk->to, put_decimal(walk->t, at, value));
 }
 
-/* The names of a value before its number: RED (1), READ|WRITE (0x3). */
+/* Appends the labels of a value, which precede its number: RED (1), READ|WRITE (0x3). */
 static bool add_labels(struct walk *walk, const ttr_value *value)
 {
     bool is_labelled = value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS;
@@ -252,7 +252,7 @@ static void add_value(struct walk *walk, const ttr_value *value)
     }
 }
 
-/* What separates a field from the one before: each group of fields has its own braces. */
+/* Writes the separator before a field. Each group of fields has its own braces. */
 static inline char *put_separator(char *at, const struct walk *walk, const ttr_field *field)
 {
     const char last = walk->to->n ? at[-1] : ' ';
@@ -263,7 +263,7 @@ static inline char *put_separator(char *at, const struct walk *walk, const ttr_f
     return last != ' ' && last != '[' ? put_text(at, ", ") : at;
 }
 
-/* A name that the context does not know. */
+/* Appends a name that has no id, so it is not in the cache of escaped names. */
 static void add_other_name(struct walk *walk, ttr_text name)
 {
     struct buffer *to = walk->to;

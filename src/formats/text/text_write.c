@@ -1,8 +1,10 @@
-/* Text for people and grep, one event a line:
- *   [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
- * (PROCESS/THREAD) cpu=1 dur=0.000001500 {...} The part of a time that stays for a second is made
- * once a second; names are escaped once.  Nothing here calls printf. Left out: how the trace was
- * stored (ticks, offsets, sequence numbers, tracks), definitions, and reading. */
+/* Text output, one event per line, for reading and grep:
+ * |  [2022-04-21 10:11:12.123456789] (+0.000001234) PROVIDER:CATEGORY NAME KIND PID/TID
+ * |      (PROCESS/THREAD) cpu=1 dur=0.000001500 {...}              (one line in the output)
+ *
+ * For speed, the date is formatted once per second, names are escaped once, and printf is not used.
+ * Left out: storage details (ticks, offsets, sequence numbers, tracks), definitions, and reading.
+ */
 #include "base/status.h"
 #include "encodings/json/append.h"
 #include "encodings/json/timeline.h"
@@ -11,7 +13,7 @@
 #include "model/activity.h"
 #include "model/output.h"
 
-/* Of a line without its names and fields: words, colours, numbers. */
+/* upper bounds in bytes for a line without names and fields: words and colours; numbers */
 #define LINE_TEXT 512
 #define LINE_NUMBERS (16 * NUMBER_MAX + 2 * ACTIVITY_TEXT_MAX)
 
@@ -23,18 +25,19 @@ struct text {
     enum time_style style;
     bool with_names, with_numbers, with_color, has_last;
     int64_t last_time;
-    int64_t second;  /* of `prefix` */
-    size_t prefix_n; /* 0: none yet */
+    int64_t second;  /* the second that `prefix` was made for */
+    size_t prefix_n; /* bytes; 0: not made yet */
     char prefix[NUMBER_MAX + 1];
 };
 
-/* The names of an event. */
+/* The escaped names of an event. */
 struct names {
     ttr_text provider, category, name, process, thread, source;
     ttr_thread known;
 };
 
-/* Index of the option's value in a list of words that ends with NULL; the first is the default. */
+/* Sets *choice to the index of the option's value in a NULL-terminated list; 0, the default, if the
+ * option is not set. */
 static ttr_status read_choice(const struct ttr_writer *out, const char *key,
                               const char *const *words, unsigned *choice, ttr_error *error)
 {
@@ -47,7 +50,8 @@ static ttr_status read_choice(const struct ttr_writer *out, const char *key,
         return TTR_OK;
     }
     return value ? fail(error, TTR_E_MISUSE, NO_OFFSET,
-                        "text cannot do %s=%s: tracetta formats lists what there is", key, value)
+                        "option text.%s=%s: unknown value; tracetta formats lists the values", key,
+                        value)
                  : TTR_OK;
 }
 
@@ -76,7 +80,8 @@ static ttr_status text_create(struct ttr_writer *out, ttr_error *error)
     return fields == 0 && !own->fields ? fail_memory(error) : TTR_OK;
 }
 
-/* "[2022-04-21 10:11:12." of a time; what follows the point has ten characters. */
+/* Formats the part of a time before its fraction: "[2022-04-21 10:11:12.". number_put_iso ends with
+ * nine digits and a Z. */
 static void make_prefix(struct text *own, int64_t second, int64_t time)
 {
     own->second = second;
@@ -117,9 +122,9 @@ static char *put_delta(char *at, const struct text *own, int64_t time)
     return put_text(put_seconds(at, time_distance(time, last)), ") ");
 }
 
-/* Events without a time have that of the event before them; where there is none, they have none to
- * show or to decide by. */
-static bool decide_time(struct text *own, const ttr_event *event)
+/* Returns true if the event has a time to show. Events without a time use the time of the event
+ * before them. The first known time also selects the style of times. */
+static bool choose_time_style(struct text *own, const ttr_event *event)
 {
     bool has_time = own->has_last || !(event->flags & TTR_EVENT_NO_TIME);
     if (has_time && own->style == TIME_AUTO)
@@ -138,14 +143,14 @@ static void text_pass(struct ttr_writer *out, const ttr_batch *batch)
         const ttr_event *event = ttr_batch_at(batch, i);
         if (event->kind == TTR_KIND_DEFINITION)
             continue;
-        own->has_last = decide_time(own, event);
+        own->has_last = choose_time_style(own, event);
         own->last_time = event->time;
     }
 }
 
 static char *put_times(char *at, struct text *own, const ttr_event *event)
 {
-    const bool has_time = decide_time(own, event);
+    const bool has_time = choose_time_style(own, event);
     if (own->with_color)
         at = put_text(at, COLOR_TIME);
     if (own->style != TIME_DELTA)
@@ -199,15 +204,15 @@ static char *put_thread(char *at, const struct names *names)
     return put_text(at, ")");
 }
 
-static bool has_id(const ttr_event *event)
+static bool has_shown_id(const ttr_event *event)
 {
     bool is_linked = event->kind >= TTR_KIND_ASYNC_BEGIN && event->kind <= TTR_KIND_FLOW_END;
     return is_linked || event->kind == TTR_KIND_OBJECT ||
            (event->kind == TTR_KIND_COUNTER && event->link);
 }
 
-/* The id of a process or thread is its pid or tid, which is decimal elsewhere. */
-static bool is_name(const ttr_event *event)
+/* Returns true for processes and threads, whose id is a pid or tid and therefore decimal. */
+static bool has_decimal_id(const ttr_event *event)
 {
     return event->kind == TTR_KIND_OBJECT &&
            (event->tag == TTR_OBJECT_PROCESS || event->tag == TTR_OBJECT_THREAD);
@@ -235,9 +240,9 @@ static char *put_attributes(char *at, const ttr *t, const ttr_event *event)
         at = put_u64(put_text(at, " cpu="), event->cpu);
     if (event->kind == TTR_KIND_SPAN || (event->kind == TTR_KIND_GAP && event->duration))
         at = put_seconds(put_text(at, " dur="), event->duration);
-    if (has_id(event) && !is_name(event))
+    if (has_shown_id(event) && !has_decimal_id(event))
         at = put_hex(put_text(at, " id="), event->link);
-    else if (has_id(event))
+    else if (has_shown_id(event))
         at = put_u64(put_text(at, " id="), event->link);
     if (event->kind == TTR_KIND_GAP && event->tag != TTR_GAP_PACKETS)
         at = event->link ? put_u64(put_text(at, " lost="), event->link)
@@ -256,7 +261,7 @@ static char *put_activity(char *at, const char *key, const uint8_t *id, uint64_t
     return at + activity_text(at, id, pid);
 }
 
-static char *put_rare(char *at, const ttr_event *event, uint64_t pid)
+static char *put_rare_attributes(char *at, const ttr_event *event, uint64_t pid)
 {
     static const char *const levels[] = {"none",    "trace", "debug", "info",
                                          "warning", "error", "fatal"};
@@ -288,12 +293,12 @@ static char *put_number(char *at, const ttr *t, const ttr_event *event)
     return put_u64(put_text(at, "/"), version);
 }
 
-static void gather(struct ttr_writer *out, const ttr_event *event, struct names *names)
+static void look_up_names(struct ttr_writer *out, const ttr_event *event, struct names *names)
 {
     struct text *own = out->own;
     names->known = (ttr_thread){0};
     (void)ttr_thread_get(out->t, event->thread,
-                         &names->known); /* an event without a thread shows none */
+                         &names->known); /* on failure `known` stays zeroed: no thread is shown */
     names->provider = text_cache_get(&own->texts, out->t, event->provider)->text;
     names->category = text_cache_get(&own->texts, out->t, event->category)->text;
     names->name = text_cache_get(&own->texts, out->t, event->name)->text;
@@ -309,7 +314,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
 {
     struct text *own = out->own;
     struct names names;
-    gather(out, event, &names);
+    look_up_names(out, event, &names);
     size_t room = LINE_TEXT + LINE_NUMBERS + names.provider.n + names.category.n + names.name.n +
                   names.process.n + names.thread.n + names.source.n;
     char *begin = (char *)buffer_room(&out->buffer, room), *at = begin;
@@ -320,7 +325,7 @@ static void write_event(struct ttr_writer *out, const ttr_event *event)
     at = put_kind(at, own, event->kind);
     at = put_thread(at, &names);
     at = put_attributes(at, out->t, event);
-    at = put_rare(at, event, names.known.pid);
+    at = put_rare_attributes(at, event, names.known.pid);
     if (own->with_numbers)
         at = put_number(at, out->t, event);
     if (names.source.n)
@@ -352,7 +357,7 @@ static void text_drop(struct ttr_writer *out)
 
 static const ttr_option_info options[] = {
     {"time", "auto|iso|seconds|ns|delta",
-     "how times are shown; auto: iso where the clock is anchored, else seconds", true},
+     "style of times; auto: iso if the clock is anchored, else seconds", true},
     {"fields", "yes|no", "show fields", true},
     {"names", "yes|no", "show names of processes and threads", true},
     {"numbers", "no|yes", "show the number and version that events have (nettrace)", true},
@@ -370,7 +375,7 @@ static const struct format_writer writer = {
 
 const struct format format_text = {
     .name = "text",
-    .title = "text for people, one event a line",
+    .title = "readable text, one event per line",
     .extensions = "txt",
     .spec = "src/formats/text/README.md",
     .writer = &writer,

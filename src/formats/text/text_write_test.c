@@ -1,4 +1,4 @@
-/* Lines expected here are written by hand from README.md. */
+/* Text output. Expected lines are written by hand from README.md. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static void open_with(struct writing *w, uint32_t flags, const char *option)
     writing_open(w, "text", flags, (const char *const[]){option, NULL});
 }
 
-static void an_anchored_event_is_one_line(void **state)
+static void anchored_event_prints_one_line_with_date(void **state)
 {
     struct writing w;
     (void)state;
@@ -34,7 +34,7 @@ static void an_anchored_event_is_one_line(void **state)
         "(server/worker)\n");
 }
 
-static void small_times_are_seconds(void **state)
+static void small_time_prints_as_seconds(void **state)
 {
     struct writing w;
     (void)state;
@@ -58,7 +58,7 @@ static void expect_times(const char *option, const char *text)
     writing_expect(&w, text);
 }
 
-static void an_event_without_a_time_decides_nothing(void **state)
+static void event_without_time_does_not_choose_time_style(void **state)
 {
     struct writing w;
     (void)state;
@@ -76,7 +76,7 @@ static void an_event_without_a_time_decides_nothing(void **state)
         "[2022-04-21 10:11:12.000000001] (+0.000000000) - main object -/- id=255 object=process\n");
 }
 
-static void times_are_shown_as_asked(void **state)
+static void time_option_selects_format(void **state)
 {
     (void)state;
     expect_times("time=iso",
@@ -91,7 +91,7 @@ static void times_are_shown_as_asked(void **state)
                  "(+0.000000000) - a instant -/-\n(-9223372036.854775809) - b instant -/-\n");
 }
 
-static void fields_and_names_can_be_left_out(void **state)
+static void disabled_fields_and_names_are_omitted(void **state)
 {
     struct writing w;
     (void)state;
@@ -103,7 +103,7 @@ static void fields_and_names_can_be_left_out(void **state)
     writing_expect(&w, "[0.000000000] (+0.000000000) prov:cat x instant 7/9\n");
 }
 
-static void an_unknown_choice_is_refused(void **state)
+static void unknown_option_value_is_misuse(void **state)
 {
     ttr *t = ttr_new(NULL);
     ttr_error error;
@@ -112,12 +112,13 @@ static void an_unknown_choice_is_refused(void **state)
     (void)state;
     assert_null(ttr_create_push(t, NULL, NULL, "text", &options, &error));
     assert_int_equal(error.status, TTR_E_MISUSE);
-    support_assert_text(error.text, strlen(error.text),
-                        "text cannot do time=tomorrow: tracetta formats lists what there is");
+    support_assert_text(
+        error.text, strlen(error.text),
+        "option text.time=tomorrow: unknown value; tracetta formats lists the values");
     ttr_free(t);
 }
 
-static void strings_cannot_harm_a_terminal_or_the_line(void **state)
+static void control_characters_are_escaped(void **state)
 {
     struct writing w;
     (void)state;
@@ -129,7 +130,7 @@ static void strings_cannot_harm_a_terminal_or_the_line(void **state)
                        "q\\\"\\\\ = \"\\t\\r\\x7f\\xe2\\x82\" }\n");
 }
 
-static void every_field_type_has_its_form(void **state)
+static void field_of_each_type_prints_in_its_form(void **state)
 {
     struct writing w;
     (void)state;
@@ -165,49 +166,53 @@ static void every_field_type_has_its_form(void **state)
                        "a = [1, { k = 2, e = { } }], z = [] }\n");
 }
 
-static void put(struct writing *w, const char *name, uint8_t group, ttr_value value)
+static void put_test_field(struct writing *w, const char *name, uint8_t group, ttr_value value)
 {
     ttr_put_field(w->builder,
                   &(ttr_field){.name = {name, strlen(name)}, .group = group, .value = value});
 }
 
-static void numbers_have_their_names_and_bases_and_groups_their_braces(void **state)
+static void labelled_numbers_print_names_and_bases(void **state)
 {
     struct writing w;
     (void)state;
     open_with(&w, 0, "time=delta");
     writing_begin(&w, TTR_KIND_INSTANT, 0, "x");
-    put(&w, "e", TTR_GROUP_COMMON,
-        (ttr_value){.type = TTR_TYPE_UINT,
-                    .hint = TTR_HINT_ENUM,
-                    .count = 1,
-                    .text = {"R\n", 2},
-                    .v.u = 1});
-    put(&w, "u", TTR_GROUP_COMMON,
+    put_test_field(&w, "e", TTR_GROUP_COMMON,
+                   (ttr_value){.type = TTR_TYPE_UINT,
+                               .hint = TTR_HINT_ENUM,
+                               .count = 1,
+                               .text = {"R\n", 2},
+                               .v.u = 1});
+    put_test_field(
+        &w, "u", TTR_GROUP_COMMON,
         (ttr_value){.type = TTR_TYPE_UINT, .hint = TTR_HINT_ENUM, .text = {"", 0}, .v.u = 2});
-    put(&w, "f", TTR_GROUP_CONTEXT,
-        (ttr_value){.type = TTR_TYPE_UINT,
-                    .hint = TTR_HINT_FLAGS,
-                    .count = 1,
-                    .text = {"A", 1},
-                    .v.u = 10});
-    put(&w, "h", 0, (ttr_value){.type = TTR_TYPE_INT, .base = 16, .bits = 12, .v.s = -2});
-    put(&w, "o", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 8, .bits = 32, .v.u = 15});
-    put(&w, "b", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 2, .v.u = 5});
-    put(&w, "z", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 16, .bits = 8});
-    put(&w, "w", 0,
-        (ttr_value){
-            .type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"18446744073709551616", 20}});
-    put(&w, "v", 0,
-        (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
-    put(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT});
+    put_test_field(&w, "f", TTR_GROUP_CONTEXT,
+                   (ttr_value){.type = TTR_TYPE_UINT,
+                               .hint = TTR_HINT_FLAGS,
+                               .count = 1,
+                               .text = {"A", 1},
+                               .v.u = 10});
+    put_test_field(&w, "h", 0,
+                   (ttr_value){.type = TTR_TYPE_INT, .base = 16, .bits = 12, .v.s = -2});
+    put_test_field(&w, "o", 0,
+                   (ttr_value){.type = TTR_TYPE_UINT, .base = 8, .bits = 32, .v.u = 15});
+    put_test_field(&w, "b", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 2, .v.u = 5});
+    put_test_field(&w, "z", 0, (ttr_value){.type = TTR_TYPE_UINT, .base = 16, .bits = 8});
+    put_test_field(&w, "w", 0,
+                   (ttr_value){.type = TTR_TYPE_TEXT,
+                               .hint = TTR_HINT_NUMBER,
+                               .text = {"18446744073709551616", 20}});
+    put_test_field(&w, "v", 0,
+                   (ttr_value){.type = TTR_TYPE_TEXT, .hint = TTR_HINT_NUMBER, .text = {"1 [", 3}});
+    put_test_field(&w, "n", 0, (ttr_value){.type = TTR_TYPE_NULL, .hint = TTR_HINT_ABSENT});
     writing_end(&w);
     writing_expect(&w, "(+0.000000000) prov:cat x instant 7/9 { e = R\\n (1), u = 2 } { f = A "
                        "(0xa) } { h = 0xffe, o = 017, b = 0b101, z = 0x0, "
                        "w = 18446744073709551616, v = \"1 [\", n = absent }\n");
 }
 
-static void attributes_of_kinds_are_shown(void **state)
+static void attributes_of_each_kind_are_printed(void **state)
 {
     struct writing w;
     (void)state;
@@ -238,7 +243,7 @@ static void attributes_of_kinds_are_shown(void **state)
                        "[0] (+0.000000000) - - gap -/- packets=3\n");
 }
 
-static void colours_are_used_when_asked_for(void **state)
+static void color_flag_adds_escape_sequences(void **state)
 {
     struct writing w;
     (void)state;
@@ -251,7 +256,7 @@ static void colours_are_used_when_asked_for(void **state)
                        "{ \x1b[36ma\x1b[0m = 1 }\n");
 }
 
-static void any_bytes_give_one_printable_line_an_event(void **state)
+static void random_event_prints_one_printable_line(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -271,15 +276,15 @@ static void any_bytes_give_one_printable_line_an_event(void **state)
     }
 }
 
-static void failures_of_memory_and_disk_are_told(void **state)
+static void failed_memory_and_disk_return_errors(void **state)
 {
     (void)state;
     writing_fails_cleanly("text");
 }
 
-/* Texts are looked at sixteen bytes at a time: a character that needs care is found wherever it
- * stands, and no other is. */
-static void characters_that_need_care_are_found_at_any_place(void **state)
+/* Texts are checked 16 bytes at a time: a character that needs escaping must be found at every
+ * position, and no other may be escaped. */
+static void special_character_is_escaped_at_every_position(void **state)
 {
     static const struct {
         const char *in, *out;
@@ -319,20 +324,20 @@ static void characters_that_need_care_are_found_at_any_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(characters_that_need_care_are_found_at_any_place),
-        cmocka_unit_test(an_anchored_event_is_one_line),
-        cmocka_unit_test(small_times_are_seconds),
-        cmocka_unit_test(an_event_without_a_time_decides_nothing),
-        cmocka_unit_test(times_are_shown_as_asked),
-        cmocka_unit_test(fields_and_names_can_be_left_out),
-        cmocka_unit_test(an_unknown_choice_is_refused),
-        cmocka_unit_test(strings_cannot_harm_a_terminal_or_the_line),
-        cmocka_unit_test(every_field_type_has_its_form),
-        cmocka_unit_test(numbers_have_their_names_and_bases_and_groups_their_braces),
-        cmocka_unit_test(attributes_of_kinds_are_shown),
-        cmocka_unit_test(colours_are_used_when_asked_for),
-        cmocka_unit_test(any_bytes_give_one_printable_line_an_event),
-        cmocka_unit_test(failures_of_memory_and_disk_are_told),
+        cmocka_unit_test(special_character_is_escaped_at_every_position),
+        cmocka_unit_test(anchored_event_prints_one_line_with_date),
+        cmocka_unit_test(small_time_prints_as_seconds),
+        cmocka_unit_test(event_without_time_does_not_choose_time_style),
+        cmocka_unit_test(time_option_selects_format),
+        cmocka_unit_test(disabled_fields_and_names_are_omitted),
+        cmocka_unit_test(unknown_option_value_is_misuse),
+        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(field_of_each_type_prints_in_its_form),
+        cmocka_unit_test(labelled_numbers_print_names_and_bases),
+        cmocka_unit_test(attributes_of_each_kind_are_printed),
+        cmocka_unit_test(color_flag_adds_escape_sequences),
+        cmocka_unit_test(random_event_prints_one_printable_line),
+        cmocka_unit_test(failed_memory_and_disk_return_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

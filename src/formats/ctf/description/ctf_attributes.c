@@ -1,9 +1,10 @@
-/* Attributes: the environment under its own names, and "trace.name", "trace.uuid",
- * "trace.namespace", "trace.uid", "trace.path", "trace.place", "trace.from", "trace.to" and
- * "trace.longer_metadata" of the trace, which all its inputs share; "trace.metadata" of what is no
- * stream; "stream.name", "stream.class", "stream.id" of each; and the clock that its times are of,
- * as the report shows it and as the trace says: "clock.frequency", "clock.offset_s", "clock.offset"
- * (cycles). */
+/* Attributes of CTF inputs.
+ *
+ *   of the trace, shared by its inputs   environment entries under their own names; trace.name,
+ * .uuid, .namespace, .uid, .path, .place, .from, .to, .longer_metadata of an input that is not a
+ * stream     trace.metadata of each stream                       stream.name, stream.class,
+ * stream.id of the stream's clock                clock.frequency, clock.offset_s, clock.offset
+ * (cycles) */
 #include "formats/ctf/description/ctf_attributes.h"
 
 #include <stdio.h>
@@ -13,29 +14,30 @@
 
 #define UUID_TEXT 36u
 
-static bool add_text(struct input *in, const char *name, const char *p, size_t n)
+static bool add_text_attribute(struct input *in, const char *name, const char *p, size_t n)
 {
     return context_add_attribute(in->base.t, in->id, name,
                                  &(ttr_value){.type = TTR_TYPE_TEXT, .text = {p, n}});
 }
 
-/* Names are constants: there may be thousands of streams. */
-static bool add_number(struct input *in, const char *name, uint64_t value)
+/* Adds a number without copying its name, which is a constant: there may be thousands of streams.
+ */
+static bool add_uint_attribute(struct input *in, const char *name, uint64_t value)
 {
     return context_add_kept_attribute(
         in->base.t, in->id,
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_UINT, .v.u = value}});
 }
 
-static bool add_signed(struct input *in, const char *name, int64_t value)
+static bool add_int_attribute(struct input *in, const char *name, int64_t value)
 {
     return context_add_kept_attribute(
         in->base.t, in->id,
         &(ttr_attribute){{name, strlen(name)}, {.type = TTR_TYPE_INT, .v.s = value}});
 }
 
-/* The path is the context's. */
-static bool add_stream_name(struct input *in)
+/* Adds the path of the stream, which is owned by the context and not copied. */
+static bool add_stream_name_attribute(struct input *in)
 {
     static const char name[] = "stream.name";
     const ttr_text path = ttr_text_get(in->base.t, in->base.t->sources[in->id].path);
@@ -44,15 +46,15 @@ static bool add_stream_name(struct input *in)
         &(ttr_attribute){{name, sizeof name - 1}, {.type = TTR_TYPE_TEXT, .text = path}});
 }
 
-static void write_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
+static void format_uuid(const uint8_t uuid[16], char text[UUID_TEXT + 1])
 {
     char *to = text;
     for (size_t i = 0; i < 16; i++)
         to += snprintf(to, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
 }
 
-/* An attribute under a name of the trace's own, which may be anything. */
-static bool add_environment(struct input *in, const struct ctf_environment *entry)
+/* Adds an environment entry; its name comes from the trace and may be any text. */
+static bool add_environment_attribute(struct input *in, const struct ctf_environment *entry)
 {
     ttr *t = in->base.t;
     uint32_t name = intern_add(&t->strings, entry->name.p ? entry->name.p : "", entry->name.n);
@@ -73,7 +75,7 @@ bool ctf_add_place(struct input *in, const char *place)
 {
     const struct ctf_reader *reader = in->own;
     return !place[0] || in->id != reader->trace->thread_source ||
-           add_text(in, "trace.place", place, strlen(place));
+           add_text_attribute(in, "trace.place", place, strlen(place));
 }
 
 bool ctf_add_range(struct input *in, int64_t from, int64_t to)
@@ -81,38 +83,41 @@ bool ctf_add_range(struct input *in, int64_t from, int64_t to)
     const struct ctf_reader *reader = in->own;
     bool is_clamped;
     return in->id != reader->trace->thread_source ||
-           (add_signed(in, "trace.from", clockmath_add(from, in->time_offset, &is_clamped)) &&
-            add_signed(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
+           (add_int_attribute(in, "trace.from",
+                              clockmath_add(from, in->time_offset, &is_clamped)) &&
+            add_int_attribute(in, "trace.to", clockmath_add(to, in->time_offset, &is_clamped)));
 }
 
-static bool add_trace(struct input *in, const struct ctf_trace *trace)
+static bool add_trace_attributes(struct input *in, const struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->class->description;
     char uuid[UUID_TEXT + 1];
     bool is_fine = true;
     for (size_t i = 0; i < description->environment_n && is_fine; i++)
-        is_fine = add_environment(in, &description->environment[i]);
+        is_fine = add_environment_attribute(in, &description->environment[i]);
     ttr_text name = description->name.n ? description->name : ctf_trace_host(description);
     if (name.n)
-        is_fine = is_fine && add_text(in, "trace.name", name.p, name.n);
+        is_fine = is_fine && add_text_attribute(in, "trace.name", name.p, name.n);
     if (description->has_uuid) {
-        write_uuid(description->uuid, uuid);
-        is_fine = is_fine && add_text(in, "trace.uuid", uuid, UUID_TEXT);
+        format_uuid(description->uuid, uuid);
+        is_fine = is_fine && add_text_attribute(in, "trace.uuid", uuid, UUID_TEXT);
     }
     if (description->ns.n)
-        is_fine = is_fine && add_text(in, "trace.namespace", description->ns.p, description->ns.n);
+        is_fine = is_fine &&
+                  add_text_attribute(in, "trace.namespace", description->ns.p, description->ns.n);
     if (description->version == CTF_2)
-        is_fine = is_fine && add_text(in, "trace.uid", description->uid.p ? description->uid.p : "",
-                                      description->uid.n);
+        is_fine = is_fine &&
+                  add_text_attribute(in, "trace.uid", description->uid.p ? description->uid.p : "",
+                                     description->uid.n);
     const char *path = trace->folder ? folder_path(trace->folder) : NULL;
     if (path)
-        is_fine = is_fine && add_text(in, "trace.path", path, strlen(path)) &&
+        is_fine = is_fine && add_text_attribute(in, "trace.path", path, strlen(path)) &&
                   context_name_trace(in->base.t, in->id, path);
     return is_fine;
 }
 
-/* As the report shows it. */
-static bool report_clock(struct input *in, const struct ctf_clock *clock)
+/* Adds the clock to the report. */
+static bool add_report_clock(struct input *in, const struct ctf_clock *clock)
 {
     ttr *t = in->base.t;
     struct ctf_timeline line;
@@ -125,32 +130,32 @@ static bool report_clock(struct input *in, const struct ctf_clock *clock)
     return input_add_clock(in, &report) != SIZE_MAX;
 }
 
-static bool add_clock(struct input *in, const struct ctf_clock *clock)
+static bool add_clock_attributes(struct input *in, const struct ctf_clock *clock)
 {
-    return !clock ||
-           (add_number(in, "clock.frequency", clock->frequency) &&
-            add_signed(in, "clock.offset_s", clock->offset_s) &&
-            add_signed(in, "clock.offset", clock->offset_cycles) && report_clock(in, clock));
+    return !clock || (add_uint_attribute(in, "clock.frequency", clock->frequency) &&
+                      add_int_attribute(in, "clock.offset_s", clock->offset_s) &&
+                      add_int_attribute(in, "clock.offset", clock->offset_cycles) &&
+                      add_report_clock(in, clock));
 }
 
 bool ctf_add_attributes(struct input *in, const struct ctf_trace *trace,
                         const struct ctf_lane *lane, uint64_t number)
 {
     ttr *t = in->base.t;
-    if (in->id == trace->thread_source && !add_trace(in, trace))
+    if (in->id == trace->thread_source && !add_trace_attributes(in, trace))
         return false;
     if (in->id != trace->thread_source)
         context_share_attributes(t, in->id, trace->thread_source);
-    if (!add_stream_name(in) || !add_number(in, "stream.id", number))
+    if (!add_stream_name_attribute(in) || !add_uint_attribute(in, "stream.id", number))
         return false;
-    return !lane->kind || (add_number(in, "stream.class", lane->kind->class->id) &&
-                           add_clock(in, lane->kind->class->clock));
+    return !lane->kind || (add_uint_attribute(in, "stream.class", lane->kind->class->id) &&
+                           add_clock_attributes(in, lane->kind->class->clock));
 }
 
 bool ctf_add_attributes_of_metadata(struct input *in, const struct ctf_trace *trace)
 {
     context_share_attributes(in->base.t, in->id, trace->thread_source);
-    return add_number(in, "trace.metadata", 1);
+    return add_uint_attribute(in, "trace.metadata", 1);
 }
 
 bool ctf_add_longer(const struct ctf_trace *trace, const char *path)
@@ -163,8 +168,8 @@ bool ctf_add_longer(const struct ctf_trace *trace, const char *path)
 bool ctf_add_attributes_alone(struct input *in, const struct ctf_trace *trace)
 {
     const struct ctf_description *description = &trace->class->description;
-    bool is_fine = add_trace(in, trace);
+    bool is_fine = add_trace_attributes(in, trace);
     for (size_t i = 0; i < description->clocks_n && is_fine; i++)
-        is_fine = report_clock(in, description->clocks[i]);
+        is_fine = add_report_clock(in, description->clocks[i]);
     return is_fine;
 }

@@ -1,5 +1,5 @@
-/* Ticks of a clock class to nanoseconds: exact to the floor, whatever frequency and offsets are,
- * saturated where 64 bits end. */
+/* Conversion of clock ticks to nanoseconds: exact floor for any frequency and offset, saturated at
+ * the limits of 64 bits. */
 #include "formats/ctf/description/ctf_clock.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* Offsets beyond this many seconds (2000-01-01) are those of Unix time: no machine has been up for
- * so long. */
+/* A clock offset of at least this many seconds (2000-01-01) is taken as Unix time, since no machine
+ * has been up for so long. */
 #define UNIX_PLAUSIBLE INT64_C(946684800)
 
-static bool is_unix(const struct ctf_clock *clock, int64_t seconds)
+static bool is_unix_clock(const struct ctf_clock *clock, int64_t seconds)
 {
     if (clock->is_unix || clock->is_absolute)
         return true;
@@ -25,7 +25,7 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
     clockmath_init(&line->math, clock ? clock->frequency : 0);
     if (!clock)
         return;
-    /* Cycles may be negative and more than a second. */
+    /* offset_cycles may be negative or exceed one second. */
     const int64_t frequency =
         line->math.frequency > INT64_MAX ? INT64_MAX : (int64_t)line->math.frequency;
     int64_t whole = clock->offset_cycles / frequency, rest = clock->offset_cycles % frequency;
@@ -42,10 +42,10 @@ void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock)
         base += (int128)line->cycles * line->math.whole;
     line->has_base = base >= INT64_MIN && base <= INT64_MAX;
     line->base = line->has_base ? (int64_t)base : 0;
-    line->is_anchored = is_unix(clock, line->seconds);
+    line->is_anchored = is_unix_clock(clock, line->seconds);
 }
 
-static uint64_t rounded_ns(uint64_t frequency, uint64_t ticks)
+static uint64_t ticks_to_rounded_ns(uint64_t frequency, uint64_t ticks)
 {
     double ns = 1e9 * (double)ticks / (double)frequency;
     return ns >= (double)UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
@@ -59,18 +59,19 @@ void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock
     line->has_base = false;
 }
 
-/* Offset and ticks are rounded each on its own. */
-static int128 rounded_time(const struct ctf_timeline *line, uint64_t ticks)
+/* Rounds offset and ticks separately, as babeltrace2 does. */
+static int128 ticks_to_rounded_time(const struct ctf_timeline *line, uint64_t ticks)
 {
     uint64_t frequency = line->math.frequency;
-    return (int128)line->seconds * NS_PER_SECOND + (int128)rounded_ns(frequency, line->cycles) +
-           (int128)rounded_ns(frequency, ticks);
+    return (int128)line->seconds * NS_PER_SECOND +
+           (int128)ticks_to_rounded_ns(frequency, line->cycles) +
+           (int128)ticks_to_rounded_ns(frequency, ticks);
 }
 
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     uint128 ns = ((uint128)ticks + line->cycles) * (uint128)NS_PER_SECOND / line->math.frequency;
-    int128 time = line->is_rounded ? rounded_time(line, ticks)
+    int128 time = line->is_rounded ? ticks_to_rounded_time(line, ticks)
                                    : (int128)line->seconds * NS_PER_SECOND + (int128)ns;
     if (time >= INT64_MIN && time <= INT64_MAX)
         return (int64_t)time;
@@ -83,10 +84,11 @@ uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time)
     int128 ns = (int128)time - (int128)line->seconds * NS_PER_SECOND;
     if (ns <= 0)
         return 0;
-    uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND; /* no tick is later */
+    /* nanoseconds of the greatest tick */
+    uint128 most = (uint128)UINT64_MAX * (uint128)NS_PER_SECOND;
     if ((uint128)ns > most)
         return UINT64_MAX;
-    /* Divided in two steps: the product of ns and frequency may need more than 128 bits. */
+    /* Divides in two steps, because the product of ns and frequency may need more than 128 bits. */
     uint128 whole = (uint128)ns / (uint128)NS_PER_SECOND,
             rest = (uint128)ns % (uint128)NS_PER_SECOND;
     uint128 ticks =

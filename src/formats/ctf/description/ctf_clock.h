@@ -1,36 +1,38 @@
-/* Time in CTF: fields of a few bits become whole ticks, ticks become nanoseconds of the common time
- * line. Plain data, filled once per stream class; thread rule: read-only then. */
+/* Time in CTF: extends clock fields of a few bits to complete ticks, and converts ticks to
+ * nanoseconds of the common time line. Plain data, filled once per stream class. Thread rule:
+ * read-only afterwards. */
 #ifndef TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 #define TRACETTA_FORMATS_CTF_DESCRIPTION_CTF_CLOCK_H
 
 #include "base/clockmath.h"
 #include "formats/ctf/description/ctf_description.h"
 
-/* A clock class made ready.  ns = floor((ticks + cycles) * 10^9 / frequency) + seconds * 10^9,
- * where 0 <= cycles < frequency. */
+/* Precomputed conversion of a clock class: ns = floor((ticks + cycles) * 10^9 / frequency) +
+ * seconds * 10^9, with 0 <= cycles < frequency. */
 struct ctf_timeline {
     struct clockmath math;
     int64_t seconds;
     uint64_t cycles;
-    int64_t base;   /* what is added to the ns of ticks + shift, where that fits */
-    uint64_t shift; /* cycles, or 0 where base has them in it */
+    int64_t base;   /* added to the nanoseconds of ticks + shift; valid if has_base */
+    uint64_t shift; /* cycles added to each tick; 0 if `base` includes them */
     bool has_base;
-    bool is_anchored; /* nanoseconds are those of Unix time */
-    bool is_rounded;  /* as babeltrace2 computes: see ctf_timeline_round */
+    bool is_anchored; /* time 0 is the Unix epoch */
+    bool is_rounded;  /* rounds like babeltrace2 (ctf_timeline_round) */
 };
 
-/* NULL: no clock, ticks are nanoseconds since an origin of the trace's own. */
+/* Prepares the conversion of a clock. With NULL, ticks are nanoseconds since an origin of the
+ * trace's own. */
 void ctf_timeline_init(struct ctf_timeline *line, const struct ctf_clock *clock);
 
-/* From now on ticks become nanoseconds through doubles, as in babeltrace2: where the frequency is
- * no 10^9, some are off by one or more. For who wants the same numbers. */
+/* From now on converts ticks through doubles, as babeltrace2 does, for byte-identical output.
+ * Unless the frequency is 10^9, some times are off by one nanosecond or more. */
 void ctf_timeline_round(struct ctf_timeline *line, const struct ctf_clock *clock);
 
-/* The exact way (or the rounded one), whatever the numbers; saturated, `*clamped` is set (never
- * cleared) then. */
+/* Converts by the exact formula, or the rounded one, for all inputs. On overflow the result is
+ * saturated and `*clamped` is set; it is never cleared. */
 int64_t ctf_time_exact(const struct ctf_timeline *line, uint64_t ticks, bool *clamped);
 
-/* Nanoseconds of a tick. */
+/* Converts a tick to nanoseconds; the fast path of ctf_time_exact. */
 static inline int64_t ctf_time(const struct ctf_timeline *line, uint64_t ticks, bool *clamped)
 {
     bool is_large = false;
@@ -44,12 +46,13 @@ static inline int64_t ctf_time(const struct ctf_timeline *line, uint64_t ticks, 
     return time;
 }
 
-/* The least tick that is not before a time, for searching; 0 and UINT64_MAX beyond the ends. */
+/* Returns the least tick that is not before `time`, for searching; 0 or UINT64_MAX if `time` is out
+ * of range. */
 uint64_t ctf_ticks_at(const struct ctf_timeline *line, int64_t time);
 
-/* The clock after a field of `width` bits (1 to 64) with value `low` was read (CTF 2, "update the
- * default clock"): the bits above are kept, a lower value than before means that it wrapped once.
- */
+/* Returns the clock after reading a field of `width` bits (1 to 64) with the value `low` (CTF 2,
+ * "update the default clock"). The upper bits are kept; a lower value than before means that the
+ * field wrapped once. */
 static inline uint64_t ctf_clock_update(uint64_t ticks, uint64_t low, unsigned width)
 {
     uint64_t mask = UINT64_MAX >> (64 - width);
@@ -57,7 +60,7 @@ static inline uint64_t ctf_clock_update(uint64_t ticks, uint64_t low, unsigned w
     return next < ticks && width < 64 ? next + mask + 1 : next;
 }
 
-/* As the report shows a clock; all is borrowed. */
+/* Returns the clock in the form of a report. All members are borrowed. */
 ttr_clock ctf_clock_report(const struct ctf_timeline *line, const struct ctf_clock *clock,
                            const char *name);
 

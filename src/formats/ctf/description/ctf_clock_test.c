@@ -1,4 +1,4 @@
-/* Clocks of CTF: exact at every frequency and offset, floors, wraps, saturation. */
+/* CTF clocks: exact conversion at every frequency and offset, floor, wraps, saturation. */
 #include "formats/ctf/description/ctf_clock.h"
 
 #include "base/wide.h"
@@ -30,7 +30,7 @@ static void nanosecond_clocks_only_add_their_offset(void **state)
     assert_int_equal(time_of(&line, 3), 1500000000000000010);
 }
 
-static void rounded_times_are_what_doubles_make_of_them(void **state)
+static void rounded_times_equal_double_arithmetic(void **state)
 {
     (void)state;
     struct ctf_clock clock = {.frequency = 3293832152, .offset_cycles = 2965446622};
@@ -38,7 +38,7 @@ static void rounded_times_are_what_doubles_make_of_them(void **state)
     assert_int_equal(time_of(&line, 895308947585980), 271814674129333);
     ctf_timeline_round(&line, &clock);
     assert_int_equal(time_of(&line, 895308947585980), 271814674129332);
-    clock.frequency = 1000000000; /* where nothing is to be divided, nothing is rounded */
+    clock.frequency = 1000000000; /* at 10^9 Hz nothing is rounded */
     line = line_of(clock.frequency, 0, 5);
     ctf_timeline_round(&line, &clock);
     assert_int_equal(time_of(&line, INT64_MAX - 7), INT64_MAX - 2);
@@ -51,7 +51,7 @@ static void ticks_and_cycles_are_floored_together(void **state)
     assert_int_equal(time_of(&line, 0), 10333333333);
     assert_int_equal(time_of(&line, 1), 10666666666);
     assert_int_equal(time_of(&line, 2), 11000000000);
-    line = line_of(8000000, 0, 0); /* 125 ns */
+    line = line_of(8000000, 0, 0); /* 125 ns per tick */
     assert_int_equal(time_of(&line, 9), 1125);
     line = line_of(UINT64_C(4000000000), 0, 3);
     assert_int_equal(time_of(&line, 0), 0);
@@ -67,7 +67,8 @@ static void offsets_may_be_negative(void **state)
     line = line_of(1000, -2, -1500);
     assert_int_equal(time_of(&line, 0), -3500000000);
     line = line_of(3, -1, -1);
-    assert_int_equal(time_of(&line, 0), -1333333334); /* the floor */
+    /* the floor, not the value rounded towards zero */
+    assert_int_equal(time_of(&line, 0), -1333333334);
 }
 
 static void cycles_of_many_seconds_count_as_such(void **state)
@@ -78,7 +79,7 @@ static void cycles_of_many_seconds_count_as_such(void **state)
     assert_true(line.cycles < line.math.frequency);
 }
 
-static void what_does_not_fit_is_clamped_and_told(void **state)
+static void time_beyond_64_bits_is_clamped_and_flagged(void **state)
 {
     (void)state;
     bool is_clamped = false;
@@ -95,7 +96,7 @@ static void what_does_not_fit_is_clamped_and_told(void **state)
     assert_true(is_clamped);
 }
 
-static void ticks_that_only_an_offset_brings_back_are_exact(void **state)
+static void large_ticks_with_negative_offset_are_exact(void **state)
 {
     (void)state;
     struct ctf_timeline line = line_of(1000000000, -18446744073, 0);
@@ -104,7 +105,7 @@ static void ticks_that_only_an_offset_brings_back_are_exact(void **state)
     assert_int_equal(time_of(&line, UINT64_MAX - 1), 333333333);
 }
 
-static void a_clock_that_is_not_there_counts_nanoseconds(void **state)
+static void missing_clock_counts_nanoseconds(void **state)
 {
     (void)state;
     struct ctf_timeline line;
@@ -134,7 +135,7 @@ static void random_clocks_agree_with_plain_division(void **state)
     }
 }
 
-static void the_tick_of_a_time_is_the_least_that_is_not_before_it(void **state)
+static void tick_of_time_is_least_tick_not_before(void **state)
 {
     (void)state;
     uint64_t seed = 7;
@@ -201,12 +202,12 @@ int main(void)
         cmocka_unit_test(ticks_and_cycles_are_floored_together),
         cmocka_unit_test(offsets_may_be_negative),
         cmocka_unit_test(cycles_of_many_seconds_count_as_such),
-        cmocka_unit_test(what_does_not_fit_is_clamped_and_told),
-        cmocka_unit_test(ticks_that_only_an_offset_brings_back_are_exact),
-        cmocka_unit_test(a_clock_that_is_not_there_counts_nanoseconds),
+        cmocka_unit_test(time_beyond_64_bits_is_clamped_and_flagged),
+        cmocka_unit_test(large_ticks_with_negative_offset_are_exact),
+        cmocka_unit_test(missing_clock_counts_nanoseconds),
         cmocka_unit_test(random_clocks_agree_with_plain_division),
-        cmocka_unit_test(the_tick_of_a_time_is_the_least_that_is_not_before_it),
-        cmocka_unit_test(rounded_times_are_what_doubles_make_of_them),
+        cmocka_unit_test(tick_of_time_is_least_tick_not_before),
+        cmocka_unit_test(rounded_times_equal_double_arithmetic),
         cmocka_unit_test(fields_of_few_bits_wrap_at_most_once),
         cmocka_unit_test(clocks_since_1970_are_anchored),
     };

@@ -1,14 +1,14 @@
-/* What a trace says of itself: its event classes one by one, and all of it as text in any of the
- * three languages. */
+/* Queries about a trace: its event classes one by one, and its metadata as text in any of the three
+ * languages. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-/* How many events of a class the input gave: a file may have several streams of its stream class.
- */
-static uint64_t count_given(const struct ctf_reader *reader, const struct ctf_stream_class *class,
-                            size_t index)
+/* Counts the events of a class that the input has returned. A file may contain several streams of
+ * the stream class. */
+static uint64_t count_returned_events(const struct ctf_reader *reader,
+                                      const struct ctf_stream_class *class, size_t index)
 {
     const uint64_t id = class->events[index]->id;
     uint64_t given = 0;
@@ -35,7 +35,7 @@ bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_
         if (i < stream->events_n) {
             ctf_describe_class(reader->trace, stream->events[i], about);
             about->root[ROOT_PACKET_CONTEXT] = stream->packet_context;
-            *events = count_given(reader, stream, i);
+            *events = count_returned_events(reader, stream, i);
             return true;
         }
         i -= stream->events_n;

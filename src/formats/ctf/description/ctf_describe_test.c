@@ -1,6 +1,5 @@
-/* What a trace says of itself, through the public calls: classes with counts of each stream,
- * clocks, the trace that streams are parts of, metadata in other languages, a trace without stream
- * files. */
+/* Public queries about a trace: event classes with counts per stream, clocks, the trace of a
+ * stream, metadata in other languages, and traces without stream files. */
 #include <tracetta/tracetta.h>
 
 #include "support/support.h"
@@ -100,7 +99,7 @@ static void fields_are_declared_as_the_metadata_says(void **state)
     tear_down(&scene);
 }
 
-static void streams_tell_their_trace_and_their_times(void **state)
+static void streams_report_trace_and_time_range(void **state)
 {
     (void)state;
     struct scene scene;
@@ -155,7 +154,7 @@ static void metadata_is_printed_in_another_language(void **state)
     tear_down(&scene);
 }
 
-static void a_trace_without_stream_files_is_described_all_the_same(void **state)
+static void trace_without_streams_is_described(void **state)
 {
     (void)state;
     struct scene scene;
@@ -174,7 +173,7 @@ static void a_trace_without_stream_files_is_described_all_the_same(void **state)
     tear_down(&scene);
 }
 
-static void what_wraps_readers_passes_descriptions_on(void **state)
+static void wrapping_reader_forwards_descriptions(void **state)
 {
     (void)state;
     struct scene scene;
@@ -203,11 +202,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classes_are_counted_in_each_stream),
         cmocka_unit_test(fields_are_declared_as_the_metadata_says),
-        cmocka_unit_test(streams_tell_their_trace_and_their_times),
+        cmocka_unit_test(streams_report_trace_and_time_range),
         cmocka_unit_test(clocks_are_reported_as_described),
         cmocka_unit_test(metadata_is_printed_in_another_language),
-        cmocka_unit_test(a_trace_without_stream_files_is_described_all_the_same),
-        cmocka_unit_test(what_wraps_readers_passes_descriptions_on),
+        cmocka_unit_test(trace_without_streams_is_described),
+        cmocka_unit_test(wrapping_reader_forwards_descriptions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

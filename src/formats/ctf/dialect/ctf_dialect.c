@@ -1,9 +1,11 @@
-/* Understanding the dialect: types are replaced by those that say what they stand for, with the
- * same bits, before any layout is made of them; attributes are found in the specific context (RFC:
- * at the begin of the payload) and filled into events.
+/* Reader of the dialect: replaces field types of the dialect by the types they encode, before any
+ * layout is compiled. The bits stay the same. Attributes are located in the specific context (RFC:
+ * at the start of the payload) and copied into events.
  *
- * Left out: nothing of what our writer says; traces that only claim to speak so are read as far as
- * they do. */
+ * Order of calls: ctf_dialect_prepare after metadata was parsed; ctf_dialect_class once per event
+ * class; ctf_dialect_fill per event.
+ *
+ * Traces that only claim to use the dialect are read as far as they follow it. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 
 #include "base/bits.h"
@@ -16,21 +18,22 @@
 
 struct turning {
     struct ctf_description *description;
-    struct pairmap done; /* type (0) or root of attributes (1) to the index of what it became */
+    /* (type, use) to the index of its replacement; use 0: a type, 1: a root with attributes */
+    struct pairmap done;
     const struct type **type;
     size_t n, capacity;
     unsigned depth;
     bool failed;
 };
 
-static const struct type *turn(struct turning *turning, const struct type *type);
+static const struct type *replace_member(struct turning *turning, const struct type *type);
 
-static bool is_text(ttr_text text, const char *expected)
+static bool is_text_type(ttr_text text, const char *expected)
 {
     return text.n == strlen(expected) && memcmp(text.p, expected, text.n) == 0;
 }
 
-static bool is_same(ttr_text a, ttr_text b)
+static bool is_same_type(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
@@ -42,7 +45,7 @@ static void *take(struct turning *turning, size_t size)
     return block;
 }
 
-static struct type *copy_of(struct turning *turning, const struct type *type)
+static struct type *copy_type(struct turning *turning, const struct type *type)
 {
     struct type *copy = take(turning, sizeof *copy);
     if (copy)
@@ -50,15 +53,15 @@ static struct type *copy_of(struct turning *turning, const struct type *type)
     return copy;
 }
 
-/* Has one label of this name, for this value. */
+/* Reports whether label i of an enumeration has this name and only this value. */
 static bool has_label(const struct type *type, uint32_t i, const char *name, uint64_t value)
 {
     const struct type_label *label = &type->labels->label[i];
-    return is_text(label->name, name) && label->ranges_n == 1 && label->ranges[0].low == value &&
-           label->ranges[0].high == value;
+    return is_text_type(label->name, name) && label->ranges_n == 1 &&
+           label->ranges[0].low == value && label->ranges[0].high == value;
 }
 
-static const struct type *turn_number(struct turning *turning, const struct type *type)
+static const struct type *replace_number(struct turning *turning, const struct type *type)
 {
     uint32_t labels_n =
         type->labels && type->bits == 8 && type->kind == TYPE_UINT ? type->labels->n : 0;
@@ -67,7 +70,7 @@ static const struct type *turn_number(struct turning *turning, const struct type
          is_null = is_absent || (labels_n == 1 && has_label(type, 0, "null", 0));
     if (!is_bool && !is_null && (type->base != 16 || type->labels))
         return type;
-    struct type *copy = copy_of(turning, type);
+    struct type *copy = copy_type(turning, type);
     if (!copy)
         return type;
     copy->labels = NULL;
@@ -79,8 +82,8 @@ static const struct type *turn_number(struct turning *turning, const struct type
     return copy;
 }
 
-/* The way to a length without the structs that are gone. */
-static void turn_reference(struct turning *turning, struct type *type)
+/* Removes the structs that were flattened from the path to a length. */
+static void replace_reference(struct turning *turning, struct type *type)
 {
     struct type_reference *reference = &type->reference;
     ttr_text *names = reference->names_n ? take(turning, reference->names_n * sizeof *names) : NULL;
@@ -88,8 +91,8 @@ static void turn_reference(struct turning *turning, struct type *type)
     if (!names)
         return;
     for (uint32_t i = 0; i < reference->names_n; i++)
-        if (!is_text(reference->names[i], WRAPPER_ELEMENTS) &&
-            !is_text(reference->names[i], "_" WRAPPER_ELEMENTS))
+        if (!is_text_type(reference->names[i], WRAPPER_ELEMENTS) &&
+            !is_text_type(reference->names[i], "_" WRAPPER_ELEMENTS))
             names[n++] = reference->names[i];
     reference->names = names;
     reference->names_n = n;
@@ -101,53 +104,53 @@ static bool is_hexadecimal_byte(const struct type *type)
            !type->labels;
 }
 
-/* Arrays and sequences; with the type of their length, where it is known. */
-static const struct type *turn_array(struct turning *turning, const struct type *type,
-                                     const struct type *length)
+/* Replaces an array or sequence. `length`: type of its length field if known. */
+static const struct type *replace_array(struct turning *turning, const struct type *type,
+                                        const struct type *length)
 {
-    struct type *copy = copy_of(turning, type);
+    struct type *copy = copy_type(turning, type);
     if (!copy)
         return type;
     bool is_bytes = type->kind == TYPE_SEQUENCE && length && length->bits == LENGTH_BITS &&
                     is_hexadecimal_byte(type->element);
-    turn_reference(turning, copy);
+    replace_reference(turning, copy);
     if (is_bytes)
         copy->kind = TYPE_BLOB;
-    copy->element = is_bytes ? NULL : turn(turning, type->element);
+    copy->element = is_bytes ? NULL : replace_member(turning, type->element);
     return copy;
 }
 
-/* True where the member is the length of the next. */
-static bool is_length(const struct type *type, uint32_t i)
+/* Reports whether member i is the length of the next member. */
+static bool is_length_of_next(const struct type *type, uint32_t i)
 {
     if (i + 1 >= type->members_n || type->members[i].type->kind != TYPE_UINT)
         return false;
     const struct type *next = type->members[i + 1].type;
     bool is_counted = next->kind == TYPE_SEQUENCE || next->kind == TYPE_BLOB;
     return is_counted && !next->has_inline_length && next->reference.names_n &&
-           is_same(next->reference.names[next->reference.names_n - 1], type->members[i].name);
+           is_same_type(next->reference.names[next->reference.names_n - 1], type->members[i].name);
 }
 
-static const struct type *turn_value(struct turning *turning, const struct type *type,
-                                     const struct type *length)
+static const struct type *replace_value(struct turning *turning, const struct type *type,
+                                        const struct type *length)
 {
     switch (type->kind) {
     case TYPE_SEQUENCE:
-        return turn_array(turning, type, type->has_inline_length ? type->length_type : length);
+        return replace_array(turning, type, type->has_inline_length ? type->length_type : length);
     case TYPE_ARRAY:
-        return turn_array(turning, type, NULL);
+        return replace_array(turning, type, NULL);
     case TYPE_BLOB: {
-        struct type *copy = copy_of(turning, type);
+        struct type *copy = copy_type(turning, type);
         if (copy)
-            turn_reference(turning, copy);
+            replace_reference(turning, copy);
         return copy ? copy : type;
     }
     default:
-        return turn(turning, type);
+        return replace_member(turning, type);
     }
 }
 
-static ttr_text unescape(struct turning *turning, ttr_text name)
+static ttr_text unescape_name(struct turning *turning, ttr_text name)
 {
     struct buffer plain;
     buffer_init(&plain, turning->description->alloc);
@@ -160,15 +163,16 @@ static ttr_text unescape(struct turning *turning, ttr_text name)
     return text;
 }
 
-/* What a type became before; NULL when it is new. */
-static const struct type *find(const struct turning *turning, const struct type *type, unsigned use)
+/* Returns the earlier replacement of a type; NULL if it was not replaced yet. */
+static const struct type *find_replacement(const struct turning *turning, const struct type *type,
+                                           unsigned use)
 {
     const uint32_t *index = pairmap_get(&turning->done, (uintptr_t)type, use);
     return index ? turning->type[*index] : NULL;
 }
 
-static const struct type *remember(struct turning *turning, const struct type *type, unsigned use,
-                                   const struct type *became)
+static const struct type *add_replacement(struct turning *turning, const struct type *type,
+                                          unsigned use, const struct type *became)
 {
     if (turning->n >= UINT32_MAX ||
         !alloc_reserve(turning->description->alloc, (void **)&turning->type, &turning->capacity,
@@ -181,71 +185,75 @@ static const struct type *remember(struct turning *turning, const struct type *t
     return became;
 }
 
-/* A number that readers do not see; its bits stay. */
-static const struct type *hide(struct turning *turning, const struct type *type, unsigned role)
+/* Returns a copy of a number that readers do not see; its bits remain in the record. */
+static const struct type *hide_number(struct turning *turning, const struct type *type,
+                                      unsigned role)
 {
-    const struct type *known = find(turning, type, role);
-    struct type *copy = known ? NULL : copy_of(turning, type);
+    const struct type *known = find_replacement(turning, type, role);
+    struct type *copy = known ? NULL : copy_type(turning, type);
     if (!copy)
         return known ? known : type;
     copy->role = (uint16_t)role;
-    return remember(turning, type, role, copy);
+    return add_replacement(turning, type, role, copy);
 }
 
-static enum ctf_attribute attribute_of(ttr_text name)
+static enum ctf_attribute attribute_of_member(ttr_text name)
 {
     unsigned i = 0;
-    while (i < CTF_ATTRIBUTE_COUNT && !is_text(name, ctf_attribute_names[i]))
+    while (i < CTF_ATTRIBUTE_COUNT && !is_text_type(name, ctf_attribute_names[i]))
         i++;
     return (enum ctf_attribute)i;
 }
 
-static const struct type *turn_members(struct turning *turning, const struct type *type,
-                                       bool has_attributes)
+static const struct type *replace_members(struct turning *turning, const struct type *type,
+                                          bool has_attributes)
 {
-    struct type *copy = copy_of(turning, type);
+    struct type *copy = copy_type(turning, type);
     struct type_member *members = take(turning, type->members_n * sizeof *members + 1);
     if (!copy || !members)
         return type;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         enum ctf_attribute attribute =
-            has_attributes ? attribute_of(member->shown) : CTF_ATTRIBUTE_COUNT;
+            has_attributes ? attribute_of_member(member->shown) : CTF_ATTRIBUTE_COUNT;
         members[i] = *member;
-        members[i].shown = unescape(turning, member->shown);
+        members[i].shown = unescape_name(turning, member->shown);
         if (attribute != CTF_ATTRIBUTE_COUNT)
-            members[i].type = hide(turning, member->type, CTF_ROLE_ATTRIBUTE + attribute);
-        else if (is_length(type, i))
-            members[i].type = hide(turning, member->type, CTF_ROLE_HIDDEN);
+            members[i].type = hide_number(turning, member->type, CTF_ROLE_ATTRIBUTE + attribute);
+        else if (is_length_of_next(type, i))
+            members[i].type = hide_number(turning, member->type, CTF_ROLE_HIDDEN);
         else
-            members[i].type =
-                turn_value(turning, member->type,
-                           i && is_length(type, i - 1) ? type->members[i - 1].type : NULL);
+            members[i].type = replace_value(
+                turning, member->type,
+                i && is_length_of_next(type, i - 1) ? type->members[i - 1].type : NULL);
     }
     copy->members = members;
     return copy;
 }
 
-static const struct type *hinted(struct turning *turning, const struct type *type, uint8_t hint)
+static const struct type *replace_with_hint(struct turning *turning, const struct type *type,
+                                            uint8_t hint)
 {
-    struct type *copy = copy_of(turning, type);
+    struct type *copy = copy_type(turning, type);
     if (copy)
         copy->hint = hint;
     return copy ? copy : type;
 }
 
-static const struct type *turn_struct(struct turning *turning, const struct type *type)
+static const struct type *replace_struct(struct turning *turning, const struct type *type)
 {
     const struct type_member *first = type->members;
-    if (type->members_n == 1 && is_text(first->shown, "koid") &&
+    if (type->members_n == 1 && is_text_type(first->shown, "koid") &&
         (first->type->kind == TYPE_UINT || first->type->kind == TYPE_INT))
-        return hinted(turning, first->type, TTR_HINT_KOID);
-    if (type->members_n == 1 && is_text(first->shown, "number") && first->type->kind == TYPE_STRING)
-        return hinted(turning, first->type, TTR_HINT_NUMBER);
-    if (type->members_n != 2 || !is_text(first[1].shown, WRAPPER_ELEMENTS) || !is_length(type, 0))
-        return turn_members(turning, type, false);
-    /* An array in an array: its length becomes a part of it. */
-    struct type *copy = copy_of(turning, turn_value(turning, first[1].type, first->type));
+        return replace_with_hint(turning, first->type, TTR_HINT_KOID);
+    if (type->members_n == 1 && is_text_type(first->shown, "number") &&
+        first->type->kind == TYPE_STRING)
+        return replace_with_hint(turning, first->type, TTR_HINT_NUMBER);
+    if (type->members_n != 2 || !is_text_type(first[1].shown, WRAPPER_ELEMENTS) ||
+        !is_length_of_next(type, 0))
+        return replace_members(turning, type, false);
+    /* An array in an array: the length of the inner one becomes part of its type. */
+    struct type *copy = copy_type(turning, replace_value(turning, first[1].type, first->type));
     if (!copy)
         return type;
     copy->reference = (struct type_reference){.names = NULL};
@@ -254,59 +262,59 @@ static const struct type *turn_struct(struct turning *turning, const struct type
     return copy;
 }
 
-static const struct type *turn_any(struct turning *turning, const struct type *type)
+static const struct type *replace_type(struct turning *turning, const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
     case TYPE_INT:
-        return turn_number(turning, type);
+        return replace_number(turning, type);
     case TYPE_STRUCT:
-        return turn_struct(turning, type);
+        return replace_struct(turning, type);
     case TYPE_SEQUENCE:
     case TYPE_ARRAY:
     case TYPE_BLOB:
-        return turn_value(turning, type, NULL);
+        return replace_value(turning, type, NULL);
     default:
         return type;
     }
 }
 
-static const struct type *turn(struct turning *turning, const struct type *type)
+static const struct type *replace_member(struct turning *turning, const struct type *type)
 {
-    const struct type *known = find(turning, type, 0);
+    const struct type *known = find_replacement(turning, type, 0);
     if (known || turning->failed || turning->depth > TYPE_DEPTH_MAX)
         return known ? known : type;
     turning->depth++;
-    const struct type *became = turn_any(turning, type);
+    const struct type *became = replace_type(turning, type);
     turning->depth--;
-    return remember(turning, type, 0, became);
+    return add_replacement(turning, type, 0, became);
 }
 
-/* A root: its members only, with the attributes among them. */
-static const struct type *turn_root(struct turning *turning, const struct type *type,
-                                    bool has_attributes)
+/* Replaces a root: only its members, including the attributes. */
+static const struct type *replace_root(struct turning *turning, const struct type *type,
+                                       bool has_attributes)
 {
     if (!type || type->kind != TYPE_STRUCT)
         return type;
-    const struct type *known = find(turning, type, 1u + has_attributes);
+    const struct type *known = find_replacement(turning, type, 1u + has_attributes);
     return known ? known
-                 : remember(turning, type, 1u + has_attributes,
-                            turn_members(turning, type, has_attributes));
+                 : add_replacement(turning, type, 1u + has_attributes,
+                                   replace_members(turning, type, has_attributes));
 }
 
-/* Sizes of events are for reading damaged packets. */
+/* Hides the event size, which is only needed to read damaged packets. */
 static void hide_event_size(struct turning *turning, struct ctf_stream_class *stream)
 {
     const struct type *context = stream->event_context;
     if (!stream->rfc_has_event_size || !context || context->members_n != 1 ||
         context->members[0].type->role)
         return;
-    struct type *copy = copy_of(turning, context);
+    struct type *copy = copy_type(turning, context);
     struct type_member *member = take(turning, sizeof *member);
     if (!copy || !member)
         return;
     *member = context->members[0];
-    member->type = hide(turning, member->type, CTF_ROLE_HIDDEN);
+    member->type = hide_number(turning, member->type, CTF_ROLE_HIDDEN);
     copy->members = member;
     stream->event_context = copy;
 }
@@ -324,8 +332,8 @@ ttr_status ctf_dialect_prepare(struct ctf_description *description, ttr_error *e
             struct ctf_event_class *event = description->streams[i]->events[k];
             if (event->is_turned)
                 continue;
-            event->context = turn_root(&turning, event->context, true);
-            event->payload = turn_root(&turning, event->payload, is_rfc);
+            event->context = replace_root(&turning, event->context, true);
+            event->payload = replace_root(&turning, event->payload, is_rfc);
             event->is_turned = true;
         }
     }
@@ -358,8 +366,8 @@ ttr_id ctf_unescaped_id(ttr *t, ttr_text escaped, bool *failed)
     return id;
 }
 
-/* The number that a label is; false where it is none of 32 bits. */
-static bool read_label(ttr_text label, uint32_t *number)
+/* Parses a label as a number. Returns false unless it is a number of 32 bits. */
+static bool parse_label_number(ttr_text label, uint32_t *number)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < label.n && value <= UINT32_MAX; i++) {
@@ -371,8 +379,8 @@ static bool read_label(ttr_text label, uint32_t *number)
     return label.n > 0 && value <= UINT32_MAX;
 }
 
-/* What all events of the class have in common. */
-static void take_constant(ttr *t, const struct type *type, struct ctf_said *said)
+/* Copies an attribute that is the same for all events of the class. */
+static void set_constant_attribute(ttr *t, const struct type *type, struct ctf_said *said)
 {
     const struct type_label *label =
         type->labels && type->labels->n ? &type->labels->label[0] : NULL;
@@ -389,16 +397,16 @@ static void take_constant(ttr *t, const struct type *type, struct ctf_said *said
         said->provider = ctf_unescaped_id(t, label->name, &said->failed);
         break;
     case CTF_ATTRIBUTE_EVENT_ID:
-        said->has_number = read_label(label->name, &said->number);
+        said->has_number = parse_label_number(label->name, &said->number);
         break;
     default:
-        (void)read_label(label->name, &said->version);
+        (void)parse_label_number(label->name, &said->version);
     }
 }
 
-/* Adds an attribute that stands at a bit behind the begin of the root; gives its bits, 0 where
- * nothing behind it has a fixed place. */
-static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said *said)
+/* Adds an attribute at bit `bit` from the start of the root. Returns its size in bits, or 0 if the
+ * offsets after it are not fixed. */
+static uint64_t add_attribute_spot(const struct type *type, uint64_t bit, struct ctf_said *said)
 {
     bool is_id = (type->kind == TYPE_ARRAY || type->kind == TYPE_BLOB) && type->count == 16 &&
                  !type->reference.names_n && (!type->element || type->element->bits == 8);
@@ -420,8 +428,9 @@ static uint64_t take_spot(const struct type *type, uint64_t bit, struct ctf_said
     return bits;
 }
 
-/* Bits of a common context of numbers, such as the RFC's event size; false for any other. */
-static bool pass_context(const struct type *type, struct ctf_said *said)
+/* Adds the size in bits of a common context that contains only numbers, such as the RFC's event
+ * size. Returns false for any other context. */
+static bool skip_common_context(const struct type *type, struct ctf_said *said)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; type && i < type->members_n; i++) {
@@ -450,18 +459,18 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
         event->name.n >= unnamed_n && memcmp(event->name.p, CTF_DIALECT_UNNAMED, unnamed_n) == 0;
     said->name = is_unnamed ? 0 : ctf_unescaped_id(t, event->name, &said->failed);
     said->align = type ? type->align : 0;
-    bool is_fixed = pass_context(event->stream->event_context, said);
+    bool is_fixed = skip_common_context(event->stream->event_context, said);
     for (uint32_t i = 0; type && i < type->members_n; i++) {
         const struct type *member = type->members[i].type;
         unsigned attribute = (unsigned)member->role - CTF_ROLE_ATTRIBUTE;
         if (member->role < CTF_ROLE_ATTRIBUTE || attribute >= CTF_ATTRIBUTE_COUNT)
-            break; /* they stand before all others */
+            break; /* attributes come before all other fields */
         if (attribute <= CTF_ATTRIBUTE_LAST_CONSTANT)
-            take_constant(t, member, said);
+            set_constant_attribute(t, member, said);
         uint64_t mask = (UINT64_C(1) << member->align) - 1, bits = 0;
         bit = (bit + mask) & ~mask;
         if (is_fixed)
-            bits = take_spot(member, bit, said);
+            bits = add_attribute_spot(member, bit, said);
         is_fixed = bits > 0;
         bit += bits;
     }
@@ -470,7 +479,7 @@ ttr_status ctf_dialect_class(const struct ctf_description *description, ttr *t,
     return said->failed ? fail_memory(error) : TTR_OK;
 }
 
-static uint64_t load(const struct ctf_said_spot *spot, const uint8_t *p)
+static uint64_t load_attribute(const struct ctf_said_spot *spot, const uint8_t *p)
 {
     switch (spot->bytes) {
     case 1:
@@ -528,9 +537,10 @@ void ctf_dialect_take(enum ctf_attribute attribute, uint64_t number, struct ctf_
     }
 }
 
-/* A thread by what is known of it; 0 where nothing is, and when memory is out (*failed). */
-static ttr_id thread_of(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t,
-                        uint16_t source, bool *failed)
+/* Returns the thread for a pid and tid as far as they are known; 0 if neither is, or if memory is
+ * out (*failed). */
+static ttr_id find_said_thread(const struct ctf_said_who *who, enum ctf_attribute pid, ttr *t,
+                               uint16_t source, bool *failed)
 {
     uint64_t process = who->number[pid], thread = who->number[pid + 1];
     if (!who->is_told[pid] && !who->is_told[pid + 1])
@@ -546,14 +556,14 @@ bool ctf_dialect_take_threads(const struct ctf_said_who *who, ttr *t, uint16_t s
                               ttr_event *event)
 {
     bool failed = false;
-    event->thread = thread_of(who, CTF_ATTRIBUTE_PID, t, source, &failed);
+    event->thread = find_said_thread(who, CTF_ATTRIBUTE_PID, t, source, &failed);
     if (who->is_told[CTF_ATTRIBUTE_OTHER_PID] || who->is_told[CTF_ATTRIBUTE_OTHER_TID])
-        event->link = thread_of(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
+        event->link = find_said_thread(who, CTF_ATTRIBUTE_OTHER_PID, t, source, &failed);
     return !failed;
 }
 
-/* The name that an event tells itself. */
-static bool take_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
+/* Sets the name of an event that contains its own name. */
+static bool set_event_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *event)
 {
     const uint8_t *zero = memchr(p, 0, (size_t)(end - p));
     bool failed = false;
@@ -562,8 +572,8 @@ static bool take_name(ttr *t, const uint8_t *p, const uint8_t *end, ttr_event *e
     return !failed;
 }
 
-static bool fill_one(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p, const uint8_t *end,
-                     ttr_event *event)
+static bool fill_attribute(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p,
+                           const uint8_t *end, ttr_event *event)
 {
     switch (spot->attribute) {
     case CTF_ATTRIBUTE_ACTIVITY:
@@ -573,7 +583,7 @@ static bool fill_one(ttr *t, const struct ctf_said_spot *spot, const uint8_t *p,
         event->related = spot->bytes == 16 ? p : NULL;
         break;
     default:
-        return take_name(t, p, end, event);
+        return set_event_name(t, p, end, event);
     }
     return true;
 }
@@ -590,14 +600,14 @@ bool ctf_dialect_fill(const struct ctf_said *said, ttr *t, uint16_t source, cons
     struct ctf_said_who who = {.is_told = {false}};
     bool is_fine = true;
     if (n < said->bytes || (begin & 7))
-        return true; /* it is cut, and its layout tells */
+        return true; /* the name is truncated, which the layout reports */
     for (uint32_t i = 0; i < said->n; i++) {
         const struct ctf_said_spot *spot = &said->spot[i];
         if (spot->attribute >= CTF_ATTRIBUTE_ACTIVITY)
-            is_fine = fill_one(t, spot, body + spot->at, body + n, event) && is_fine;
+            is_fine = fill_attribute(t, spot, body + spot->at, body + n, event) && is_fine;
         else
-            ctf_dialect_take((enum ctf_attribute)spot->attribute, load(spot, body + spot->at), &who,
-                             event);
+            ctf_dialect_take((enum ctf_attribute)spot->attribute,
+                             load_attribute(spot, body + spot->at), &who, event);
     }
     return (said->is_listed || ctf_dialect_take_threads(&who, t, source, event)) && is_fine;
 }
@@ -614,8 +624,8 @@ bool ctf_dialect_take_names(struct input *in, const ttr_event *event)
     while (ttr_fields_next(&fields, &field)) {
         if (field.value.type != TTR_TYPE_TEXT || field.depth)
             continue;
-        const bool is_of_process = is_text(field.name, "process");
-        if (!is_of_process && !is_text(field.name, "thread"))
+        const bool is_of_process = is_text_type(field.name, "process");
+        if (!is_of_process && !is_text_type(field.name, "thread"))
             continue;
         const struct rename what = {.thread = event->thread,
                                     .is_of_process = is_of_process,

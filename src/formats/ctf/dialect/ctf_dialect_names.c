@@ -1,4 +1,4 @@
-/* Names of the dialect: tables of attributes and levels, and the escaping that makes any name an
+/* Names of the dialect: tables of attributes and levels, and the escaping of any name into an
  * identifier and back. */
 #include <string.h>
 
@@ -37,7 +37,7 @@ const char *const ctf_listed_names[CTF_LISTED_MEMBERS] = {
     [CTF_LISTED_DATA] = "data",
 };
 
-/* LTTng's numbers: 2 critical, 3 error, 4 warning, 6 info, 13 debug by line, 14 debug. */
+/* LTTng's log levels: 2 critical, 3 error, 4 warning, 6 info, 13 debug line, 14 debug. */
 const uint8_t ctf_log_levels[7] = {
     [TTR_LEVEL_TRACE] = 13,  [TTR_LEVEL_DEBUG] = 14, [TTR_LEVEL_INFO] = 6,
     [TTR_LEVEL_WARNING] = 4, [TTR_LEVEL_ERROR] = 3,  [TTR_LEVEL_FATAL] = 2,
@@ -51,9 +51,9 @@ unsigned ctf_level_of(int64_t log_level)
     return TTR_LEVEL_NONE;
 }
 
-/* Whether a name means something here: attributes do among those of contexts, wrappers everywhere.
+/* Reports whether a name is reserved: attribute names in contexts, wrapper names in every struct.
  */
-static bool is_special(ttr_text name, bool is_in_context)
+static bool is_reserved_name(ttr_text name, bool is_in_context)
 {
     static const char *const wrappers[] = {"koid", "number", "elements"};
     for (size_t i = 0; is_in_context && i < CTF_ATTRIBUTE_COUNT; i++)
@@ -66,11 +66,11 @@ static bool is_special(ttr_text name, bool is_in_context)
     return false;
 }
 
-static void put_byte(struct buffer *to, uint8_t byte)
+static void append_escaped_byte(struct buffer *to, uint8_t byte)
 {
     static const char digits[] = "0123456789abcdef";
-    const char escape[] = {'_', 'x', digits[byte >> 4], digits[byte & 15]};
-    buffer_add(to, escape, sizeof escape);
+    const char escape_name[] = {'_', 'x', digits[byte >> 4], digits[byte & 15]};
+    buffer_add(to, escape_name, sizeof escape_name);
 }
 
 static bool is_word_character(uint8_t c)
@@ -78,7 +78,7 @@ static bool is_word_character(uint8_t c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hides_first)
+static void escape_name(struct buffer *to, ttr_text text, bool is_identifier, bool hides_first)
 {
     const uint8_t *p = (const uint8_t *)(text.n ? text.p : ""), *end = p + text.n;
     for (const uint8_t *at = p; at < end;) {
@@ -87,7 +87,7 @@ static void escape(struct buffer *to, ttr_text text, bool is_identifier, bool hi
                                                : utf8_character(at, (size_t)(end - at));
         bool is_escape = *at == '_' && at + 1 < end && at[1] == 'x';
         if (n == 0 || is_escape || (hides_first && at == p))
-            put_byte(to, *at);
+            append_escaped_byte(to, *at);
         else
             buffer_add(to, at, n);
         at += n ? n : 1;
@@ -100,7 +100,7 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool 
     char digits[NUMBER_MAX];
     if (name.n == 0)
         buffer_add_text(to, "_x_");
-    escape(to, name, is_identifier, is_special(name, is_in_context));
+    escape_name(to, name, is_identifier, is_reserved_name(name, is_in_context));
     if (times < 2)
         return;
     buffer_add_text(to, "_xn");
@@ -110,7 +110,7 @@ void ctf_name_escape(struct buffer *to, ttr_text name, bool is_identifier, bool 
 void ctf_label_escape(struct buffer *to, ttr_text text)
 {
     size_t n = strlen(CTF_DIALECT_UNNAMED);
-    escape(to, text, false, text.n >= n && memcmp(text.p, CTF_DIALECT_UNNAMED, n) == 0);
+    escape_name(to, text, false, text.n >= n && memcmp(text.p, CTF_DIALECT_UNNAMED, n) == 0);
 }
 
 bool ctf_has_escapes(ttr_text text)
@@ -126,8 +126,8 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* True where only the number of times follows. */
-static bool is_times(const char *p, const char *end)
+/* Reports whether the rest of the name is only an occurrence number. */
+static bool is_occurrence_suffix(const char *p, const char *end)
 {
     if (end - p < 4 || p[2] != 'n')
         return false;
@@ -147,7 +147,7 @@ void ctf_name_unescape(struct buffer *to, ttr_text escaped)
         if (low >= 0) {
             buffer_add_byte(to, (uint8_t)(high << 4 | low));
             p += 4;
-        } else if (is_escape && (is_times(p, end) || (p[2] == '_' && p == escaped.p))) {
+        } else if (is_escape && (is_occurrence_suffix(p, end) || (p[2] == '_' && p == escaped.p))) {
             p = p[2] == '_' ? p + 3 : end;
         } else {
             buffer_add_byte(to, (uint8_t)*p++);

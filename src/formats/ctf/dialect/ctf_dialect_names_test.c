@@ -1,5 +1,5 @@
-/* Names of threads in traces of several streams: they hold from where they were told, in whatever
- * way the streams are read. */
+/* Thread names in traces of several streams: each name is valid from its record on, whichever way
+ * the streams are read. */
 #include "support/support.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #define EVENTS 3000u
 #define THREADS 3u
-#define EACH 37u /* events of a thread's name */
+#define EACH 37u /* events per name of a thread */
 
-/* Events of three threads on so many processors in turn; a thread has a new name every now and
- * then, which its first event with it tells too. */
+/* Writes events of three threads that move over all CPUs. Threads are renamed from time to time;
+ * the first event with a new name contains the name, too. */
 static void write_renamed(const char *path, unsigned cpus, const char *version)
 {
     const char *const options[] = {version, NULL};
@@ -41,7 +41,7 @@ static void write_renamed(const char *path, unsigned cpus, const char *version)
     ttr_free(t);
 }
 
-/* Every event's thread has the name that the event says. */
+/* Expects that every event's thread has the name that the event contains. */
 static void expect_names(ttr *t, ttr_reader *in)
 {
     ttr_batch batch;
@@ -74,8 +74,9 @@ static void read_renamed(const char *path, uint32_t flags)
     ttr_free(t);
 }
 
-/* One stream, two in turn, few that are picked from, many that are read in rounds, and hundreds. */
-static void names_hold_from_where_they_were_told_in_any_number_of_streams(void **state)
+/* One stream, two that alternate, a few that are merged event by event, many that are read in
+ * windows, and hundreds. */
+static void thread_names_hold_from_their_record_in_any_number_of_streams(void **state)
 {
     (void)state;
     static const unsigned cpus[] = {1, 2, 4, 8, 250};
@@ -93,9 +94,9 @@ static void names_hold_from_where_they_were_told_in_any_number_of_streams(void *
         }
 }
 
-/* Who counts reads one stream after another: in the end each thread has its last name. */
-static void names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end(
-    void **state)
+/* A caller that counts reads the streams one after another; at the end each thread has its last
+ * name. */
+static void thread_names_of_sequential_reading_end_as_last_names(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
@@ -125,8 +126,9 @@ static void names_told_by_streams_that_are_read_one_after_another_are_the_last_i
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* A filter that asks for names is not read so: it would find none, or the last ones. */
-static void threads_are_chosen_by_the_names_they_have_by_then(void **state)
+/* A filter on names must not read streams one after another, because it would see no names, or only
+ * the last ones. */
+static void thread_filter_uses_names_at_time_of_event(void **state)
 {
     (void)state;
     static const char *const threads[] = {"t2.1*", NULL};
@@ -162,8 +164,8 @@ static void write_on(ttr_builder *builder, ttr_writer *out, int64_t time, uint32
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 
-/* The first stream, whose events end long before, does not tell it. */
-static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
+/* The first stream ends long before the name is recorded. */
+static void thread_name_after_all_events_applies_to_none(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64];
@@ -203,10 +205,9 @@ static void a_name_that_is_known_behind_all_events_is_that_of_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_hold_from_where_they_were_told_in_any_number_of_streams),
-        cmocka_unit_test(
-            names_told_by_streams_that_are_read_one_after_another_are_the_last_in_the_end),
-        cmocka_unit_test(threads_are_chosen_by_the_names_they_have_by_then),
-        cmocka_unit_test(a_name_that_is_known_behind_all_events_is_that_of_none)};
+        cmocka_unit_test(thread_names_hold_from_their_record_in_any_number_of_streams),
+        cmocka_unit_test(thread_names_of_sequential_reading_end_as_last_names),
+        cmocka_unit_test(thread_filter_uses_names_at_time_of_event),
+        cmocka_unit_test(thread_name_after_all_events_applies_to_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Events said in the dialect and understood again are what they were: bodies are encoded by the
- * writer's types, these replaced as a reader replaces them, and the fields walked by a layout; in
- * each language.  Names and labels go through every byte. */
+/* Round trip of events through the dialect, in each metadata language: bodies are encoded with the
+ * writer's types, the types are replaced like in a reader, and a layout decodes the fields. Names
+ * and labels contain every byte. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void check_name(const char *bytes, size_t n, bool is_identifier, unsigned
     buffer_free(&plain);
 }
 
-static void any_name_can_be_escaped_and_comes_back(void **state)
+static void any_name_survives_escaping(void **state)
 {
     (void)state;
     static const char *const names[] = {"",
@@ -104,7 +104,7 @@ static void names_are_escaped_as_little_as_can_be(void **state)
     }
 }
 
-static void names_of_attributes_are_free_outside_of_contexts(void **state)
+static void attribute_names_outside_contexts_are_not_escaped(void **state)
 {
     (void)state;
     struct buffer to;
@@ -137,7 +137,7 @@ static void put(struct buffer *to, const char *format, ...)
     buffer_add(to, text, (size_t)n);
 }
 
-/* Bytes that are no characters in hexadecimal, so that a difference can be shown. */
+/* Prints bytes outside of ASCII in hexadecimal, so that a difference is readable. */
 static void put_bytes(struct buffer *to, const void *bytes, size_t n)
 {
     const uint8_t *p = bytes;
@@ -171,7 +171,7 @@ static void put_value(const ttr_value *value, struct buffer *to)
     put(to, ";");
 }
 
-/* Everything an event says, but for its time. */
+/* Prints all properties of an event except its time. */
 static void dump(const ttr *t, const ttr_event *e, struct buffer *to)
 {
     ttr_fields fields;
@@ -258,7 +258,7 @@ static void place(const struct layout_schema *schema, const ttr_event *event,
     run->bits = bits_over(event->payload, 0, (uint64_t)event->payload_size * 8);
 }
 
-/* The items that the event is written as, and the key of their class. */
+/* Returns the items that represent the event, and the key of their class. */
 static const struct ctf_items *collect(struct said *s, const ttr_event *event,
                                        struct ctf_class_key *key)
 {
@@ -283,8 +283,7 @@ static const struct ctf_items *collect(struct said *s, const ttr_event *event,
     return &s->listing.items;
 }
 
-/* Encodes the event of the builder, reads it again and compares.  The losses counted for it are
- * given. */
+/* Encodes the builder's event, decodes it and compares. Returns the counted losses. */
 static void check_event(struct said *s, struct buffer *expected)
 {
     struct buffer body, found;
@@ -308,7 +307,7 @@ static void check_event(struct said *s, struct buffer *expected)
     assert_int_equal(encode.at, encode.n);
     buffer_add_zeros(&body, 8);
 
-    /* What a reader does with the class; it is the writer's own, so that the next such event makes
+    /* Processes the class like a reader. It is the writer's own class, so the next such event makes
      * a new one. */
     struct ctf_event_class *mine = s->kind->class->events[s->kind->class->events_n - 1];
     assert_ptr_equal(mine, class);
@@ -358,7 +357,7 @@ static uint64_t losses(const struct said *s)
     return sum;
 }
 
-/* Arrays whose elements stand together when they are written. */
+/* Arrays with contiguous elements in the record. */
 static void put_alike(ttr_builder *b)
 {
     static const ttr_value numbers[] = {{.type = TTR_TYPE_INT, .bits = 32, .v.s = -1000},
@@ -521,8 +520,7 @@ static void check_versions(bool is_listed)
     }
 }
 
-/* Nothing then tells what entries would be like; the list must not seem to come from a source that
- * does. */
+/* An empty list must not look like one that was truncated. */
 static void events_without_fields_are_lists_of_nothing(void **state)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
@@ -562,9 +560,9 @@ static void events_that_list_their_fields_come_back_as_they_were(void **state)
     check_versions(true);
 }
 
-/* Arrays of nothing, whose elements no reader could count; and in CTF 1.8 sequences in a context.
- */
-static void what_no_class_can_say_is_refused(void **state)
+/* Arrays of empty elements: no reader could check their number; and in CTF 1.8 sequences in a
+ * context. */
+static void inexpressible_events_are_refused(void **state)
 {
     (void)state;
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1};
@@ -620,7 +618,7 @@ static void floats_keep_their_bits(void **state)
     }
 }
 
-static void what_changes_is_counted(void **state)
+static void changed_values_are_counted_as_losses(void **state)
 {
     (void)state;
     struct said s;
@@ -654,8 +652,8 @@ static void what_changes_is_counted(void **state)
     for (unsigned i = 0; i < 12; i++)
         put(&expected, "\n%*sd:struct0^0=2;", (int)i, "");
     put(&expected, "\n%*sd:struct0^0=0;", 12, "");
-    /* The struct that is too deep held another with two numbers and had one more: three of them are
-     * left out with it. */
+    /* The struct that is too deep contains two numbers in another struct, and one more: three
+     * fields are dropped with it. */
     for (unsigned i = 12; i > 0; i--)
         put(&expected, "\n%*su:uint64^0=%x;", (int)i, "", i);
     check_event(&s, &expected);
@@ -669,7 +667,7 @@ static void what_changes_is_counted(void **state)
     end(&s);
 }
 
-static void names_of_threads_are_told_by_events_of_their_own(void **state)
+static void thread_names_are_written_as_records(void **state)
 {
     (void)state;
     struct said s;
@@ -720,7 +718,7 @@ static void names_of_threads_are_told_by_events_of_their_own(void **state)
     end(&s);
 }
 
-static void cut_bodies_of_events_do_no_harm(void **state)
+static void truncated_event_bodies_do_not_crash(void **state)
 {
     (void)state;
     const struct ctf_said said = {
@@ -746,18 +744,18 @@ static void cut_bodies_of_events_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_name_can_be_escaped_and_comes_back),
+        cmocka_unit_test(any_name_survives_escaping),
         cmocka_unit_test(names_are_escaped_as_little_as_can_be),
-        cmocka_unit_test(names_of_attributes_are_free_outside_of_contexts),
+        cmocka_unit_test(attribute_names_outside_contexts_are_not_escaped),
         cmocka_unit_test(levels_are_log_levels_and_come_back),
         cmocka_unit_test(events_with_everything_come_back_without_loss),
         cmocka_unit_test(events_that_list_their_fields_come_back_as_they_were),
         cmocka_unit_test(events_without_fields_are_lists_of_nothing),
-        cmocka_unit_test(what_no_class_can_say_is_refused),
+        cmocka_unit_test(inexpressible_events_are_refused),
         cmocka_unit_test(floats_keep_their_bits),
-        cmocka_unit_test(what_changes_is_counted),
-        cmocka_unit_test(names_of_threads_are_told_by_events_of_their_own),
-        cmocka_unit_test(cut_bodies_of_events_do_no_harm),
+        cmocka_unit_test(changed_values_are_counted_as_losses),
+        cmocka_unit_test(thread_names_are_written_as_records),
+        cmocka_unit_test(truncated_event_bodies_do_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,23 +1,23 @@
-/* Reading the events that list their fields (ctf_dialect.h): each entry of the list, a struct of
- * ten members, is a field.
+/* Fields of events that list their fields (class "tracetta:listed", ctf_dialect.h). Each entry of
+ * the list, a struct of ten members, becomes one field.
  *
- * The list is walked by the layout of its class, which knows of byte orders and alignments; what an
- * entry says of a field is given only as far as it can be.  The walk's state is that of the
- * layout's walk alone: entries tell by themselves what they are. */
+ * The list is iterated by the layout of its class, which handles byte order and alignment. Values
+ * of an entry are checked and limited before they are returned. The iterator keeps no state beside
+ * that of the layout, since each entry is self-contained. */
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "layout/layout.h"
 
-#define DEPTH_MAX 64u /* levels that entries may claim */
+#define DEPTH_MAX 64u /* maximum nesting that entries may claim */
 
-/* Entries that are still to come. */
-static uint64_t entries_left(const ttr_fields *fields)
+/* Returns an upper bound of the remaining entries. */
+static uint64_t count_entries_left(const ttr_fields *fields)
 {
     const struct layout_walk *walk = (const struct layout_walk *)fields->state;
     return walk->loops.depth == 1 && walk->loops.left[0] ? walk->loops.left[0] - 1 : 0;
 }
 
-/* A name as it is, which lives as long as the batch. */
-static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
+/* Returns an unescaped name that lives as long as the batch. */
+static ttr_text unescape_batch_name(const ttr_fields *fields, ttr_text escaped)
 {
     const struct layout_schema *schema = fields->own;
     struct buffer plain;
@@ -31,8 +31,8 @@ static ttr_text plain_name(const ttr_fields *fields, ttr_text escaped)
     return name;
 }
 
-/* A value that no reader need be afraid of. */
-static void settle(ttr_value *value, uint64_t left, bool is_attribute)
+/* Replaces values that a caller could not handle, such as a length beyond the rest of the list. */
+static void limit_listed_value(ttr_value *value, uint64_t left, bool is_attribute)
 {
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
@@ -55,13 +55,13 @@ static void settle(ttr_value *value, uint64_t left, bool is_attribute)
         value->v.u = value->v.u != 0;
 }
 
-/* Takes one member of an entry. */
-static void take_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
-                        ttr_field *field)
+/* Copies one member of an entry into the field. */
+static void apply_entry_member(const ttr_fields *fields, uint32_t member, const ttr_value *said,
+                               ttr_field *field)
 {
     switch (member) {
     case CTF_LISTED_NAME:
-        field->name = plain_name(fields, said->text);
+        field->name = unescape_batch_name(fields, said->text);
         break;
     case CTF_LISTED_PART:
         field->group = (uint8_t)said->v.u;
@@ -94,32 +94,32 @@ static void take_member(const ttr_fields *fields, uint32_t member, const ttr_val
     }
 }
 
-/* Gives the next entry as a field; its group is what it says it is.  False at the end, and where
- * the list is another than ours. */
-static bool next_entry(ttr_fields *fields, ttr_field *field)
+/* Returns the next entry as a field, with the group that it declares. Returns false at the end, or
+ * if the list does not have the form of the dialect. */
+static bool read_next_entry(ttr_fields *fields, ttr_field *field)
 {
     ttr_field said;
     do {
         if (!layout_field_ops.next(fields, &said))
             return false;
     } while (said.value.type != TTR_TYPE_STRUCT || said.depth != 1);
-    uint64_t left = entries_left(fields);
+    uint64_t left = count_entries_left(fields);
     uint32_t members = said.value.count;
     field_clear(field);
     field->value.text = (ttr_text){"", 0};
     for (uint32_t i = 0; i < members; i++) {
         if (!layout_field_ops.next(fields, &said) || said.depth != 2)
             return false;
-        take_member(fields, i, &said.value, field);
+        apply_entry_member(fields, i, &said.value, field);
     }
-    settle(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
+    limit_listed_value(&field->value, left, field->group == CTF_LISTED_ATTRIBUTE);
     return members == CTF_LISTED_MEMBERS;
 }
 
 static bool listed_next(ttr_fields *fields, ttr_field *field)
 {
     do {
-        if (!next_entry(fields, field))
+        if (!read_next_entry(fields, field))
             return false;
     } while (field->group != TTR_GROUP_PAYLOAD && field->group != TTR_GROUP_CONTEXT);
     return true;
@@ -158,15 +158,15 @@ static enum ctf_attribute attribute_named(ttr_text name)
     return (enum ctf_attribute)i;
 }
 
-/* Sixteen bytes, or nothing. */
-static const uint8_t *id16(const ttr_value *value)
+/* Returns the 16 bytes of a value; NULL if it has another size. */
+static const uint8_t *get_id16(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES && value->text.n == 16 ? (const uint8_t *)value->text.p
                                                                 : NULL;
 }
 
-static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who,
-                           ttr_event *event, bool *failed)
+static void apply_listed_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *who,
+                                   ttr_event *event, bool *failed)
 {
     enum ctf_attribute attribute = attribute_named(field->name);
     const ttr_value *value = &field->value;
@@ -181,10 +181,10 @@ static void take_attribute(const ttr_field *field, ttr *t, struct ctf_said_who *
         event->provider = ctf_unescaped_id(t, value->text, failed);
         break;
     case CTF_ATTRIBUTE_ACTIVITY:
-        event->activity = id16(value);
+        event->activity = get_id16(value);
         break;
     case CTF_ATTRIBUTE_RELATED:
-        event->related = id16(value);
+        event->related = get_id16(value);
         break;
     default:
         ctf_dialect_take(attribute, value->v.u, who, event);
@@ -198,7 +198,7 @@ bool ctf_listed_fill(ttr *t, uint16_t source, ttr_event *event)
     ttr_field field;
     bool failed = false;
     ttr_fields_begin(t, event, &fields);
-    while (next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
-        take_attribute(&field, t, &who, event, &failed);
+    while (read_next_entry(&fields, &field) && field.group == CTF_LISTED_ATTRIBUTE)
+        apply_listed_attribute(&field, t, &who, event, &failed);
     return ctf_dialect_take_threads(&who, t, source, event) && !failed;
 }

@@ -1,4 +1,5 @@
-/* Live traces as a reader: opening, giving in order, waiting; see ctf_live.h. */
+/* The live reader: options, opening, and the merge of lanes in the order of time (see ctf_live.h).
+ */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -8,33 +9,33 @@
 #include "base/status.h"
 #include "model/options.h"
 
-#define PATIENCE_MS 2000u /* at least; four periods of the live timer where these are longer */
+#define PATIENCE_MS 2000u /* minimum; four periods of the live timer are used if longer */
 
 /* --- Giving in order --- */
 
-/* Events of equal time: in the order of lanes, which is that of their places in live->lanes. */
-static bool comes_before(const struct live_lane *a, const struct live_lane *b)
+/* Compares the next events of two lanes. For equal times, the order of live->lanes decides. */
+static bool is_lane_before(const struct live_lane *a, const struct live_lane *b)
 {
     int64_t time_a = ttr_batch_at(&a->batch, a->at)->time,
             time_b = ttr_batch_at(&b->batch, b->at)->time;
     return time_a != time_b ? time_a < time_b : a->heap < b->heap;
 }
 
-static void sift_down(struct live_reader *live, size_t i)
+static void sift_lane_down(struct live_reader *live, size_t i)
 {
     struct live_lane **heap = live->heap, *lane = heap[i];
     for (size_t child; (child = 2 * i + 1) < live->heap_n; i = child) {
-        if (child + 1 < live->heap_n && comes_before(heap[child + 1], heap[child]))
+        if (child + 1 < live->heap_n && is_lane_before(heap[child + 1], heap[child]))
             child++;
-        if (!comes_before(heap[child], lane))
+        if (!is_lane_before(heap[child], lane))
             break;
         heap[i] = heap[child];
     }
     heap[i] = lane;
 }
 
-/* Puts the lanes with events into the heap; gives up to which time all that comes is known. */
-static int64_t begin_round(struct live_reader *live)
+/* Builds the heap of lanes with events. Returns the time up to which all events are known. */
+static int64_t build_lane_heap(struct live_reader *live)
 {
     int64_t bound =
         live_client_expects_streams(&live->client) && !live->has_failed ? INT64_MIN : INT64_MAX;
@@ -52,13 +53,13 @@ static int64_t begin_round(struct live_reader *live)
         bound = horizon < bound ? horizon : bound;
     }
     for (size_t i = live->heap_n / 2; i-- > 0;)
-        sift_down(live, i);
+        sift_lane_down(live, i);
     return bound;
 }
 
-/* A gap tells when its stream was last heard of, which may be before what others have told since.
- */
-static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
+/* Writes an event to the output at index n. The time of a gap may be earlier than events already
+ * returned; it is then moved to the latest of these. */
+static void emit_live_event(struct live_reader *live, const ttr_event *event, uint32_t n)
 {
     ttr_event *out = &live->out[n];
     *out = *event;
@@ -75,21 +76,21 @@ static void tell(struct live_reader *live, const ttr_event *event, uint32_t n)
     }
 }
 
-/* Gives what can go: at most up to where a lane must be filled again, because what was given of it
- * would go then. */
-static uint32_t give(struct live_reader *live, bool *is_behind_range)
+/* Returns events up to the horizon, and stops at a lane that must be refilled, because refilling
+ * would invalidate its events. */
+static uint32_t merge_lanes(struct live_reader *live, bool *is_behind_range)
 {
-    int64_t bound = begin_round(live);
+    int64_t bound = build_lane_heap(live);
     uint32_t n = 0;
     while (live->heap_n && n < LIVE_BATCH) {
         struct live_lane *lane = live->heap[0];
         const ttr_event *event = ttr_batch_at(&lane->batch, lane->at);
         if (event->time > bound)
             break;
-        tell(live, event, n++);
+        emit_live_event(live, event, n++);
         if (++lane->at == lane->batch.n)
             return n;
-        sift_down(live, 0);
+        sift_lane_down(live, 0);
     }
     int64_t next =
         live->heap_n ? ttr_batch_at(&live->heap[0]->batch, live->heap[0]->at)->time : INT64_MAX;
@@ -100,8 +101,8 @@ static uint32_t give(struct live_reader *live, bool *is_behind_range)
 
 /* --- Reading --- */
 
-/* The client has failed: its streams end here. */
-static void take_failure(struct live_reader *live, const ttr_error *reason)
+/* Ends all streams after the client failed; the failure is reported after the last event. */
+static void end_after_failure(struct live_reader *live, const ttr_error *reason)
 {
     live->has_failed = true;
     live->failure = *reason;
@@ -112,7 +113,7 @@ static void take_failure(struct live_reader *live, const ttr_error *reason)
     }
 }
 
-static void tell_counts(struct live_reader *live)
+static void note_live_counts(struct live_reader *live)
 {
     const struct live_client *client = &live->client;
     for (; live->reconnections_told < client->reconnections; live->reconnections_told++)
@@ -123,14 +124,14 @@ static void tell_counts(struct live_reader *live)
                   "the relay daemon announced a packet that it could not give");
 }
 
-static ttr_status converse(struct live_reader *live)
+static ttr_status step_live_client(struct live_reader *live)
 {
     ttr_error own = {0};
     if (live->has_failed || live->client.phase == LIVE_OVER)
         return TTR_END;
     ttr_status status = live_client_step(&live->client, &own);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        take_failure(live, &own);
+        end_after_failure(live, &own);
     return status == TTR_OK || status == TTR_AGAIN ? status : TTR_OK;
 }
 
@@ -152,11 +153,11 @@ static ttr_status live_next(ttr_reader *base, ttr_batch *batch, ttr_error *error
     uint64_t deadline = socket_now_ms() + LIVE_SLICE_MS;
     for (;;) {
         bool is_behind_range = false;
-        ttr_status moved = converse(live), status = live_feed(live, error);
+        ttr_status moved = step_live_client(live), status = live_feed(live, error);
         if (status != TTR_OK)
             return status;
-        tell_counts(live);
-        uint32_t n = give(live, &is_behind_range);
+        note_live_counts(live);
+        uint32_t n = merge_lanes(live, &is_behind_range);
         *batch = (ttr_batch){.event = live->out, .n = n};
         if (n)
             return TTR_OK;
@@ -196,8 +197,9 @@ static void live_range(ttr_reader *base, int64_t from_ns, int64_t to_ns)
     live->to = to_ns < live->to ? to_ns : live->to;
 }
 
-/* What belongs to no open stream: what was of streams that are over, and of the connection. */
-static void report_own(const struct live_reader *live, ttr_report *report)
+/* Fills the report entry for data without an open stream: totals of closed streams and of the
+ * connection. */
+static void report_rest(const struct live_reader *live, ttr_report *report)
 {
     report->format = format_ctf.name;
     report->version = report->compression = "";
@@ -221,7 +223,7 @@ static void report_own(const struct live_reader *live, ttr_report *report)
     report->order = live->base.order;
 }
 
-/* The streams that are open, then the rest where there is any. */
+/* Reports the open streams first, then one entry for the rest if there is any. */
 static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
 {
     const struct live_reader *live = (struct live_reader *)base;
@@ -233,7 +235,7 @@ static bool live_report(ttr_reader *base, size_t index, ttr_report *report)
     }
     if (index > inputs || (inputs && !live->bytes && !live->gaps && !live->notes.n))
         return false;
-    report_own(live, report);
+    report_rest(live, report);
     return true;
 }
 
@@ -250,8 +252,8 @@ static const struct reader_ops live_ops = {.next = live_next,
                                            .report = live_report,
                                            .notes = live_notes};
 
-static ttr_status set_up(struct live_reader *live, const char *path, const struct live_how *how,
-                         ttr_error *error)
+static ttr_status init_live_reader(struct live_reader *live, const char *path,
+                                   const struct live_how *how, ttr_error *error)
 {
     ttr *t = live->base.t;
     size_t size = strlen(path) + 1;
@@ -285,14 +287,14 @@ static ttr_reader *open_session(ttr *t, const char *path, const struct live_url 
     live->to = INT64_MAX;
     live->options = (ttr_read_options){.size = sizeof live->options};
     if (options) {
-        /* Packets cannot be copied as they are: metadata goes on growing. */
+        /* Packets cannot be copied unchanged, because the metadata keeps growing. */
         live->options.flags = options->flags & ~TTR_READ_DEFINITIONS;
         live->options.max_record = options->max_record;
         live->options.time_offset = options->time_offset;
     }
     notes_init(&live->notes, &t->counted);
     live_begin_client(&live->client, &live->tcp, how, NULL, NULL);
-    if (set_up(live, path, how, error) == TTR_OK)
+    if (init_live_reader(live, path, how, error) == TTR_OK)
         return &live->base;
     live_close(&live->base);
     return NULL;
@@ -316,9 +318,9 @@ ttr_reader *ctf_open_live_with(ttr *t, const char *path, const struct live_how *
 
 /* --- Options --- */
 
-/* "2.5" seconds as milliseconds. */
-static ttr_status take_seconds(char *const *copies, size_t n, const char *key, unsigned *ms,
-                               ttr_error *error)
+/* Parses seconds such as "2.5" into milliseconds. */
+static ttr_status parse_seconds_option(char *const *copies, size_t n, const char *key, unsigned *ms,
+                                       ttr_error *error)
 {
     const char *text = options_get(copies, n, key);
     double seconds;
@@ -331,7 +333,8 @@ static ttr_status take_seconds(char *const *copies, size_t n, const char *key, u
     return TTR_OK;
 }
 
-static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, ttr_error *error)
+static ttr_status parse_live_options(char *const *copies, size_t n, struct live_how *how,
+                                     ttr_error *error)
 {
     const char *start = options_get(copies, n, "live-start");
     bool is_now = start && strcmp(start, "now") == 0;
@@ -340,22 +343,24 @@ static ttr_status take_how(char *const *copies, size_t n, struct live_how *how, 
                     "option live-start=%s of ctf: expected begin or now", start);
     how->seek = is_now ? LIVE_SEEK_NOW : LIVE_SEEK_BEGIN;
     how->reconnect_ms = LIVE_RECONNECT_MS;
-    ttr_status status = take_seconds(copies, n, "live-reconnect", &how->reconnect_ms, error);
+    ttr_status status =
+        parse_seconds_option(copies, n, "live-reconnect", &how->reconnect_ms, error);
     if (status == TTR_OK)
-        status = take_seconds(copies, n, "live-poll", &how->poll_ms, error);
-    return status == TTR_OK ? take_seconds(copies, n, "live-patience", &how->patience_ms, error)
-                            : status;
+        status = parse_seconds_option(copies, n, "live-poll", &how->poll_ms, error);
+    return status == TTR_OK
+               ? parse_seconds_option(copies, n, "live-patience", &how->patience_ms, error)
+               : status;
 }
 
 ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error)
 {
     struct live_how how = {.dial = NULL};
-    return take_how(copies, n, &how, error);
+    return parse_live_options(copies, n, &how, error);
 }
 
-/* Options of files that nothing can be made of here: passed over without a word they would only
- * seem to work. */
-static ttr_status refuse_those_of_files(char *const *copies, size_t n, ttr_error *error)
+/* Rejects options of files that have no effect on live traces. If they were ignored, they would
+ * only seem to work. */
+static ttr_status reject_file_options(char *const *copies, size_t n, ttr_error *error)
 {
     if (options_get(copies, n, "metadata"))
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -378,9 +383,9 @@ ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *optio
     size_t n = 0;
     ttr_status status = options_copy(&list, &copies, &n, error);
     if (status == TTR_OK)
-        status = take_how(copies, n, &how, error);
+        status = parse_live_options(copies, n, &how, error);
     if (status == TTR_OK)
-        status = refuse_those_of_files(copies, n, error);
+        status = reject_file_options(copies, n, error);
     options_free(&t->counted, copies, n);
     return status == TTR_OK ? ctf_open_live_with(t, url, &how, options, error) : NULL;
 }

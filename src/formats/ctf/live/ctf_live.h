@@ -1,20 +1,28 @@
-/* Reading a session of a relay daemon while it is recorded: the traces of a live client, decoded
- * like files and merged by time.
+/* Reader of a live session: follows the traces of a relay daemon's session while they are recorded,
+ * and merges their events by time.
  *
- * Each live stream is a lane: an input (ctf_read.c) over the packets that have come, given to it
- * one by one.  What may be told in order is known by horizons: a lane with events at hand has none,
- * a lane without any promises that nothing comes before its horizon, the end of its last packet or
- * the tick of its last beacon of inactivity.  Events up to the earliest horizon are given.  A lane
- * that brings neither events nor beacons for the patience set is silent (its tracer has stopped)
- * and holds nobody back any more; what it brings later is given all the same and counted as late
- * where it is.
+ *   relay daemon -> live_client     metadata and packets, in any order
+ *                -> ctf_live_feed   descriptions, one input (lane) per stream, batches of events
+ *                -> ctf_live        k-way merge by a heap of lanes
  *
- * Packets are taken from the daemon as soon as it has them, which may forget those of streams that
- * are over: they wait here.
+ * Each live stream is a lane: a reader input (ctf_read.c) over the packets received so far, fed one
+ * packet at a time. The merge is correct because of horizons. A lane without events at hand
+ * guarantees that no event before its horizon follows; the horizon is the end of its last packet or
+ * the tick of its last inactivity beacon. Events up to the least horizon of all empty lanes may be
+ * returned.
  *
- * A call never waits longer than about LIVE_SLICE_MS without an event: TTR_AGAIN then.  Only making
- * a lost connection again may take longer, where nobody answers; the context's watch is asked all
- * the while. Thread rule: one thread at a time. */
+ * A lane that brings neither events nor beacons within the patience limit is silent (its tracer has
+ * stopped). It no longer limits the others; events that it brings later are returned, and counted
+ * as late if they are.
+ *
+ * Packets are downloaded as soon as the daemon has them, since it may discard those of closed
+ * streams. They wait in the lane's queue, up to LIVE_AHEAD_BYTES in all lanes.
+ *
+ * Cost: O(log lanes) per run of events. A call without events returns TTR_AGAIN after about
+ * LIVE_SLICE_MS. Only a reconnection to a daemon that does not respond may block longer; the
+ * context's progress callback is called meanwhile. Left out: seeking and copying packets.
+ *
+ * Thread rule: one thread at a time. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_CTF_LIVE_H
 #define TRACETTA_FORMATS_CTF_LIVE_CTF_LIVE_H
 
@@ -25,58 +33,59 @@
 
 #define LIVE_SLICE_MS 100u
 #define LIVE_BATCH 256u
-#define LIVE_AHEAD_BYTES \
-    (UINT64_C(16)        \
-     << 20) /* packets taken before their time has come; each lane may have one in any case */
+/* limit of packets that are downloaded before they are needed; each lane may have one in any case
+ */
+#define LIVE_AHEAD_BYTES (UINT64_C(16) << 20)
 #define LIVE_RECONNECT_MS 30000u
-#define LIVE_NO_POLL UINT_MAX /* poll_ms: ask again at once */
+#define LIVE_NO_POLL UINT_MAX /* poll_ms: ask again without a pause */
 
-/* A trace of the session. */
+/* A trace of the session, and its parsed metadata. */
 struct live_source {
     struct live_trace *trace;
     struct ctf_trace *ctf;
     struct live_metadata metadata;
-    bool is_ready; /* its packets can be taken apart */
-    bool is_lost;  /* they never can */
+    bool is_ready; /* packets can be decoded: the metadata is complete */
+    bool is_lost;  /* the metadata is invalid; packets cannot be decoded */
 };
 
-/* A packet that waits for its input to be through with those before it. */
+/* A packet that waits until its input has finished the previous ones. */
 struct live_waiting {
     struct buffer bytes;
     struct live_index index;
 };
 
-/* A stream of the session. */
+/* A stream of the session, as an input of the merge. */
 struct live_lane {
     struct live_stream *stream;
     struct live_source *source;
-    struct input *in;             /* NULL before its first packet */
-    uint64_t fed;                 /* bytes given to it */
-    struct live_waiting *waiting; /* a ring: the first one is at waiting_first */
+    struct input *in;             /* NULL before the first packet */
+    uint64_t fed;                 /* bytes of packets that `in` has received */
+    struct live_waiting *waiting; /* ring buffer; the first packet is at waiting_first */
     size_t waiting_first, waiting_n, waiting_capacity;
     ttr_batch batch;
-    uint32_t at; /* next event of the batch */
+    uint32_t at; /* index of the next event of the batch */
     bool has_horizon;
     int64_t horizon;
     bool is_ending;             /* the batch is the last one */
-    ttr_event gap;              /* what is lost at the end of a stream that is gone */
-    uint64_t seen_ms, quiet_ms; /* when it was looked at, how long it has brought nothing since */
-    bool was_idle;              /* when it was looked at: it had nothing, and was not being asked */
-    uint64_t beacon;            /* the one that the horizon is of */
-    uint64_t class_id, number;  /* for the order of lanes */
-    size_t heap;                /* the reader's own: its place among lanes with events */
+    ttr_event gap;              /* gap event for the losses at the end of a stream that is gone */
+    uint64_t seen_ms, quiet_ms; /* time of the last check; time without new data up to it */
+    /* at the last check, it had no data, and no request was under way */
+    bool was_idle;
+    uint64_t beacon;           /* beacon that the horizon is derived from */
+    uint64_t class_id, number; /* sort keys of live->lanes */
+    size_t heap;               /* the merge's index of the lane in its heap */
 };
 
-/* How to connect and how long to wait; what is 0 is as usual, where nothing else is said. */
+/* Connection and timeouts of a live reader. A value of 0 selects the default, unless noted. */
 struct live_how {
-    live_dial dial; /* NULL = over TCP, to where the URL says */
+    live_dial dial; /* NULL: TCP to the address in the URL */
     void *dial_own;
     enum live_seek seek;
-    unsigned reconnect_ms; /* 0 = never */
+    unsigned reconnect_ms; /* 0 = never reconnect */
     unsigned limit_ms, poll_ms, patience_ms;
 };
 
-/* Where dialling over TCP goes, and whose watch it asks. */
+/* Address for connections over TCP, and the context with the progress callback for that time. */
 struct live_tcp {
     ttr *t;
     struct live_url url;
@@ -86,72 +95,75 @@ struct live_reader {
     struct ttr_reader base;
     struct live_client client;
     struct live_tcp tcp;
-    char *path;               /* the URL as given */
-    ttr_read_options options; /* for inputs to come: no pointers in it */
+    char *path;               /* the URL as the user wrote it */
+    ttr_read_options options; /* options for inputs that are opened later; contains no pointers */
     struct notes notes;
-    uint16_t id; /* as a source: of gaps that belong to no input */
+    uint16_t id; /* source id of gaps that belong to no input */
     unsigned patience_ms;
-    struct live_lane **lanes; /* in the order in which events of equal time are given */
+    struct live_lane **lanes; /* in the order of events with equal time */
     size_t lanes_n, lanes_capacity;
-    struct live_lane **heap; /* those with events at hand, the earliest first */
+    struct live_lane **heap; /* binary heap of lanes that have events, by time of the next event */
     size_t heap_n, heap_capacity;
     ttr_event out[LIVE_BATCH];
-    int64_t from, to; /* what is asked for */
-    int64_t told;     /* time of the latest event given */
+    int64_t from, to; /* time range of the options */
+    int64_t told;     /* time of the latest event returned */
     bool has_failed;
-    ttr_error failure;                                         /* told when all at hand is given */
-    uint64_t events, lost, lost_packets, gaps, packets, bytes; /* of inputs that are gone */
-    uint64_t waiting_bytes;                                    /* of packets, in all lanes */
+    /* reported after all events at hand were returned */
+    ttr_error failure;
+    /* totals of inputs that are closed */
+    uint64_t events, lost, lost_packets, gaps, packets, bytes;
+    /* size of waiting packets in all lanes */
+    uint64_t waiting_bytes;
     uint64_t reconnections_told, refused_told;
 };
 
 /* --- ctf_live.c --- */
 
-/* Opens a session, or the list of a daemon's sessions. */
+/* Opens a live session, or the list of a daemon's sessions if the URL names none. */
 ttr_reader *ctf_open_live(ttr *t, const char *url, const ttr_read_options *options,
                           ttr_error *error);
 
-/* Whether the values of options of live traces are such; those of other traces are asked too, lest
- * a slip goes unseen. */
+/* Checks the values of the options for live traces. Also called for other traces, so that
+ * wrong values do not go unnoticed. */
 TTR_MUST ttr_status ctf_check_live_options(char *const *copies, size_t n, ttr_error *error);
 
-/* The same in a way of one's own, for tests. */
+/* Opens a session with another connection and other timeouts, for tests. */
 ttr_reader *ctf_open_live_with(ttr *t, const char *url, const struct live_how *how,
                                const ttr_read_options *options, ttr_error *error);
 
 /* --- ctf_live_feed.c --- */
 
-/* Takes what the client has got: metadata into descriptions, packets into inputs, events into
- * lanes; makes and ends lanes. */
+/* Processes what the client has received: metadata into descriptions, packets into inputs,
+ * events into lanes. Also opens and closes lanes. */
 TTR_MUST ttr_status live_feed(struct live_reader *live, ttr_error *error);
 
-/* Frees a lane; its input's counts and notes become the reader's. */
+/* Frees a lane; adds the counts and diagnostics of its input to those of the reader. */
 void live_end_lane(struct live_reader *live, struct live_lane *lane);
 
-/* Frees what was made of a trace. */
+/* Frees the parsed metadata of a trace. */
 void live_drop_source(struct live_reader *live, struct live_trace *trace);
 
-/* A remark of the reader itself. */
+/* Emits a diagnostic of the reader itself. */
 void live_note(struct live_reader *live, ttr_severity severity, const char *code,
                const char *format, ...) TTR_PRINTF(4, 5);
 
 /* --- live_dial.c --- */
 
-/* Fills what is 0 in `how` with the usual, and gives a client made so. */
+/* Sets defaults in `how` and initialises a client with them. */
 void live_begin_client(struct live_client *client, struct live_tcp *tcp, const struct live_how *how,
                        live_list list, void *list_own);
 
-/* Moves on until the session is attached or all sessions are listed. */
+/* Runs the client until the session is attached or all sessions are listed. */
 TTR_MUST ttr_status live_await_client(struct live_client *client, const ttr *t, ttr_error *error);
 
 /* --- live_list.c --- */
 
-/* Tells of a session as an attribute of a source: "live.session", in babeltrace2's words.  False
- * when memory is out. */
+/* Adds the attribute "live.session" to a source: the session in babeltrace2's notation.
+ * Returns false if memory is out. */
 TTR_MUST bool live_add_session(ttr *t, uint16_t source, const char *url,
                                const struct live_session *session);
 
-/* A reader whose events are the sessions of a daemon. */
+/* Opens a reader that returns each session of a daemon as one event. */
 ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
                            const struct live_how *how, ttr_error *error);
 

@@ -1,5 +1,5 @@
-/* From the client to the lanes: metadata becomes descriptions, packets become events; see
- * ctf_live.h. */
+/* From the client to the lanes: parses metadata into descriptions and decodes packets into events
+ * (see ctf_live.h). */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 #include "formats/ctf/description/ctf_attributes.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define NOTICED_MS \
-    200u /* of the time between two looks at a lane, at most so much counts as its silence */
-#define BATCHES_TOGETHER 8192u /* events at hand in all lanes together, about */
-#define SOURCES_KEPT 64u       /* numbers of sources left for what else is opened */
+/* ms; longest time between two checks that counts as silence of a lane */
+#define NOTICED_MS 200u
+#define BATCHES_TOGETHER 8192u /* approximate limit of events at hand in all lanes */
+#define SOURCES_KEPT 64u       /* source ids reserved for other inputs */
 
 void live_note(struct live_reader *live, ttr_severity severity, const char *code,
                const char *format, ...)
@@ -26,22 +26,22 @@ static bool is_strict(const struct live_reader *live)
     return live->options.flags & TTR_READ_STRICT;
 }
 
-/* The client will bring nothing more. */
-static bool has_ended(const struct live_reader *live)
+/* Reports whether the client will bring no more data. */
+static bool has_client_ended(const struct live_reader *live)
 {
     return live->client.phase == LIVE_OVER || live->client.phase == LIVE_FAILED;
 }
 
 /* --- Traces --- */
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
-                      const char *text)
+static void forward_metadata_note(void *own, ttr_severity severity, uint64_t offset,
+                                  const char *code, const char *text)
 {
     (void)offset;
     live_note(own, severity, code, "%s", text);
 }
 
-static struct live_source *source_of(struct live_reader *live, struct live_trace *trace)
+static struct live_source *find_source_of_trace(struct live_reader *live, struct live_trace *trace)
 {
     if (trace->own)
         return trace->own;
@@ -54,7 +54,7 @@ static struct live_source *source_of(struct live_reader *live, struct live_trace
     }
     *source = (struct live_source){.trace = trace, .ctf = ctf};
     live_metadata_init(&source->metadata, &t->counted);
-    ctf->class->description.note = take_note;
+    ctf->class->description.note = forward_metadata_note;
     ctf->class->description.note_own = live;
     return trace->own = source;
 }
@@ -70,10 +70,10 @@ void live_drop_source(struct live_reader *live, struct live_trace *trace)
     alloc_free(&live->base.t->counted, source, 1, sizeof *source);
 }
 
-/* Metadata that cannot be read: before the first packet the trace is lost, later only what that
- * part declares. */
-static ttr_status refuse_metadata(struct live_reader *live, struct live_source *source,
-                                  const ttr_error *reason, ttr_error *error)
+/* Handles invalid metadata. Before the first packet the trace is lost; later only the declarations
+ * of that part are. */
+static ttr_status reject_live_metadata(struct live_reader *live, struct live_source *source,
+                                       const ttr_error *reason, ttr_error *error)
 {
     if (reason->status == TTR_E_NOMEM || is_strict(live)) {
         *error = *reason;
@@ -85,19 +85,20 @@ static ttr_status refuse_metadata(struct live_reader *live, struct live_source *
     return TTR_OK;
 }
 
-/* Its packets can be taken apart once all metadata that there is has come. */
-static ttr_status make_ready(struct live_reader *live, struct live_source *source, ttr_error *error)
+/* Makes a trace ready for decoding packets after all its metadata was received. */
+static ttr_status make_source_ready(struct live_reader *live, struct live_source *source,
+                                    ttr_error *error)
 {
     const struct live_trace *trace = source->trace;
     ttr_error own = {0};
-    if (source->metadata.has_text && (!trace->wants_metadata || has_ended(live))) {
+    if (source->metadata.has_text && (!trace->wants_metadata || has_client_ended(live))) {
         ttr_status status = ctf_trace_ready(source->ctf, &own);
         source->is_ready = status == TTR_OK;
         if (status == TTR_OK)
             ctf_find_quirks(source->ctf);
-        return status == TTR_OK ? TTR_OK : refuse_metadata(live, source, &own, error);
+        return status == TTR_OK ? TTR_OK : reject_live_metadata(live, source, &own, error);
     }
-    if (!source->metadata.has_text && (trace->is_closed || has_ended(live))) {
+    if (!source->metadata.has_text && (trace->is_closed || has_client_ended(live))) {
         source->is_lost = true;
         if (trace->streams)
             live_note(live, TTR_NOTE_DAMAGE, "live.no-metadata",
@@ -112,14 +113,15 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
     struct live_trace *trace = source->trace;
     ttr_error own = {0};
     char name[512];
-    /* A part of it may say too little to be read; and no packet counts before all is there. */
-    bool is_all = !trace->wants_metadata || has_ended(live);
+    /* Incomplete metadata may be invalid, and packets are decoded only when all metadata is
+     * available. */
+    bool is_all = !trace->wants_metadata || has_client_ended(live);
     if (!source->is_lost && is_all && trace->metadata.n > source->metadata.unpacked) {
         (void)snprintf(name, sizeof name, "%s, metadata", live->path);
         if (live_metadata_read(&source->metadata, source->ctf, trace->metadata.bytes,
                                trace->metadata.n, name, &own) != TTR_OK) {
             source->metadata.unpacked = trace->metadata.n;
-            if (refuse_metadata(live, source, &own, error) != TTR_OK)
+            if (reject_live_metadata(live, source, &own, error) != TTR_OK)
                 return error->status;
         }
     }
@@ -130,11 +132,11 @@ static ttr_status feed_source(struct live_reader *live, struct live_source *sour
         trace->has_changed = false;
     }
     if (!source->is_ready && !source->is_lost)
-        return make_ready(live, source, error);
+        return make_source_ready(live, source, error);
     return TTR_OK;
 }
 
-/* Traces that are over go; those without metadata are asked for again. */
+/* Frees traces that have ended, and requests missing metadata again. */
 static ttr_status feed_sources(struct live_reader *live, ttr_error *error)
 {
     struct live_client *client = &live->client;
@@ -143,7 +145,7 @@ static ttr_status feed_sources(struct live_reader *live, ttr_error *error)
         if (trace->is_done && trace->streams == 0)
             continue;
         trace->is_done = false;
-        struct live_source *source = source_of(live, trace);
+        struct live_source *source = find_source_of_trace(live, trace);
         if (!source)
             return fail_memory(error);
         ttr_status status = feed_source(live, source, error);
@@ -162,7 +164,7 @@ static ttr_status feed_sources(struct live_reader *live, ttr_error *error)
 
 /* --- Lanes --- */
 
-static bool is_before(const struct live_lane *a, const struct live_lane *b)
+static bool is_lane_ordered(const struct live_lane *a, const struct live_lane *b)
 {
     uint64_t trace_a = a->source->trace->id, trace_b = b->source->trace->id;
     if (trace_a != trace_b)
@@ -172,18 +174,18 @@ static bool is_before(const struct live_lane *a, const struct live_lane *b)
     return a->number != b->number ? a->number < b->number : a->stream->id < b->stream->id;
 }
 
-/* Puts the i-th lane where it belongs among those before it and behind it. */
-static void place_lane(struct live_reader *live, size_t i)
+/* Moves lane i to its place in the order of lanes. */
+static void sort_lane_into_place(struct live_reader *live, size_t i)
 {
     struct live_lane **lanes = live->lanes, *lane = lanes[i];
-    for (; i > 0 && is_before(lane, lanes[i - 1]); i--)
+    for (; i > 0 && is_lane_ordered(lane, lanes[i - 1]); i--)
         lanes[i] = lanes[i - 1];
-    for (; i + 1 < live->lanes_n && is_before(lanes[i + 1], lane); i++)
+    for (; i + 1 < live->lanes_n && is_lane_ordered(lanes[i + 1], lane); i++)
         lanes[i] = lanes[i + 1];
     lanes[i] = lane;
 }
 
-static size_t lane_index(const struct live_reader *live, const struct live_lane *lane)
+static size_t index_of_lane(const struct live_reader *live, const struct live_lane *lane)
 {
     size_t i = 0;
     while (live->lanes[i] != lane)
@@ -191,7 +193,7 @@ static size_t lane_index(const struct live_reader *live, const struct live_lane 
     return i;
 }
 
-static ttr_status add_lane(struct live_reader *live, struct live_stream *stream, ttr_error *error)
+static ttr_status open_lane(struct live_reader *live, struct live_stream *stream, ttr_error *error)
 {
     const struct alloc *alloc = &live->base.t->counted;
     if (!alloc_reserve(alloc, (void **)&live->lanes, &live->lanes_capacity, live->lanes_n + 1,
@@ -209,12 +211,12 @@ static ttr_status add_lane(struct live_reader *live, struct live_stream *stream,
                                .seen_ms = live->client.now};
     stream->own = lane;
     live->lanes[live->lanes_n++] = lane;
-    place_lane(live, live->lanes_n - 1);
+    sort_lane_into_place(live, live->lanes_n - 1);
     return TTR_OK;
 }
 
-/* The first packet that waits is done with. */
-static void drop_waiting(struct live_reader *live, struct live_lane *lane)
+/* Releases the first waiting packet. */
+static void drop_waiting_packet(struct live_reader *live, struct live_lane *lane)
 {
     struct live_waiting *first = &lane->waiting[lane->waiting_first];
     live->waiting_bytes -= first->bytes.n;
@@ -225,7 +227,7 @@ static void drop_waiting(struct live_reader *live, struct live_lane *lane)
 
 void live_end_lane(struct live_reader *live, struct live_lane *lane)
 {
-    size_t i = lane_index(live, lane);
+    size_t i = index_of_lane(live, lane);
     if (lane->in) {
         live->events += lane->in->events_total;
         live->lost += lane->in->lost;
@@ -237,7 +239,7 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
         ttr_close(&lane->in->base);
     }
     while (lane->waiting_n)
-        drop_waiting(live, lane);
+        drop_waiting_packet(live, lane);
     alloc_free(&live->base.t->counted, lane->waiting, lane->waiting_capacity,
                sizeof *lane->waiting);
     lane->stream->own = NULL;
@@ -249,9 +251,10 @@ void live_end_lane(struct live_reader *live, struct live_lane *lane)
 
 /* --- Packets --- */
 
-/* A tick of a stream class on the common time line, with what the user asked to add. */
-static bool find_time(const struct live_reader *live, const struct live_lane *lane,
-                      uint64_t class_id, uint64_t ticks, int64_t *time)
+/* Converts a tick of a stream class to the common time line, including the user's time offset.
+ * Returns false if the class is unknown. */
+static bool tick_to_time(const struct live_reader *live, const struct live_lane *lane,
+                         uint64_t class_id, uint64_t ticks, int64_t *time)
 {
     struct ctf_trace *ctf = lane->source->ctf;
     const struct ctf_stream_class *class = ctf_find_stream(&ctf->class->description, class_id);
@@ -264,7 +267,7 @@ static bool find_time(const struct live_reader *live, const struct live_lane *la
     return true;
 }
 
-static void raise_horizon(struct live_lane *lane, int64_t time)
+static void raise_lane_horizon(struct live_lane *lane, int64_t time)
 {
     if (lane->has_horizon && lane->horizon >= time)
         return;
@@ -273,7 +276,7 @@ static void raise_horizon(struct live_lane *lane, int64_t time)
     lane->quiet_ms = 0;
 }
 
-/* What would be the folder of the trace's streams stands for the trace; told of its first input. */
+/* Adds a path that represents the trace in reports, to its first input only. */
 static bool add_trace_path(const struct live_lane *lane, const char *path)
 {
     const struct input *in = lane->in;
@@ -282,9 +285,9 @@ static bool add_trace_path(const struct live_lane *lane, const char *path)
            context_add_attribute(in->base.t, in->id, "trace.path", &folder);
 }
 
-/* The input of a lane, made with its first packet. */
-static ttr_status open_input(struct live_reader *live, struct live_lane *lane,
-                             const struct ctf_frame *frame, ttr_error *error)
+/* Opens the input of a lane when its first packet arrives. */
+static ttr_status open_lane_input(struct live_reader *live, struct live_lane *lane,
+                                  const struct ctf_frame *frame, ttr_error *error)
 {
     char path[1024];
     ttr *t = live->base.t;
@@ -308,14 +311,14 @@ static ttr_status open_input(struct live_reader *live, struct live_lane *lane,
     reader_range(&lane->in->base, live->from, live->to);
     lane->number = frame->has_number ? frame->number : stream->id;
     lane->class_id = kind ? kind->class->id : stream->class_id;
-    place_lane(live, lane_index(live, lane));
+    sort_lane_into_place(live, index_of_lane(live, lane));
     bool is_fine = ctf_add_attributes(lane->in, lane->source->ctf, &about, lane->number) &&
                    add_trace_path(lane, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
-/* The ring has no room: twice the room, with the first packet in front. */
-static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
+/* Doubles the capacity of the ring buffer and moves the first packet to its start. */
+static bool grow_packet_ring(struct live_reader *live, struct live_lane *lane)
 {
     const struct alloc *alloc = &live->base.t->counted;
     size_t capacity = lane->waiting_capacity ? lane->waiting_capacity * 2 : 2;
@@ -331,14 +334,15 @@ static bool grow_waiting(struct live_reader *live, struct live_lane *lane)
     return true;
 }
 
-/* Takes the packet that has come from the client, where there is room for it. */
-static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
+/* Moves a complete packet from the client to the lane's queue if there is room. */
+static ttr_status queue_received_packet(struct live_reader *live, struct live_lane *lane,
+                                        ttr_error *error)
 {
     struct live_stream *stream = lane->stream;
     if (!stream->is_whole ||
         (lane->waiting_n && live->waiting_bytes + stream->packet.n > LIVE_AHEAD_BYTES))
         return TTR_OK;
-    if (lane->waiting_n == lane->waiting_capacity && !grow_waiting(live, lane))
+    if (lane->waiting_n == lane->waiting_capacity && !grow_packet_ring(live, lane))
         return fail_memory(error);
     struct live_waiting *last =
         &lane->waiting[(lane->waiting_first + lane->waiting_n++) % lane->waiting_capacity];
@@ -349,12 +353,12 @@ static ttr_status take_packet(struct live_reader *live, struct live_lane *lane, 
     return TTR_OK;
 }
 
-/* A packet that cannot be given to the input. */
-static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane, const char *why,
-                                ttr_error *error)
+/* Reports and drops a packet that cannot be decoded. */
+static ttr_status reject_live_packet(struct live_reader *live, struct live_lane *lane,
+                                     const char *why, ttr_error *error)
 {
     uint64_t n = lane->waiting[lane->waiting_first].bytes.n;
-    drop_waiting(live, lane);
+    drop_waiting_packet(live, lane);
     if (is_strict(live))
         return fail(error, TTR_E_MALFORMED, lane->fed, "%s: a packet of %s: %s", live->path,
                     lane->stream->name, why);
@@ -364,8 +368,10 @@ static ttr_status refuse_packet(struct live_reader *live, struct live_lane *lane
     return TTR_OK;
 }
 
-/* Why a packet cannot be given; NULL where it can: damage inside of it is the input's to tell. */
-static const char *find_fault(const struct ctf_frame *frame, enum ctf_framing framing, uint64_t n)
+/* Returns why a packet cannot be decoded; NULL if it can. Damage inside the packet is reported by
+ * the input. */
+static const char *find_packet_fault(const struct ctf_frame *frame, enum ctf_framing framing,
+                                     uint64_t n)
 {
     bool has_size = framing == CTF_FRAMED || framing == CTF_FRAME_FOREIGN;
     if (framing == CTF_FRAME_FAILED)
@@ -375,7 +381,8 @@ static const char *find_fault(const struct ctf_frame *frame, enum ctf_framing fr
     return NULL;
 }
 
-static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, ttr_error *error)
+static ttr_status feed_next_packet(struct live_reader *live, struct live_lane *lane,
+                                   ttr_error *error)
 {
     const struct live_waiting *first = &lane->waiting[lane->waiting_first];
     const struct buffer *packet = &first->bytes;
@@ -387,14 +394,14 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     enum ctf_framing framing = ctf_frame_packet(lane->source->ctf, NULL, &bits, &frame, &own);
     if (own.status == TTR_E_NOMEM)
         return fail_memory(error);
-    const char *fault = find_fault(&frame, framing, packet->n);
+    const char *fault = find_packet_fault(&frame, framing, packet->n);
     if (!lane->in && live->base.t->sources_n + SOURCES_KEPT > UINT16_MAX)
         fault = "there were more streams than can be told apart";
     if (fault)
-        return refuse_packet(live, lane, fault, error);
+        return reject_live_packet(live, lane, fault, error);
     if (framing != CTF_FRAMED)
         frame = (struct ctf_frame){.code = "live"};
-    if (!lane->in && open_input(live, lane, &frame, error) != TTR_OK)
+    if (!lane->in && open_lane_input(live, lane, &frame, error) != TTR_OK)
         return error->status;
     if (!source_give(lane->in->source, packet->bytes, packet->n))
         return fail_memory(error);
@@ -406,17 +413,17 @@ static ttr_status give_packet(struct live_reader *live, struct live_lane *lane, 
     lane->quiet_ms = 0;
     lane->was_idle = false;
     if (framing == CTF_FRAMED &&
-        find_time(live, lane, frame.kind->class->id,
-                  frame.packet.has_end ? frame.packet.end : first->index.end, &time))
-        raise_horizon(lane, time);
-    drop_waiting(live, lane);
+        tick_to_time(live, lane, frame.kind->class->id,
+                     frame.packet.has_end ? frame.packet.end : first->index.end, &time))
+        raise_lane_horizon(lane, time);
+    drop_waiting_packet(live, lane);
     return TTR_OK;
 }
 
 /* --- Filling lanes --- */
 
-/* The events of the packet given last; none where it has no more. */
-static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
+/* Reads the next events of the current packet; an empty batch if there are no more. */
+static ttr_status read_lane_batch(struct live_lane *lane, ttr_error *error)
 {
     lane->at = 0;
     lane->batch = (ttr_batch){.n = 0};
@@ -426,8 +433,8 @@ static ttr_status read_batch(struct live_lane *lane, ttr_error *error)
     return status == TTR_END ? TTR_OK : status;
 }
 
-/* A stream that is gone leaves a gap behind its last event. */
-static void give_gap(struct live_reader *live, struct live_lane *lane)
+/* Appends a gap after the last event of a stream that is gone. */
+static void append_gap_event(struct live_reader *live, struct live_lane *lane)
 {
     lane->gap = (ttr_event){.kind = TTR_KIND_GAP,
                             .tag = TTR_GAP_PACKETS,
@@ -442,18 +449,18 @@ static void give_gap(struct live_reader *live, struct live_lane *lane)
               "%s is no longer there; what it had more is not known", lane->stream->name);
 }
 
-/* Nothing is at hand of a lane: what is known of it all the same.  It is silent from one answer
- * that it has nothing to the next question; how long an answer takes says nothing of the stream. */
-static void look_at_idle(struct live_reader *live, struct live_lane *lane)
+/* Updates silence and horizon of a lane without events. Silence counts from an answer "no data" to
+ * the next request; the duration of an answer is not the stream's. */
+static void update_idle_lane(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
     uint64_t now = live->client.now, passed = now - lane->seen_ms;
     int64_t time;
     bool is_new = stream->has_beacon && (stream->beacon > lane->beacon || !lane->has_horizon);
     if (is_new && lane->source->is_ready &&
-        find_time(live, lane, stream->class_id, stream->beacon, &time)) {
+        tick_to_time(live, lane, stream->class_id, stream->beacon, &time)) {
         lane->beacon = stream->beacon;
-        raise_horizon(lane, time);
+        raise_lane_horizon(lane, time);
     }
     bool is_idle = live->client.phase == LIVE_RUNNING && !stream->is_asked;
     if (lane->was_idle)
@@ -462,15 +469,15 @@ static void look_at_idle(struct live_reader *live, struct live_lane *lane)
     lane->seen_ms = now;
 }
 
-/* Where the lane's stream is over, and all of it given. */
-static bool end_idle(struct live_reader *live, struct live_lane *lane)
+/* Closes a lane after its stream has ended and all its events were returned. */
+static bool close_ended_lane(struct live_reader *live, struct live_lane *lane)
 {
     const struct live_stream *stream = lane->stream;
     if (!stream->is_over || stream->is_whole || lane->waiting_n)
         return false;
     if (stream->is_gone && !lane->is_ending) {
         lane->is_ending = true;
-        give_gap(live, lane);
+        append_gap_event(live, lane);
         return true;
     }
     live_end_lane(live, lane);
@@ -481,22 +488,22 @@ static ttr_status fill_lane(struct live_reader *live, struct live_lane *lane, tt
 {
     const struct live_source *source = lane->source;
     for (;;) {
-        ttr_status status = lane->is_ending ? TTR_OK : read_batch(lane, error);
+        ttr_status status = lane->is_ending ? TTR_OK : read_lane_batch(lane, error);
         if (status != TTR_OK || (lane->batch.n && !lane->is_ending))
             return status;
         if (lane->waiting_n == 0)
             break;
         if (source->is_lost)
-            status = refuse_packet(live, lane, "there is no metadata to read it by", error);
-        else if (source->is_ready && (!source->trace->wants_metadata || has_ended(live)))
-            status = give_packet(live, lane, error);
+            status = reject_live_packet(live, lane, "there is no metadata to read it by", error);
+        else if (source->is_ready && (!source->trace->wants_metadata || has_client_ended(live)))
+            status = feed_next_packet(live, lane, error);
         else
             break;
         if (status != TTR_OK)
             return status;
     }
-    if (!end_idle(live, lane))
-        look_at_idle(live, lane);
+    if (!close_ended_lane(live, lane))
+        update_idle_lane(live, lane);
     return TTR_OK;
 }
 
@@ -506,9 +513,9 @@ ttr_status live_feed(struct live_reader *live, ttr_error *error)
     ttr_status status = feed_sources(live, error);
     for (size_t i = 0; status == TTR_OK && i < client->streams_n; i++)
         if (!client->streams[i]->own && !client->streams[i]->is_done)
-            status = add_lane(live, client->streams[i], error);
+            status = open_lane(live, client->streams[i], error);
     for (size_t i = 0; status == TTR_OK && i < live->lanes_n; i++)
-        status = take_packet(live, live->lanes[i], error);
+        status = queue_received_packet(live, live->lanes[i], error);
     for (size_t i = live->lanes_n; status == TTR_OK && i-- > 0;)
         if (live->lanes[i]->at == live->lanes[i]->batch.n)
             status = fill_lane(live, live->lanes[i], error);

@@ -1,5 +1,5 @@
-/* Live sessions where something goes wrong: lost events, lost connections, daemons that are slow or
- * lie, failing memory. */
+/* Live sessions with faults: lost events, lost connections, slow or misbehaving daemons, failing
+ * allocations. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 /* --- Losses --- */
 
-static void what_packets_say_is_missing_is_a_gap_as_in_files(void **state)
+static void missing_packets_become_gaps_as_in_files(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -28,7 +28,7 @@ static void what_packets_say_is_missing_is_a_gap_as_in_files(void **state)
     scene_assert_note(&seen, "ctf.packets-lost=1");
 }
 
-static void a_connection_lost_anywhere_loses_nothing_and_brings_nothing_twice(void **state)
+static void lost_connection_loses_and_repeats_no_event(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -46,7 +46,7 @@ static void a_connection_lost_anywhere_loses_nothing_and_brings_nothing_twice(vo
     assert_true(reconnected > 20);
 }
 
-static void a_lost_connection_is_told(void **state)
+static void lost_connection_is_reported(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -60,7 +60,7 @@ static void a_lost_connection_is_told(void **state)
     assert_int_equal(scene.relay.begins, 3);
 }
 
-static void without_reconnecting_a_lost_connection_is_a_failure_behind_what_came(void **state)
+static void lost_connection_without_reconnect_fails_after_received_events(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -132,9 +132,9 @@ static void a_stream_that_the_daemon_refuses_ends_with_a_gap(void **state)
     scene_assert_times(&seen, "10 15 20 -20 25 35 45");
 }
 
-/* The gap begins where its stream was last heard of: that may be before what others have told
- * meanwhile. */
-static void a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told(void **state)
+/* A gap starts at the stream's last event or beacon, which may be earlier than events already
+ * returned. */
+static void gap_after_beacon_starts_no_earlier_than_returned_events(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -180,11 +180,10 @@ static void a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection(void 
     struct seen seen = scene_read(&scene);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
-    assert_true(scene.relay.connections >= 2); /* more where the machine is very slow */
+    assert_true(scene.relay.connections >= 2); /* more on very slow machines */
 }
 
-/* A pager that is not read from, a process that is stopped: meanwhile the begin of a long answer
- * has come. */
+/* The reader's user is stopped (a pager, for example) while a long answer is arriving. */
 static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
 {
     (void)state;
@@ -201,7 +200,8 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
     const struct relay_stream streams[] = {
         {.id = 5, .trace = 1, .channel = "a", .steps = a, .steps_n = 2}};
     struct scene scene = scene_of(streams, 1, &whole, 1);
-    scene.relay.fault[0].pause_ms = 30; /* nothing of it has come when the reader goes */
+    /* nothing of the answer has arrived when the reader pauses */
+    scene.relay.fault[0].pause_ms = 30;
     scene.how.limit_ms = 600;
     struct seen seen = {.n = 0};
     ttr_reader *reader = scene_open(&scene, &seen.error);
@@ -218,7 +218,7 @@ static void a_reader_that_was_away_does_not_blame_the_daemon(void **state)
     scene_close(&scene, reader);
 }
 
-static void answers_that_are_none_are_refused_with_their_place(void **state)
+static void invalid_answers_fail_with_offset(void **state)
 {
     (void)state;
     static const uint8_t garbage[64] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -238,7 +238,7 @@ static void answers_that_are_none_are_refused_with_their_place(void **state)
     assert_int_equal(seen.status, TTR_E_UNSUPPORTED);
 }
 
-static void lengths_that_cannot_be_are_refused_without_memory_for_them(void **state)
+static void impossible_lengths_fail_without_allocation(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -259,7 +259,7 @@ static void lengths_that_cannot_be_are_refused_without_memory_for_them(void **st
     assert_int_equal(seen.status, TTR_E_IO);
 }
 
-static void an_index_that_cannot_be_costs_its_packet_only(void **state)
+static void impossible_index_loses_only_its_packet(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -309,7 +309,7 @@ static void a_packet_of_another_size_than_announced_is_damage(void **state)
     assert_int_equal(seen.status, TTR_E_MALFORMED);
 }
 
-static void damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only(void **state)
+static void damage_inside_packet_is_reported_and_loses_only_it(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -322,7 +322,7 @@ static void damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only(void
     scene_assert_times(&seen, "10 15 20 30 30 -30 45 46 56 60 61 71 90");
 }
 
-static void a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on(void **state)
+static void invalid_metadata_damages_only_its_trace(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -398,7 +398,7 @@ static void metadata_that_are_others_after_a_reconnection_are_told_and_those_bef
     scene_assert_note(&seen, "live.metadata-changed=1");
 }
 
-static void failing_memory_is_survived_anywhere(void **state)
+static void failing_allocation_leaves_reader_usable(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -413,30 +413,30 @@ static void failing_memory_is_survived_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_packets_say_is_missing_is_a_gap_as_in_files),
-        cmocka_unit_test(a_connection_lost_anywhere_loses_nothing_and_brings_nothing_twice),
-        cmocka_unit_test(a_lost_connection_is_told),
-        cmocka_unit_test(without_reconnecting_a_lost_connection_is_a_failure_behind_what_came),
+        cmocka_unit_test(missing_packets_become_gaps_as_in_files),
+        cmocka_unit_test(lost_connection_loses_and_repeats_no_event),
+        cmocka_unit_test(lost_connection_is_reported),
+        cmocka_unit_test(lost_connection_without_reconnect_fails_after_received_events),
         cmocka_unit_test(a_session_that_is_gone_after_a_reconnection_ends_with_gaps),
         cmocka_unit_test(a_session_that_is_closed_when_attached_again_ends_with_gaps),
         cmocka_unit_test(a_daemon_that_still_sees_the_old_viewer_is_tried_again),
         cmocka_unit_test(a_stream_that_the_daemon_refuses_ends_with_a_gap),
-        cmocka_unit_test(a_gap_behind_a_beacon_begins_no_earlier_than_what_was_told),
+        cmocka_unit_test(gap_after_beacon_starts_no_earlier_than_returned_events),
         cmocka_unit_test(packets_may_come_in_pieces_and_bytes_one_by_one),
         cmocka_unit_test(a_daemon_that_stops_in_mid_answer_is_left_for_a_new_connection),
         cmocka_unit_test(a_reader_that_was_away_does_not_blame_the_daemon),
-        cmocka_unit_test(answers_that_are_none_are_refused_with_their_place),
-        cmocka_unit_test(lengths_that_cannot_be_are_refused_without_memory_for_them),
-        cmocka_unit_test(an_index_that_cannot_be_costs_its_packet_only),
+        cmocka_unit_test(invalid_answers_fail_with_offset),
+        cmocka_unit_test(impossible_lengths_fail_without_allocation),
+        cmocka_unit_test(impossible_index_loses_only_its_packet),
         cmocka_unit_test(
             a_packet_that_the_daemon_cannot_give_is_told_and_asked_again_where_that_helps),
         cmocka_unit_test(a_packet_of_another_size_than_announced_is_damage),
-        cmocka_unit_test(damage_inside_of_a_packet_is_told_as_in_files_and_costs_it_only),
-        cmocka_unit_test(a_trace_whose_metadata_cannot_be_read_is_damage_and_others_go_on),
+        cmocka_unit_test(damage_inside_packet_is_reported_and_loses_only_it),
+        cmocka_unit_test(invalid_metadata_damages_only_its_trace),
         cmocka_unit_test(a_trace_without_metadata_is_damage),
         cmocka_unit_test(
             metadata_that_are_others_after_a_reconnection_are_told_and_those_before_hold),
-        cmocka_unit_test(failing_memory_is_survived_anywhere),
+        cmocka_unit_test(failing_allocation_leaves_reader_usable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

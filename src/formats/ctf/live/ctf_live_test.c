@@ -1,5 +1,5 @@
-/* Sessions read from a relay daemon of our own (tests/support/live_relay.h): opening, order,
- * pauses, metadata and streams that come later. */
+/* Live sessions of a test relay daemon (tests/support/live_relay.h): opening, order, pauses, and
+ * metadata and streams that arrive later. */
 #include "formats/ctf/live/ctf_live.h"
 
 #include <stdio.h>
@@ -47,15 +47,14 @@ static void a_silent_stream_holds_others_back_until_its_beacon(void **state)
     ttr_reader *reader = scene_open(&scene, &seen.error);
     assert_non_null(reader);
     scene_read_some(reader, &seen, 1);
-    scene_assert_times(&seen,
-                       "10 30"); /* before 50 there is something to be feared of the other one */
+    scene_assert_times(&seen, "10 30"); /* before 50, the other stream may still bring an event */
     scene_read_some(reader, &seen, SIZE_MAX);
     assert_int_equal(seen.status, TTR_END);
     scene_assert_times(&seen, "10 30 50 65 70 75 90");
     scene_close(&scene, reader);
 }
 
-static void where_nothing_is_there_yet_a_call_returns_soon(void **state)
+static void read_without_data_returns_soon(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -85,7 +84,7 @@ static bool stop_now(void *own)
     return false;
 }
 
-static void who_watches_may_end_the_waiting(void **state)
+static void progress_callback_can_end_waiting(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -102,7 +101,7 @@ static void who_watches_may_end_the_waiting(void **state)
     scene_close(&scene, reader);
 }
 
-static void a_stream_that_stays_silent_is_waited_for_no_longer(void **state)
+static void silent_stream_stops_delaying_others(void **state)
 {
     (void)state;
     const struct relay_metadata whole = scene_whole_metadata();
@@ -203,7 +202,7 @@ static void sessions_of_one_name_are_read_together(void **state)
     scene_assert_times(&seen, SCENE_PAIR_TIMES);
 }
 
-/* The same trace as scene_metadata describes, in CTF 2. */
+/* The trace of scene_metadata, in CTF 2. */
 #define CTF2_UINT(bits)                                                \
     "{\"type\": \"fixed-length-unsigned-integer\", \"length\": " #bits \
     ", \"byte-order\": \"little-endian\", \"alignment\": 8"
@@ -254,9 +253,9 @@ static void metadata_of_ctf_2_is_read_in_pieces_too(void **state)
     }
 }
 
-/* What the first stream has in many packets must wait for the second: it is taken all the same, and
- * given in order. */
-static void packets_are_taken_ahead_of_their_time(void **state)
+/* The many packets of the first stream must wait for the second one: they are downloaded ahead and
+ * returned in order. */
+static void packets_are_downloaded_ahead(void **state)
 {
     (void)state;
     enum { PACKETS = 40 };
@@ -280,8 +279,8 @@ static void packets_are_taken_ahead_of_their_time(void **state)
         assert_int_equal(seen.time[i + 1], 10 + i);
 }
 
-/* Until the client holds only so much any more, which it must in the end, however slow the machine.
- */
+/* Runs until the client holds at most this many streams and traces; must happen on slow machines,
+ * too. */
 static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
 {
     const struct live_client *client = &((struct live_reader *)reader)->client;
@@ -293,8 +292,8 @@ static void await_parting(ttr_reader *reader, size_t streams, size_t traces)
     }
 }
 
-/* What a session holds behind streams, each of which comes when the one before it was read; of as
- * many traces, or all of one. */
+/* Returns the memory of a session after n streams, each of which starts when the previous one was
+ * read. has_traces: one trace per stream, else one in all. */
 static uint64_t memory_behind(unsigned n, bool has_traces)
 {
     enum { MOST = 60, TRACES_MOST = 15 };
@@ -332,21 +331,21 @@ static uint64_t memory_behind(unsigned n, bool has_traces)
     return memory;
 }
 
-/* Their numbers and names stay; classes of a trace go with it, packets and tables of a stream with
- * that. */
-static void what_is_over_is_not_held_until_the_session_ends(void **state)
+/* Ids and names are kept; a trace's classes and a stream's packets and tables are freed with them.
+ */
+static void ended_streams_are_freed_before_session_ends(void **state)
 {
     (void)state;
     const uint64_t few = memory_behind(20, false), many = memory_behind(60, false);
     const uint64_t few_traces = memory_behind(5, true), many_traces = memory_behind(15, true);
-    /* Memory comes in blocks: up to one of 16 KiB more is chance. */
+    /* Memory is allocated in blocks, so a difference of up to 16 KiB is chance. */
     if (many > few + (uint64_t)40 * 2048 + (16 << 10) ||
         many_traces > few_traces + (uint64_t)10 * 4096)
         fail_msg("%u and %u bytes behind streams, %u and %u behind traces", (unsigned)few,
                  (unsigned)many, (unsigned)few_traces, (unsigned)many_traces);
 }
 
-static void reading_from_now_asks_the_daemon_so(void **state)
+static void reading_from_now_sends_seek_last(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -357,7 +356,7 @@ static void reading_from_now_asks_the_daemon_so(void **state)
     assert_int_equal(scene.relay.begins, 0);
 }
 
-static void what_is_behind_the_range_ends_the_reading(void **state)
+static void event_after_range_ends_reading(void **state)
 {
     (void)state;
     struct scene_pair pair;
@@ -402,7 +401,7 @@ static void a_session_that_cannot_be_attached_says_why(void **state)
     }
 }
 
-static void a_session_that_is_not_there_is_told_with_where_to_look(void **state)
+static void missing_session_error_lists_where_to_look(void **state)
 {
     (void)state;
     struct scene scene = scene_of(NULL, 0, NULL, 0);
@@ -475,7 +474,7 @@ static void a_url_is_opened_like_any_path(void **state)
     scene_close(&scene, reader);
 }
 
-static void options_that_are_none_are_refused(void **state)
+static void invalid_options_are_refused(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
@@ -489,7 +488,8 @@ static void options_that_are_none_are_refused(void **state)
     }
     static const char metadata[] =
         "/* CTF 1.8 */\ntrace { major = 1; minor = 8; byte_order = le; };\nstream {};\n";
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) { /* also where nothing is live */
+    /* also for traces that are not live */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ttr_read_options options = {.size = sizeof options, .format_options = wrong[i]};
         assert_null(ttr_open_files(t, "folder",
                                    &(ttr_file){"metadata", metadata, sizeof metadata - 1}, 1,
@@ -515,25 +515,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_merged_by_time_up_to_the_end_of_the_session),
         cmocka_unit_test(a_silent_stream_holds_others_back_until_its_beacon),
-        cmocka_unit_test(where_nothing_is_there_yet_a_call_returns_soon),
-        cmocka_unit_test(who_watches_may_end_the_waiting),
-        cmocka_unit_test(a_stream_that_stays_silent_is_waited_for_no_longer),
+        cmocka_unit_test(read_without_data_returns_soon),
+        cmocka_unit_test(progress_callback_can_end_waiting),
+        cmocka_unit_test(silent_stream_stops_delaying_others),
         cmocka_unit_test(metadata_may_come_in_pieces_and_more_of_it_later),
         cmocka_unit_test(new_streams_and_traces_are_waited_for_before_later_events_are_given),
         cmocka_unit_test(a_session_that_has_no_streams_yet_is_waited_for),
         cmocka_unit_test(sessions_of_one_name_are_read_together),
         cmocka_unit_test(metadata_of_ctf_2_is_read_in_pieces_too),
-        cmocka_unit_test(packets_are_taken_ahead_of_their_time),
-        cmocka_unit_test(what_is_over_is_not_held_until_the_session_ends),
-        cmocka_unit_test(reading_from_now_asks_the_daemon_so),
-        cmocka_unit_test(what_is_behind_the_range_ends_the_reading),
+        cmocka_unit_test(packets_are_downloaded_ahead),
+        cmocka_unit_test(ended_streams_are_freed_before_session_ends),
+        cmocka_unit_test(reading_from_now_sends_seek_last),
+        cmocka_unit_test(event_after_range_ends_reading),
         cmocka_unit_test(times_are_shifted_as_the_user_asks),
         cmocka_unit_test(a_session_that_cannot_be_attached_says_why),
-        cmocka_unit_test(a_session_that_is_not_there_is_told_with_where_to_look),
+        cmocka_unit_test(missing_session_error_lists_where_to_look),
         cmocka_unit_test(sessions_of_newer_daemons_are_found_too),
         cmocka_unit_test(a_daemon_lists_its_sessions_as_events),
         cmocka_unit_test(a_url_is_opened_like_any_path),
-        cmocka_unit_test(options_that_are_none_are_refused),
+        cmocka_unit_test(invalid_options_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

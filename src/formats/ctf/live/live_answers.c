@@ -1,19 +1,18 @@
-/* Answers of a relay daemon, taken in the order of the questions; long ones part by part, so that
- * memory never holds a whole list. */
+/* Parser of a relay daemon's answers, in the order of the requests. Long answers are parsed in
+ * parts, so that a complete list is never in memory. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/live/live_client.h"
 
 #define POLL_LEAST_MS 10u
-#define STREAMS_MS                                                                              \
-    20u /* between questions for streams where there are none: those of short programs are gone \
-           soon */
-#define IDLE_MS 1000u /* between questions whether a trace without streams is closed */
+/* ms between requests for streams while it knows none: those of short programs end soon */
+#define STREAMS_MS 20u
+#define IDLE_MS 1000u /* ms between checks whether a trace without streams is closed */
 
-/* An answer that cannot be one. */
-static ttr_status bad_answer(const struct live_client *client, const struct live_call *call,
-                             const char *what, ttr_error *error)
+/* Fails because of an answer that violates the protocol. */
+static ttr_status fail_bad_answer(const struct live_client *client, const struct live_call *call,
+                                  const char *what, ttr_error *error)
 {
     struct cursor at = live_link_look(&client->link);
     return fail(error, TTR_E_MALFORMED, at.offset,
@@ -22,16 +21,17 @@ static ttr_status bad_answer(const struct live_client *client, const struct live
                 client->url.daemon);
 }
 
-/* The bytes a cursor went over are taken. */
-static void took(struct live_client *client, const struct cursor *before,
-                 const struct cursor *after)
+/* Consumes the bytes that a cursor has passed. */
+static void consume_answer_bytes(struct live_client *client, const struct cursor *before,
+                                 const struct cursor *after)
 {
     live_link_take(&client->link, cursor_left(before) - cursor_left(after));
 }
 
 /* --- Until the session is attached --- */
 
-static ttr_status take_connect(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_connect_answer(struct live_client *client, struct live_call *call,
+                                       ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     if (!live_take_connect(&at, &client->version))
@@ -42,7 +42,7 @@ static ttr_status take_connect(struct live_client *client, struct live_call *cal
                     "(is it a relay daemon?)",
                     client->url.daemon, client->version.major, client->version.minor);
     (void)call;
-    took(client, &before, &at);
+    consume_answer_bytes(client, &before, &at);
     client->minor = client->version.minor < LIVE_MINOR ? client->version.minor : LIVE_MINOR;
     client->sessions_n = 0;
     client->phase = LIVE_LISTING;
@@ -50,19 +50,20 @@ static ttr_status take_connect(struct live_client *client, struct live_call *cal
     return TTR_OK;
 }
 
-static bool is_text(ttr_text text, const char *other)
+static bool is_printable_text(ttr_text text, const char *other)
 {
     return text.n == strlen(other) && memcmp(text.p, other, text.n) == 0;
 }
 
-/* One session of the list. */
-static ttr_status meet_session(struct live_client *client, const struct live_session *session,
-                               ttr_error *error)
+/* Handles one session of the list. */
+static ttr_status handle_listed_session(struct live_client *client,
+                                        const struct live_session *session, ttr_error *error)
 {
     if (client->options.list)
         return client->options.list(client->options.list_own, session) ? TTR_OK
                                                                        : fail_memory(error);
-    if (!is_text(session->host, client->url.host) || !is_text(session->name, client->url.session))
+    if (!is_printable_text(session->host, client->url.host) ||
+        !is_printable_text(session->name, client->url.session))
         return TTR_OK;
     if (!alloc_reserve(client->alloc, (void **)&client->sessions, &client->sessions_capacity,
                        client->sessions_n + 1, sizeof *client->sessions))
@@ -76,8 +77,8 @@ static ttr_status meet_session(struct live_client *client, const struct live_ses
     return TTR_OK;
 }
 
-/* All sessions of the daemon are known. */
-static ttr_status end_list(struct live_client *client, ttr_error *error)
+/* Handles the end of the list of sessions. */
+static ttr_status finish_session_list(struct live_client *client, ttr_error *error)
 {
     char url[LIVE_URL_PART + 32];
     if (client->options.list || (client->sessions_n == 0 && client->is_attached)) {
@@ -95,7 +96,8 @@ static ttr_status end_list(struct live_client *client, ttr_error *error)
     return TTR_OK;
 }
 
-static ttr_status take_list(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_list_answer(struct live_client *client, struct live_call *call,
+                                    ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     if (!call->is_headed) {
@@ -103,37 +105,38 @@ static ttr_status take_list(struct live_client *client, struct live_call *call, 
         if (at.failed)
             return TTR_AGAIN;
         if (call->left > LIVE_SESSIONS_MAX)
-            return bad_answer(client, call, "more sessions than there can be", error);
+            return fail_bad_answer(client, call, "more sessions than there can be", error);
         call->is_headed = true;
-        took(client, &before, &at);
+        consume_answer_bytes(client, &before, &at);
         before = at;
     }
     for (; call->left; call->left--) {
         struct live_session session;
         bool is_bad;
         if (!live_take_session(&at, client->minor, &session, &is_bad))
-            return is_bad
-                       ? bad_answer(client, call,
-                                    "a name of a session that is longer than a name can be", error)
-                       : TTR_AGAIN;
-        ttr_status status = meet_session(client, &session, error);
+            return is_bad ? fail_bad_answer(client, call,
+                                            "a name of a session that is longer than a name can be",
+                                            error)
+                          : TTR_AGAIN;
+        ttr_status status = handle_listed_session(client, &session, error);
         if (status != TTR_OK)
             return status;
-        took(client, &before, &at);
+        consume_answer_bytes(client, &before, &at);
         before = at;
     }
-    return end_list(client, error);
+    return finish_session_list(client, error);
 }
 
-static ttr_status take_create(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_create_answer(struct live_client *client, struct live_call *call,
+                                      ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     uint32_t status = cursor_u32be(&at);
     if (at.failed)
         return TTR_AGAIN;
     if (status != LIVE_OK)
-        return bad_answer(client, call, "it makes no session for viewers", error);
-    took(client, &before, &at);
+        return fail_bad_answer(client, call, "it makes no session for viewers", error);
+    consume_answer_bytes(client, &before, &at);
     client->phase = LIVE_ATTACHING;
     for (size_t i = 0; i < client->sessions_n && client->calls_n < LIVE_CALLS; i++)
         (void)live_ask(client, LIVE_ATTACH, client->sessions[i].id);
@@ -150,8 +153,8 @@ static ttr_status add_metadata_stream(struct live_trace *trace, const struct liv
     return TTR_OK;
 }
 
-static ttr_status meet_stream(struct live_client *client, const struct live_call *call,
-                              const struct live_stream_head *head, ttr_error *error)
+static ttr_status handle_listed_stream(struct live_client *client, const struct live_call *call,
+                                       const struct live_stream_head *head, ttr_error *error)
 {
     struct live_trace *trace = live_add_trace(client, head->trace);
     if (!trace)
@@ -159,34 +162,34 @@ static ttr_status meet_stream(struct live_client *client, const struct live_call
     if (head->is_metadata)
         return add_metadata_stream(trace, head);
     if (client->streams_n >= LIVE_STREAMS_MAX)
-        return bad_answer(client, call, "more streams than anybody could read", error);
+        return fail_bad_answer(client, call, "more streams than anybody could read", error);
     struct live_stream *stream = live_add_stream(client, head, trace);
     if (!stream)
         return fail_memory(error);
     if (stream->trace != trace)
-        return bad_answer(client, call, "a stream went over to another trace", error);
+        return fail_bad_answer(client, call, "a stream went over to another trace", error);
     stream->is_listed = true;
     return TTR_OK;
 }
 
-static ttr_status take_stream_list(struct live_client *client, struct live_call *call,
-                                   ttr_error *error)
+static ttr_status parse_stream_list(struct live_client *client, struct live_call *call,
+                                    ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     for (; call->left; call->left--) {
         struct live_stream_head head;
         if (!live_take_stream(&at, &head))
             return TTR_AGAIN;
-        ttr_status status = meet_stream(client, call, &head, error);
+        ttr_status status = handle_listed_stream(client, call, &head, error);
         if (status != TTR_OK)
             return status;
-        took(client, &before, &at);
+        consume_answer_bytes(client, &before, &at);
         before = at;
     }
     return TTR_OK;
 }
 
-static struct live_attached *session_of(struct live_client *client, uint64_t id)
+static struct live_attached *copy_session(struct live_client *client, uint64_t id)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
         if (client->sessions[i].id == id)
@@ -194,35 +197,34 @@ static struct live_attached *session_of(struct live_client *client, uint64_t id)
     return NULL;
 }
 
-/* What an attachment that failed means. */
-static ttr_status refuse_attachment(struct live_client *client, const struct live_call *call,
-                                    uint32_t status, ttr_error *error)
+/* Converts the status of a failed attachment to an error. */
+static ttr_status fail_attachment(struct live_client *client, const struct live_call *call,
+                                  uint32_t status, ttr_error *error)
 {
     const char *name = client->url.session;
     switch (status) {
     case LIVE_ATTACH_ALREADY:
-        /* The daemon may not have seen yet that our last connection is gone: that is worth another
-         * try. */
+        /* The daemon may not have noticed yet that the previous connection is closed, so the client
+         * tries again. */
         return fail(error, client->is_attached ? TTR_E_IO : TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" has another viewer already, and there can be one only",
                     name);
     case LIVE_ATTACH_UNKNOWN:
         if (!client->is_attached)
             return fail(error, TTR_E_IO, NO_OFFSET, "the session \"%s\" has just ended", name);
-        session_of(client, call->id)->is_closed = true;
+        copy_session(client, call->id)->is_closed = true;
         return TTR_OK;
     case LIVE_ATTACH_NOT_LIVE:
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "the session \"%s\" is not live: \"lttng create --live\" makes one that is",
                     name);
     default:
-        return bad_answer(client, call, "it does not let us attach", error);
+        return fail_bad_answer(client, call, "it does not let us attach", error);
     }
 }
 
-/* The lists of new streams have come: what was lost with the last connection and is in no list is
- * gone. */
-static void end_streams(struct live_client *client)
+/* Ends the streams of the previous connection that are in no list of the new one. */
+static void end_lost_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->sessions_n; i++)
         if (client->sessions[i].is_asked)
@@ -237,9 +239,9 @@ static void end_streams(struct live_client *client)
     }
 }
 
-/* The session is attached.  Not all streams need be listed yet after a reconnection (a rotation
- * hides them): they are asked for. */
-static void begin_running(struct live_client *client)
+/* Starts to follow the session. After a reconnection some streams may not be listed yet (a rotation
+ * hides them), so new streams are requested. */
+static void start_following(struct live_client *client)
 {
     bool is_open = false;
     for (size_t i = 0; i < client->sessions_n; i++)
@@ -249,10 +251,11 @@ static void begin_running(struct live_client *client)
     client->is_attached = true;
     client->ask_streams_at = 0;
     if (!is_open)
-        end_streams(client);
+        end_lost_streams(client);
 }
 
-static ttr_status take_attach(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_attach_answer(struct live_client *client, struct live_call *call,
+                                      ttr_error *error)
 {
     if (!call->is_headed) {
         struct cursor before = live_link_look(&client->link), at = before;
@@ -260,49 +263,50 @@ static ttr_status take_attach(struct live_client *client, struct live_call *call
         if (!live_take_streams(&at, &counted))
             return TTR_AGAIN;
         if (counted.status != LIVE_OK) {
-            ttr_status status = refuse_attachment(client, call, counted.status, error);
+            ttr_status status = fail_attachment(client, call, counted.status, error);
             if (status != TTR_OK)
                 return status;
             counted.count = 0;
         }
-        took(client, &before, &at);
+        consume_answer_bytes(client, &before, &at);
         call->is_headed = true;
         call->left = counted.count;
     }
-    ttr_status status = take_stream_list(client, call, error);
+    ttr_status status = parse_stream_list(client, call, error);
     if (status == TTR_OK && client->calls_n == 1)
-        begin_running(client);
+        start_following(client);
     return status;
 }
 
-static ttr_status take_new_streams(struct live_client *client, struct live_call *call,
-                                   ttr_error *error)
+static ttr_status parse_new_streams_answer(struct live_client *client, struct live_call *call,
+                                           ttr_error *error)
 {
-    struct live_attached *session = session_of(client, call->id);
+    struct live_attached *session = copy_session(client, call->id);
     if (!call->is_headed) {
         struct cursor before = live_link_look(&client->link), at = before;
         struct live_counted counted;
         if (!live_take_streams(&at, &counted))
             return TTR_AGAIN;
         if (counted.status < LIVE_OK || counted.status > LIVE_STREAMS_HUP)
-            return bad_answer(client, call, "an unknown status", error);
-        took(client, &before, &at);
+            return fail_bad_answer(client, call, "an unknown status", error);
+        consume_answer_bytes(client, &before, &at);
         call->is_headed = true;
         call->left = counted.status == LIVE_OK ? counted.count : 0;
         session->is_closed =
             counted.status == LIVE_STREAMS_HUP || counted.status == LIVE_STREAMS_ERROR;
     }
-    ttr_status status = take_stream_list(client, call, error);
+    ttr_status status = parse_stream_list(client, call, error);
     if (status != TTR_OK)
         return status;
     session->is_asked = false;
-    end_streams(client);
+    end_lost_streams(client);
     return TTR_OK;
 }
 
 /* --- Packets --- */
 
-static void take_flags(struct live_client *client, const struct live_stream *stream, uint32_t flags)
+static void apply_answer_flags(struct live_client *client, const struct live_stream *stream,
+                               uint32_t flags)
 {
     if (flags & LIVE_NEW_METADATA)
         stream->trace->wants_metadata = true;
@@ -312,10 +316,10 @@ static void take_flags(struct live_client *client, const struct live_stream *str
     }
 }
 
-/* An index whose packet there is: false where the packet was read in an earlier connection, or
- * nothing can be done with it. */
-static bool accept_index(struct live_client *client, struct live_stream *stream,
-                         const struct live_index *index)
+/* Checks an index that has a packet. Returns false if an earlier connection received the packet, or
+ * if it is invalid. */
+static bool is_index_usable(struct live_client *client, struct live_stream *stream,
+                            const struct live_index *index)
 {
     bool is_older = index->end < stream->last_end ||
                     (index->end == stream->last_end && index->begin <= stream->last_begin);
@@ -330,7 +334,8 @@ static bool accept_index(struct live_client *client, struct live_stream *stream,
     return true;
 }
 
-static ttr_status take_index(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_index_answer(struct live_client *client, struct live_call *call,
+                                     ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     struct live_stream *stream = call->stream;
@@ -338,13 +343,13 @@ static ttr_status take_index(struct live_client *client, struct live_call *call,
     if (!live_take_index(&at, &index))
         return TTR_AGAIN;
     if (index.status < LIVE_OK || index.status > LIVE_INDEX_EOF)
-        return bad_answer(client, call, "an unknown status", error);
-    took(client, &before, &at);
+        return fail_bad_answer(client, call, "an unknown status", error);
+    consume_answer_bytes(client, &before, &at);
     stream->is_asked = false;
-    take_flags(client, stream, index.flags);
+    apply_answer_flags(client, stream, index.flags);
     switch (index.status) {
     case LIVE_OK:
-        stream->has_index = accept_index(client, stream, &index);
+        stream->has_index = is_index_usable(client, stream, &index);
         stream->index = index;
         break;
     case LIVE_INDEX_INACTIVE:
@@ -365,9 +370,9 @@ static ttr_status take_index(struct live_client *client, struct live_call *call,
     return TTR_OK;
 }
 
-/* The first part of an answer with a piece of a packet. */
-static ttr_status take_packet_head(struct live_client *client, struct live_call *call,
-                                   ttr_error *error)
+/* Parses the fixed part of an answer to PACKET. */
+static ttr_status parse_packet_head(struct live_client *client, struct live_call *call,
+                                    ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     struct live_stream *stream = call->stream;
@@ -375,12 +380,12 @@ static ttr_status take_packet_head(struct live_client *client, struct live_call 
     if (!live_take_packet(&at, &counted))
         return TTR_AGAIN;
     if (counted.status < LIVE_OK || counted.status > LIVE_PACKET_EOF)
-        return bad_answer(client, call, "an unknown status", error);
+        return fail_bad_answer(client, call, "an unknown status", error);
     if (counted.status == LIVE_OK &&
         (counted.count == 0 || counted.count > stream->index.packet_bits / 8 - stream->packet.n))
-        return bad_answer(client, call, "a packet of another size than was asked for", error);
-    took(client, &before, &at);
-    take_flags(client, stream, counted.flags);
+        return fail_bad_answer(client, call, "a packet of another size than was asked for", error);
+    consume_answer_bytes(client, &before, &at);
+    apply_answer_flags(client, stream, counted.flags);
     call->is_headed = true;
     call->left = counted.status == LIVE_OK ? counted.count : 0;
     if (counted.status == LIVE_PACKET_RETRY ||
@@ -393,9 +398,9 @@ static ttr_status take_packet_head(struct live_client *client, struct live_call 
     return TTR_OK;
 }
 
-/* What came of the bytes of an answer goes to the end of `to`; TTR_AGAIN until all of them have. */
-static ttr_status take_bytes(struct live_client *client, struct live_call *call, struct buffer *to,
-                             ttr_error *error)
+/* Appends the answer's bytes received so far to `to`. Returns TTR_AGAIN until all have arrived. */
+static ttr_status append_answer_bytes(struct live_client *client, struct live_call *call,
+                                      struct buffer *to, ttr_error *error)
 {
     struct cursor at = live_link_look(&client->link);
     size_t n = cursor_left(&at) < call->left ? cursor_left(&at) : (size_t)call->left;
@@ -409,12 +414,13 @@ static ttr_status take_bytes(struct live_client *client, struct live_call *call,
     return call->left ? TTR_AGAIN : TTR_OK;
 }
 
-static ttr_status take_packet(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_packet_bytes(struct live_client *client, struct live_call *call,
+                                     ttr_error *error)
 {
     struct live_stream *stream = call->stream;
-    ttr_status status = call->is_headed ? TTR_OK : take_packet_head(client, call, error);
+    ttr_status status = call->is_headed ? TTR_OK : parse_packet_head(client, call, error);
     if (status == TTR_OK && call->left)
-        status = take_bytes(client, call, &stream->packet, error);
+        status = append_answer_bytes(client, call, &stream->packet, error);
     if (status != TTR_OK)
         return status;
     stream->is_asked = false;
@@ -430,8 +436,8 @@ static ttr_status take_packet(struct live_client *client, struct live_call *call
 
 /* --- Metadata --- */
 
-/* Bytes that came in an earlier connection are compared and passed over. */
-static void pass_known(struct live_client *client, struct live_call *call)
+/* Compares metadata that was received in an earlier connection, and drops it. */
+static void compare_known_metadata(struct live_client *client, struct live_call *call)
 {
     struct live_trace *trace = call->trace;
     struct cursor at = live_link_look(&client->link);
@@ -447,8 +453,8 @@ static void pass_known(struct live_client *client, struct live_call *call)
     live_link_take(&client->link, (size_t)n);
 }
 
-static ttr_status take_metadata_head(struct live_client *client, struct live_call *call,
-                                     ttr_error *error)
+static ttr_status parse_metadata_head(struct live_client *client, struct live_call *call,
+                                      ttr_error *error)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     struct live_trace *trace = call->trace;
@@ -457,15 +463,15 @@ static ttr_status take_metadata_head(struct live_client *client, struct live_cal
     if (!live_take_metadata(&at, &status, &n))
         return TTR_AGAIN;
     if (status < LIVE_OK || status > LIVE_METADATA_ERROR)
-        return bad_answer(client, call, "an unknown status", error);
+        return fail_bad_answer(client, call, "an unknown status", error);
     if (status == LIVE_OK && n > LIVE_METADATA_MAX - trace->received)
         return fail(error, TTR_E_LIMIT, at.offset, "metadata of more than %llu MiB",
                     (unsigned long long)(LIVE_METADATA_MAX >> 20));
-    took(client, &before, &at);
+    consume_answer_bytes(client, &before, &at);
     call->is_headed = true;
     call->left = status == LIVE_OK ? n : 0;
     trace->is_closed |= status == LIVE_METADATA_ERROR;
-    /* None at all although there should be: a session that was cleared has it again soon. */
+    /* No metadata although some is expected: a session that was cleared has it again soon. */
     trace->wants_metadata = status == LIVE_OK;
     trace->ask_at = client->now + (status == LIVE_OK ? (n ? 0 : client->poll_ms)
                                    : trace->streams  ? 0
@@ -473,55 +479,57 @@ static ttr_status take_metadata_head(struct live_client *client, struct live_cal
     return TTR_OK;
 }
 
-static ttr_status take_metadata(struct live_client *client, struct live_call *call,
-                                ttr_error *error)
+static ttr_status parse_metadata_bytes(struct live_client *client, struct live_call *call,
+                                       ttr_error *error)
 {
     struct live_trace *trace = call->trace;
-    ttr_status status = call->is_headed ? TTR_OK : take_metadata_head(client, call, error);
+    ttr_status status = call->is_headed ? TTR_OK : parse_metadata_head(client, call, error);
     if (status == TTR_OK)
-        pass_known(client, call);
+        compare_known_metadata(client, call);
     size_t had = trace->metadata.n;
     if (status == TTR_OK && call->left)
-        status = take_bytes(client, call, trace->received < had ? NULL : &trace->metadata, error);
+        status = append_answer_bytes(client, call, trace->received < had ? NULL : &trace->metadata,
+                                     error);
     trace->received += trace->metadata.n - had;
     if (status == TTR_OK)
         trace->is_asked = false;
     return status;
 }
 
-static ttr_status take_detach(struct live_client *client)
+static ttr_status parse_detach_answer(struct live_client *client)
 {
     struct cursor before = live_link_look(&client->link), at = before;
     (void)cursor_u32be(&at);
     if (at.failed)
         return TTR_AGAIN;
-    took(client, &before, &at);
+    consume_answer_bytes(client, &before, &at);
     return TTR_OK;
 }
 
 /* --- All of them --- */
 
-static ttr_status take_one(struct live_client *client, struct live_call *call, ttr_error *error)
+static ttr_status parse_one_answer(struct live_client *client, struct live_call *call,
+                                   ttr_error *error)
 {
     switch (call->command) {
     case LIVE_CONNECT:
-        return take_connect(client, call, error);
+        return parse_connect_answer(client, call, error);
     case LIVE_LIST:
-        return take_list(client, call, error);
+        return parse_list_answer(client, call, error);
     case LIVE_CREATE:
-        return take_create(client, call, error);
+        return parse_create_answer(client, call, error);
     case LIVE_ATTACH:
-        return take_attach(client, call, error);
+        return parse_attach_answer(client, call, error);
     case LIVE_NEW_STREAMS:
-        return take_new_streams(client, call, error);
+        return parse_new_streams_answer(client, call, error);
     case LIVE_NEXT_INDEX:
-        return take_index(client, call, error);
+        return parse_index_answer(client, call, error);
     case LIVE_PACKET:
-        return take_packet(client, call, error);
+        return parse_packet_bytes(client, call, error);
     case LIVE_DETACH:
-        return take_detach(client);
+        return parse_detach_answer(client);
     default:
-        return take_metadata(client, call, error);
+        return parse_metadata_bytes(client, call, error);
     }
 }
 
@@ -531,7 +539,7 @@ ttr_status live_take_answers(struct live_client *client, ttr_error *error)
     while (client->calls_n) {
         struct live_call *call = &client->calls[client->calls_first];
         bool is_running = client->phase == LIVE_RUNNING;
-        ttr_status status = take_one(client, call, error);
+        ttr_status status = parse_one_answer(client, call, error);
         if (status != TTR_OK)
             return status == TTR_AGAIN ? result : status;
         result = TTR_OK;

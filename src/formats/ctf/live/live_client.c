@@ -1,5 +1,5 @@
-/* The client's side of the conversation: connecting, what to ask next, and what to forget when a
- * connection is lost. */
+/* The client's state machine: connecting, choosing the next requests, and recovering from a lost
+ * connection. */
 #include "formats/ctf/live/live_client.h"
 
 #include <poll.h>
@@ -9,7 +9,7 @@
 
 #define DIAL_AFTER_MOST 2000u
 #define GOODBYE_MS 100u
-#define PIECE_BYTES 262144u /* of a packet asked for at once */
+#define PIECE_BYTES 262144u /* bytes of a packet per request */
 
 enum { KNOWN_STREAM = 0, KNOWN_TRACE = 1 };
 
@@ -40,7 +40,7 @@ static void free_trace(struct live_client *client, struct live_trace *trace)
     alloc_free(client->alloc, trace, 1, sizeof *trace);
 }
 
-/* "path/channel" */
+/* Sets the stream's name to "path/channel". */
 static bool name_stream(struct live_client *client, struct live_stream *stream,
                         const struct live_stream_head *head)
 {
@@ -77,7 +77,7 @@ struct live_trace *live_add_trace(struct live_client *client, uint64_t id)
     return client->traces[client->traces_n++] = trace;
 }
 
-/* A stream that was read to its end and forgotten has nothing for the user. */
+/* Marks a stream that was read to its end and freed before as done. */
 struct live_stream *live_add_stream(struct live_client *client, const struct live_stream_head *head,
                                     struct live_trace *trace)
 {
@@ -103,8 +103,9 @@ struct live_stream *live_add_stream(struct live_client *client, const struct liv
     return client->streams[client->streams_n++] = stream;
 }
 
-/* Forgets what the user is done with, but for its id.  The last one takes the place of each. */
-static void sweep(struct live_client *client)
+/* Frees streams and traces that the user marked as done, but keeps their ids. The last element
+ * moves into each free slot. */
+static void free_done_objects(struct live_client *client)
 {
     for (size_t i = client->streams_n; i-- > 0;) {
         struct live_stream *stream = client->streams[i];
@@ -162,7 +163,7 @@ struct live_call *live_ask(struct live_client *client, enum live_command command
     return call;
 }
 
-static void ask_packet(struct live_client *client, struct live_stream *stream)
+static void request_packet_piece(struct live_client *client, struct live_stream *stream)
 {
     uint64_t left = stream->index.packet_bits / 8 - stream->packet.n;
     struct live_call *call = &client->calls[(client->calls_first + client->calls_n++) % LIVE_CALLS];
@@ -171,19 +172,19 @@ static void ask_packet(struct live_client *client, struct live_stream *stream)
                     left < PIECE_BYTES ? (uint32_t)left : PIECE_BYTES);
 }
 
-static bool may_ask(const struct live_client *client)
+static bool can_queue_request(const struct live_client *client)
 {
     return client->calls_n < LIVE_CALLS;
 }
 
-static void ask_for_streams(struct live_client *client)
+static void request_new_streams(struct live_client *client)
 {
     size_t alive = 0;
     for (size_t i = 0; i < client->streams_n; i++)
         alive += client->streams[i]->is_listed && !client->streams[i]->is_closed;
     if (!(client->wants_streams || alive == 0) || client->now < client->ask_streams_at)
         return;
-    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++) {
         struct live_attached *session = &client->sessions[i];
         if (session->is_closed || session->is_asked)
             continue;
@@ -192,11 +193,11 @@ static void ask_for_streams(struct live_client *client)
     }
 }
 
-static void ask_for_metadata(struct live_client *client)
+static void request_metadata(struct live_client *client)
 {
-    for (size_t i = 0; i < client->traces_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->traces_n && can_queue_request(client); i++) {
         struct live_trace *trace = client->traces[i];
-        /* One without streams is asked for more, now and then, to see whether it is closed. */
+        /* A trace without streams is polled from time to time, to notice when it is closed. */
         bool is_wanted = trace->has_metadata_stream && !trace->is_closed &&
                          (trace->wants_metadata || trace->streams == 0);
         if (!is_wanted || trace->is_asked || client->now < trace->ask_at)
@@ -206,16 +207,16 @@ static void ask_for_metadata(struct live_client *client)
     }
 }
 
-static void ask_for_packets(struct live_client *client)
+static void request_packets(struct live_client *client)
 {
-    for (size_t i = 0; i < client->streams_n && may_ask(client); i++) {
+    for (size_t i = 0; i < client->streams_n && can_queue_request(client); i++) {
         struct live_stream *stream = client->streams[client->turn++ % client->streams_n];
         if (stream->is_asked || stream->is_closed || stream->is_whole || !stream->is_listed ||
             client->now < stream->ask_at)
             continue;
         stream->is_asked = true;
         if (stream->has_index)
-            ask_packet(client, stream);
+            request_packet_piece(client, stream);
         else
             live_ask(client, LIVE_NEXT_INDEX, stream->id)->stream = stream;
     }
@@ -223,8 +224,8 @@ static void ask_for_packets(struct live_client *client)
 
 /* --- Connections --- */
 
-/* What the end of a session means to its streams. */
-static void end_session(struct live_client *client)
+/* Ends all streams because the session has ended. */
+static void end_session_streams(struct live_client *client)
 {
     for (size_t i = 0; i < client->streams_n; i++) {
         struct live_stream *stream = client->streams[i];
@@ -235,7 +236,7 @@ static void end_session(struct live_client *client)
     live_link_end(&client->link);
 }
 
-static ttr_status give_up(struct live_client *client, const ttr_error *reason, ttr_error *error)
+static ttr_status fail_client(struct live_client *client, const ttr_error *reason, ttr_error *error)
 {
     client->phase = LIVE_FAILED;
     client->error = *reason;
@@ -244,8 +245,8 @@ static ttr_status give_up(struct live_client *client, const ttr_error *reason, t
     return reason->status;
 }
 
-/* What was under way is asked again, in the next connection. */
-static void forget_questions(struct live_client *client)
+/* Drops requests without an answer; the next connection sends them again. */
+static void drop_pending_requests(struct live_client *client)
 {
     client->calls_n = 0;
     client->sessions_n = 0;
@@ -271,8 +272,9 @@ static void forget_questions(struct live_client *client)
     }
 }
 
-/* The connection is lost, or there was none to be had. */
-static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_error *error)
+/* Closes the connection and schedules the next attempt, or fails if there is none left. */
+static ttr_status handle_lost_connection(struct live_client *client, const ttr_error *reason,
+                                         ttr_error *error)
 {
     bool may_try = client->is_attached && client->options.reconnect_ms > 0;
     if (client->away_since == 0)
@@ -280,9 +282,9 @@ static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_
     client->bytes += client->link.received;
     client->link.received = 0;
     live_link_end(&client->link);
-    forget_questions(client);
+    drop_pending_requests(client);
     if (!may_try || client->now - client->away_since >= client->options.reconnect_ms)
-        return give_up(client, reason, error);
+        return fail_client(client, reason, error);
     client->phase = LIVE_AWAY;
     client->dial_at = client->now + client->dial_after_ms;
     client->dial_after_ms =
@@ -290,7 +292,7 @@ static ttr_status lose(struct live_client *client, const ttr_error *reason, ttr_
     return TTR_OK;
 }
 
-static ttr_status dial(struct live_client *client, ttr_error *error)
+static ttr_status dial_daemon(struct live_client *client, ttr_error *error)
 {
     ttr_error own = {0};
     if (client->now < client->dial_at)
@@ -300,7 +302,8 @@ static ttr_status dial(struct live_client *client, ttr_error *error)
     if (!socket && own.status == TTR_AGAIN)
         return TTR_AGAIN;
     if (!socket)
-        return own.status == TTR_E_IO ? lose(client, &own, error) : give_up(client, &own, error);
+        return own.status == TTR_E_IO ? handle_lost_connection(client, &own, error)
+                                      : fail_client(client, &own, error);
     live_link_begin(&client->link, socket);
     client->reconnections += client->is_attached;
     client->phase = LIVE_GREETING;
@@ -308,8 +311,8 @@ static ttr_status dial(struct live_client *client, ttr_error *error)
     return TTR_OK;
 }
 
-/* Where everything has come to its end. */
-static bool is_over(const struct live_client *client)
+/* Reports whether all traces and streams have ended. */
+static bool has_session_ended(const struct live_client *client)
 {
     if (client->phase != LIVE_RUNNING || client->wants_streams)
         return false;
@@ -327,19 +330,19 @@ static bool is_over(const struct live_client *client)
     return true;
 }
 
-static ttr_status converse(struct live_client *client, ttr_error *error)
+static ttr_status exchange_messages(struct live_client *client, ttr_error *error)
 {
     if (client->phase == LIVE_RUNNING) {
-        ask_for_streams(client);
-        ask_for_metadata(client);
-        ask_for_packets(client);
+        request_new_streams(client);
+        request_metadata(client);
+        request_packets(client);
     }
     ttr_error lost = {0};
     ttr_status moved = live_link_move(&client->link, client->calls_n > 0, &lost);
     ttr_status taken = live_take_answers(client, error);
     if (taken != TTR_AGAIN || moved == TTR_OK || moved == TTR_AGAIN)
         return taken == TTR_AGAIN ? moved : taken;
-    *error = lost; /* what came before it has been taken */
+    *error = lost; /* data received before the failure was parsed */
     return moved;
 }
 
@@ -351,18 +354,18 @@ ttr_status live_client_step(struct live_client *client, ttr_error *error)
         *error = client->error;
         return client->error.status;
     }
-    sweep(client);
+    free_done_objects(client);
     if (client->phase == LIVE_OVER)
         return TTR_END;
     if (client->phase == LIVE_AWAY)
-        return dial(client, error);
-    ttr_status status = converse(client, &own);
+        return dial_daemon(client, error);
+    ttr_status status = exchange_messages(client, &own);
     if (status == TTR_E_IO)
-        return lose(client, &own, error);
+        return handle_lost_connection(client, &own, error);
     if (status != TTR_OK && status != TTR_AGAIN && status != TTR_END)
-        return give_up(client, &own, error);
-    if (status == TTR_END || is_over(client)) {
-        end_session(client);
+        return fail_client(client, &own, error);
+    if (status == TTR_END || has_session_ended(client)) {
+        end_session_streams(client);
         return TTR_OK;
     }
     return status;
@@ -378,13 +381,12 @@ void live_client_wait(const struct live_client *client, unsigned limit_ms)
         (void)poll(NULL, 0, (int)limit_ms);
 }
 
-/* Takes leave of the daemon, which may have answers for us on their way; it is not waited for long.
- */
-static void say_goodbye(struct live_client *client)
+/* Sends DETACH and waits a short time for the daemon, which may still be sending answers. */
+static void detach_from_daemon(struct live_client *client)
 {
     ttr_error ignored;
     uint64_t deadline = socket_now_ms() + GOODBYE_MS;
-    for (size_t i = 0; i < client->sessions_n && may_ask(client); i++)
+    for (size_t i = 0; i < client->sessions_n && can_queue_request(client); i++)
         (void)live_ask(client, LIVE_DETACH, client->sessions[i].id);
     while (client->calls_n && socket_now_ms() < deadline) {
         ttr_status moved = live_link_move(&client->link, false, &ignored);
@@ -401,7 +403,7 @@ static void say_goodbye(struct live_client *client)
 void live_client_free(struct live_client *client)
 {
     if (client->phase == LIVE_RUNNING && client->link.socket)
-        say_goodbye(client);
+        detach_from_daemon(client);
     live_link_free(&client->link);
     for (size_t i = 0; i < client->streams_n; i++)
         free_stream(client, client->streams[i]);

@@ -1,13 +1,14 @@
-/* Getting to a relay daemon: a client over TCP, moved on until it is where its user wants it. */
+/* Connection to a relay daemon over TCP: opens a client and runs it until the session is attached
+ * or listed. */
 #include "base/status.h"
 #include "formats/ctf/live/ctf_live.h"
 
-#define ANSWER_MS 10000u /* for an answer to come on */
+#define ANSWER_MS 10000u /* limit for progress of an answer */
 #define DIAL_MS 5000u
-#define OPEN_MS 30000u /* for everything until the session is attached */
+#define OPEN_MS 30000u /* limit for all steps until the session is attached */
 #define POLL_MS 100u
 
-static bool goes_on(void *own)
+static bool is_client_running(void *own)
 {
     return context_goes_on(own);
 }
@@ -19,7 +20,7 @@ static struct socket *dial_tcp(void *own, ttr_error *error)
                                    .port = tcp->url.port,
                                    .family = tcp->url.family,
                                    .limit_ms = DIAL_MS,
-                                   .goes_on = goes_on,
+                                   .goes_on = is_client_running,
                                    .own = tcp->t};
     return socket_connect(&tcp->t->counted, &target, error);
 }

@@ -1,11 +1,11 @@
-/* The two buffers of a connection, and its pace; see the header. */
+/* Buffers of a connection and its time limit (see the header). */
 #include "formats/ctf/live/live_link.h"
 
 #include <string.h>
 
 #include "base/status.h"
 
-#define ABSENCE_MS 250u /* longer than who waits for an answer sleeps between two looks */
+#define ABSENCE_MS 250u /* a longer pause between two polls means that the caller was busy */
 
 void live_link_init(struct live_link *link, const struct alloc *alloc, unsigned limit_ms)
 {

@@ -1,7 +1,7 @@
-/* The sessions of a relay daemon as a trace: one event each, all of them at the time of asking.
+/* Sessions of a relay daemon as a trace: one event per session, all at the time of the request.
  *
- *   object   name = the session's URL, link = its id; fields host, session, timer_us, streams,
- * viewers, format */
+ *   object   name = the session's URL, link = its id;
+ *            fields host, session, timer_us, streams, viewers, format */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,14 +16,14 @@ struct listing {
     struct live_client client;
     struct live_tcp tcp;
     ttr_builder *builder;
-    struct buffer events;   /* ttr_event each */
-    struct buffer payloads; /* fields of each, one behind another */
-    size_t at;              /* events given */
+    struct buffer events;   /* array of ttr_event */
+    struct buffer payloads; /* encoded fields of all events */
+    size_t at;              /* number of events returned */
     uint16_t id;
     int64_t time;
 };
 
-static void put_text(ttr_builder *builder, const char *name, ttr_text text)
+static void append_text_field(ttr_builder *builder, const char *name, ttr_text text)
 {
     ttr_put_field(builder, &(ttr_field){.name = {name, strlen(name)},
                                         .value = {.type = TTR_TYPE_TEXT, .text = text}});
@@ -39,8 +39,9 @@ bool live_add_session(ttr *t, uint16_t source, const char *url, const struct liv
     return context_add_attribute(t, source, "live.session", &value);
 }
 
-/* The fields stay in a buffer of ours: until all have come, payload tells only where they begin. */
-static bool keep_event(struct listing *listing, const ttr_event *made)
+/* Appends an event. `payload` is an offset into the buffer until the buffer is complete and can no
+ * longer move. */
+static bool append_session_event(struct listing *listing, const ttr_event *made)
 {
     ttr_event event = *made;
     event.offset = listing->payloads.n;
@@ -49,7 +50,7 @@ static bool keep_event(struct listing *listing, const ttr_event *made)
     return !listing->payloads.failed && !listing->events.failed;
 }
 
-static bool take_session(void *own, const struct live_session *session)
+static bool add_session_event(void *own, const struct live_session *session)
 {
     struct listing *listing = own;
     ttr_builder *builder = listing->builder;
@@ -59,8 +60,8 @@ static bool take_session(void *own, const struct live_session *session)
     if (!live_add_session(listing->base.t, listing->id, url, session))
         return false;
     ttr_event_begin(builder, TTR_KIND_OBJECT, listing->time, NULL, url);
-    put_text(builder, "host", session->host);
-    put_text(builder, "session", session->name);
+    append_text_field(builder, "host", session->host);
+    append_text_field(builder, "session", session->name);
     ttr_put_uint(builder, "timer_us", session->timer_us);
     ttr_put_uint(builder, "streams", session->streams);
     ttr_put_uint(builder, "viewers", session->viewers);
@@ -68,7 +69,8 @@ static bool take_session(void *own, const struct live_session *session)
     ttr_event *event = ttr_event_edit(builder);
     event->link = session->id;
     event->source = listing->id;
-    return ttr_event_take(builder, &batch, NULL) == TTR_OK && keep_event(listing, batch.event);
+    return ttr_event_take(builder, &batch, NULL) == TTR_OK &&
+           append_session_event(listing, batch.event);
 }
 
 static ttr_status listing_next(ttr_reader *base, ttr_batch *batch, ttr_error *error)
@@ -122,7 +124,7 @@ static bool listing_report(ttr_reader *base, size_t index, ttr_report *report)
 static const struct reader_ops listing_ops = {
     .next = listing_next, .close = listing_close, .report = listing_report};
 
-static ttr_status set_up(struct listing *listing, const char *path, ttr_error *error)
+static ttr_status init_listing(struct listing *listing, const char *path, ttr_error *error)
 {
     ttr *t = listing->base.t;
     struct timespec now = {0};
@@ -147,8 +149,8 @@ ttr_reader *live_open_list(ttr *t, const char *path, const struct live_url *url,
     listing->tcp = (struct live_tcp){t, *url};
     buffer_init(&listing->events, &t->counted);
     buffer_init(&listing->payloads, &t->counted);
-    live_begin_client(&listing->client, &listing->tcp, how, take_session, listing);
-    if (set_up(listing, path, error) == TTR_OK)
+    live_begin_client(&listing->client, &listing->tcp, how, add_session_event, listing);
+    if (init_listing(listing, path, error) == TTR_OK)
         return &listing->base;
     listing_close(&listing->base);
     return NULL;

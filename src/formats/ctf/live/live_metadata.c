@@ -1,4 +1,4 @@
-/* Metadata in pieces; see the header. */
+/* Incremental unpacking and parsing of metadata (see the header). */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/status.h"
 
 #define HEADER_BYTES 37u
-#define PACKET_BITS_AT 28u /* of a metadata packet: its size */
+#define PACKET_BITS_AT 28u /* byte offset of the packet size in a metadata packet */
 #define PACKET_MAGIC 0x75d11d57u
 
 /* --- Declarations --- */
@@ -16,7 +16,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* A character of code. */
+/* Updates the scan for one character of code. */
 static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
 {
     bool is_tsdl = version != CTF_2;
@@ -53,7 +53,7 @@ static void scan_code(struct live_scan *scan, enum ctf_version version, char c)
         scan->whole = scan->at + 1;
 }
 
-static void scan_other(struct live_scan *scan, char c)
+static void scan_text_or_comment(struct live_scan *scan, char c)
 {
     char end = scan->mode == LIVE_SCAN_STRING      ? '"'
                : scan->mode == LIVE_SCAN_CHARACTER ? '\''
@@ -74,7 +74,7 @@ void live_scan_text(struct live_scan *scan, enum ctf_version version, const char
         if (scan->mode == LIVE_SCAN_CODE)
             scan_code(scan, version, text[scan->at]);
         else
-            scan_other(scan, text[scan->at]);
+            scan_text_or_comment(scan, text[scan->at]);
     }
 }
 
@@ -91,9 +91,9 @@ void live_metadata_free(struct live_metadata *metadata)
     buffer_free(&metadata->text);
 }
 
-/* Bytes of whole packets at the beginning of n; all of them where the first is none, for whoever
- * tells what is wrong. */
-static size_t whole_packets(const uint8_t *bytes, size_t n)
+/* Returns the size of the complete packets at the start of n bytes. If the first is not a packet,
+ * returns n, so that the parser reports the error. */
+static size_t size_of_complete_packets(const uint8_t *bytes, size_t n)
 {
     size_t whole = 0;
     while (n - whole >= HEADER_BYTES) {
@@ -110,9 +110,11 @@ static size_t whole_packets(const uint8_t *bytes, size_t n)
     return whole;
 }
 
-/* Appends the text of the next whole packets, or whatever there is where there are no packets. */
-static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace,
-                         const uint8_t *bytes, size_t n, struct ctf_text *text, ttr_error *error)
+/* Appends the text of the next complete packets, or the bytes themselves if the metadata has no
+ * packets. */
+static ttr_status append_complete_packets(struct live_metadata *metadata, struct ctf_trace *trace,
+                                          const uint8_t *bytes, size_t n, struct ctf_text *text,
+                                          ttr_error *error)
 {
     const struct ctf_key key = {NULL};
     if (!metadata->is_packetised) {
@@ -120,7 +122,7 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
         buffer_add(&metadata->text, bytes, n);
         return TTR_OK;
     }
-    size_t whole = whole_packets(bytes, n);
+    size_t whole = size_of_complete_packets(bytes, n);
     if (whole == 0)
         return TTR_OK;
     metadata->unpacked += whole;
@@ -131,9 +133,10 @@ static ttr_status unpack(struct live_metadata *metadata, struct ctf_trace *trace
     return status;
 }
 
-/* Parses the whole declarations at the beginning of the text, and forgets them. */
-static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *trace,
-                              const char *name, ttr_error *error)
+/* Parses the complete declarations at the start of the text, and removes them. */
+static ttr_status parse_complete_declarations(struct live_metadata *metadata,
+                                              struct ctf_trace *trace, const char *name,
+                                              ttr_error *error)
 {
     struct live_scan *scan = &metadata->scan;
     size_t n = scan->whole, left = metadata->text.n - n;
@@ -145,7 +148,7 @@ static ttr_status parse_whole(struct live_metadata *metadata, struct ctf_trace *
     scan->at -= n;
     scan->whole = 0;
     metadata->has_text = true;
-    /* The line that ended the declaration before. */
+    /* The rest of the line that ended the previous declaration. */
     size_t blanks = 0;
     while (blanks < n && is_blank(copy[blanks]))
         blanks++;
@@ -163,13 +166,14 @@ ttr_status live_metadata_read(struct live_metadata *metadata, struct ctf_trace *
         metadata->version = ctf_sniff(bytes, n, &metadata->is_packetised);
     if (metadata->version != CTF_1_8 && metadata->version != CTF_2)
         return fail(error, TTR_E_UNSUPPORTED, 0, "%s: expected metadata of CTF 1.8 or CTF 2", name);
-    ttr_status status =
-        unpack(metadata, trace, bytes + metadata->unpacked, n - metadata->unpacked, &text, error);
+    ttr_status status = append_complete_packets(metadata, trace, bytes + metadata->unpacked,
+                                                n - metadata->unpacked, &text, error);
     if (status == TTR_OK && metadata->text.failed)
         status = fail_memory(error);
     if (status != TTR_OK || metadata->text.n == 0)
         return status;
     live_scan_text(&metadata->scan, metadata->version, (const char *)metadata->text.bytes,
                    metadata->text.n);
-    return metadata->scan.whole ? parse_whole(metadata, trace, name, error) : TTR_OK;
+    return metadata->scan.whole ? parse_complete_declarations(metadata, trace, name, error)
+                                : TTR_OK;
 }

@@ -1,5 +1,4 @@
-/* Metadata that comes in pieces: where declarations end, and that any cut gives the same
- * description. */
+/* Incremental metadata: ends of declarations, and any split results in the same description. */
 #include "formats/ctf/live/live_metadata.h"
 
 #include <stdio.h>
@@ -17,9 +16,9 @@ static const char tsdl[] =
     "event { name = \"one\"; id = 0; fields := struct { integer { size = 8; } v; }; }; // done; "
     "really\n";
 
-/* --- Where declarations end --- */
+/* --- Ends of declarations --- */
 
-/* The end of whole declarations, looked for in one go and byte by byte. */
+/* Returns the end of complete declarations; scans at once and byte by byte, which must agree. */
 static size_t whole(enum ctf_version version, const char *text)
 {
     struct live_scan once = {.at = 0}, slow = {.at = 0};
@@ -165,7 +164,7 @@ static void more_events_may_come_later(void **state)
     clear(&scene);
 }
 
-static void what_is_no_metadata_is_refused(void **state)
+static void invalid_metadata_is_refused(void **state)
 {
     (void)state;
     struct scene scene;
@@ -183,7 +182,7 @@ static void what_is_no_metadata_is_refused(void **state)
     clear(&scene);
 }
 
-static void a_packet_whose_size_cannot_be_is_told(void **state)
+static void impossible_packet_size_is_reported(void **state)
 {
     (void)state;
     uint8_t bytes[200];
@@ -205,8 +204,8 @@ int main(void)
         cmocka_unit_test(a_text_that_comes_in_two_parts_is_read_as_the_whole),
         cmocka_unit_test(packets_cut_the_text_anywhere_and_are_cut_themselves),
         cmocka_unit_test(more_events_may_come_later),
-        cmocka_unit_test(what_is_no_metadata_is_refused),
-        cmocka_unit_test(a_packet_whose_size_cannot_be_is_told),
+        cmocka_unit_test(invalid_metadata_is_refused),
+        cmocka_unit_test(impossible_packet_size_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

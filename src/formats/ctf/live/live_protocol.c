@@ -1,72 +1,72 @@
-/* Requests into bytes, answers into structs; the layout of each is drawn in the header. */
+/* Encoder of requests and decoder of answers; the header draws their bytes. */
 #include "formats/ctf/live/live_protocol.h"
 
 #include <string.h>
 
-static void put_u32(struct buffer *to, uint32_t value)
+static void append_u32be(struct buffer *to, uint32_t value)
 {
     uint8_t bytes[4];
     store_u32be(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static void put_u64(struct buffer *to, uint64_t value)
+static void append_u64be(struct buffer *to, uint64_t value)
 {
     uint8_t bytes[8];
     store_u64be(bytes, value);
     buffer_add(to, bytes, sizeof bytes);
 }
 
-static void put_head(struct buffer *to, enum live_command command, uint64_t bytes)
+static void append_request_head(struct buffer *to, enum live_command command, uint64_t bytes)
 {
-    put_u64(to, bytes);
-    put_u32(to, (uint32_t)command);
-    put_u32(to, 0);
+    append_u64be(to, bytes);
+    append_u32be(to, (uint32_t)command);
+    append_u32be(to, 0);
 }
 
 void live_put_connect(struct buffer *to)
 {
-    put_head(to, LIVE_CONNECT, LIVE_CONNECT_BYTES);
-    put_u64(to, UINT64_MAX);
-    put_u32(to, LIVE_MAJOR);
-    put_u32(to, LIVE_MINOR);
-    put_u32(to, 1);
+    append_request_head(to, LIVE_CONNECT, LIVE_CONNECT_BYTES);
+    append_u64be(to, UINT64_MAX);
+    append_u32be(to, LIVE_MAJOR);
+    append_u32be(to, LIVE_MINOR);
+    append_u32be(to, 1);
 }
 
 void live_put_list(struct buffer *to)
 {
-    put_head(to, LIVE_LIST, 0);
+    append_request_head(to, LIVE_LIST, 0);
 }
 
 void live_put_create(struct buffer *to)
 {
-    put_head(to, LIVE_CREATE, 0);
+    append_request_head(to, LIVE_CREATE, 0);
 }
 
 void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek)
 {
-    put_head(to, LIVE_ATTACH, 20);
-    put_u64(to, session);
-    put_u64(to, 0);
-    put_u32(to, (uint32_t)seek);
+    append_request_head(to, LIVE_ATTACH, 20);
+    append_u64be(to, session);
+    append_u64be(to, 0);
+    append_u32be(to, (uint32_t)seek);
 }
 
 void live_put_id(struct buffer *to, enum live_command command, uint64_t id)
 {
-    put_head(to, command, 8);
-    put_u64(to, id);
+    append_request_head(to, command, 8);
+    append_u64be(to, id);
 }
 
 void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes)
 {
-    put_head(to, LIVE_PACKET, 20);
-    put_u64(to, stream);
-    put_u64(to, offset);
-    put_u32(to, bytes);
+    append_request_head(to, LIVE_PACKET, 20);
+    append_u64be(to, stream);
+    append_u64be(to, offset);
+    append_u32be(to, bytes);
 }
 
-/* A text in a field of fixed size: up to the first zero. */
-static ttr_text take_text(struct cursor *from, size_t size)
+/* Reads a text in a field of fixed size, up to the first zero byte. */
+static ttr_text read_fixed_text(struct cursor *from, size_t size)
 {
     const uint8_t *at = cursor_take(from, size);
     const uint8_t *zero = at ? memchr(at, 0, size) : NULL;
@@ -93,8 +93,8 @@ bool live_take_session(struct cursor *from, uint32_t minor, struct live_session 
     session->viewers = cursor_u32be(from);
     session->streams = cursor_u32be(from);
     if (minor < LIVE_MINOR_LENGTHS) {
-        session->host = take_text(from, 64);
-        session->name = take_text(from, 255);
+        session->host = read_fixed_text(from, 64);
+        session->name = read_fixed_text(from, 255);
         return !from->failed;
     }
     uint32_t host = cursor_u32be(from), name = cursor_u32be(from);
@@ -102,8 +102,8 @@ bool live_take_session(struct cursor *from, uint32_t minor, struct live_session 
     *is_bad = host > LIVE_NAME_MAX || name > LIVE_NAME_MAX;
     if (*is_bad)
         return false;
-    session->host = take_text(from, host);
-    session->name = take_text(from, name);
+    session->host = read_fixed_text(from, host);
+    session->name = read_fixed_text(from, name);
     return !from->failed;
 }
 
@@ -119,8 +119,8 @@ bool live_take_stream(struct cursor *from, struct live_stream_head *stream)
     *stream = (struct live_stream_head){.id = cursor_u64be(from)};
     stream->trace = cursor_u64be(from);
     stream->is_metadata = cursor_u32be(from) != 0;
-    stream->path = take_text(from, 4096);
-    stream->channel = take_text(from, 255);
+    stream->path = read_fixed_text(from, 4096);
+    stream->channel = read_fixed_text(from, 255);
     return !from->failed;
 }
 

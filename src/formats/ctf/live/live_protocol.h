@@ -1,30 +1,31 @@
-/* The protocol by which viewers read a tracing session from an LTTng relay daemon while it is
- * recorded, version 2.4 and later.
+/* LTTng's live protocol, version 2.4 and later: how a viewer reads a session from a relay daemon
+ * while it is recorded. This file encodes requests and decodes answers.
  *
- * Everything is big-endian and packed.  The viewer asks, the daemon answers in the order of the
- * questions.
+ * All numbers are big-endian and packed. The daemon answers in the order of the requests.
  *
- *   request   [0..7] bytes that follow these 16 | [8..11] command | [12..15] version of the
- * command, 0
+ *   request     [0..7] bytes after these 16 | [8..11] command | [12..15] version of the command, 0
  *
- *   CONNECT      asks  viewer session u64 (all ones), major u32, minor u32, type u32 (1: commands)
- * answer: the same, 20 bytes LIST         asks  nothing answer: count u32, then as many sessions
- *     session    id u64, live timer u32 (microseconds), viewers u32, streams u32, host name 64
- * bytes, session name 255 bytes from minor version 15 on: ..., length of host name u32, of session
- * name u32, trace format u32, the two names CREATE       asks  nothing answer: status u32 ATTACH
- * asks  session u64, offset u64 (0), seek u32                        answer: status u32, count u32,
- * streams stream     id u64, trace u64, is metadata u32, path 4096 bytes, channel 255 bytes (texts
- * end at the first zero) NEXT_INDEX   asks  stream u64       answer: offset, packet size, content
- * size (bits), begin, end (ticks), discarded, stream class; all u64; status u32, flags u32 PACKET
- * asks  stream u64, offset u64, bytes u32                            answer: status u32, bytes u32,
- * flags u32, bytes METADATA     asks  stream u64 answer: bytes u64, status u32, bytes NEW_STREAMS
- * asks  session u64                                                  answer: status u32, count u32,
- * streams DETACH       asks  session u64                                                  answer:
- * status u32
+ *   CONNECT     request  viewer session u64 (all ones), major u32, minor u32, type u32 (1:
+ * commands) answer   the same, 20 bytes LIST        request  empty answer   count u32, then the
+ * sessions session            id u64, live timer u32 (microseconds), viewers u32, streams u32, host
+ * name 64 bytes, session name 255 bytes from minor 15      ..., length of host name u32, of session
+ * name u32, trace format u32, names CREATE      request  empty answer   status u32 ATTACH request
+ * session u64, offset u64 (0), seek u32 answer   status u32, count u32, streams stream id u64,
+ * trace u64, is metadata u32, path 4096 bytes, channel 255 bytes (texts end at the first zero byte)
+ *   NEXT_INDEX  request  stream u64
+ *               answer   offset, packet size, content size (bits), begin, end (ticks), discarded,
+ *                        stream class, all u64; status u32, flags u32
+ *   PACKET      request  stream u64, offset u64, bytes u32
+ *               answer   status u32, bytes u32, flags u32, bytes
+ *   METADATA    request  stream u64
+ *               answer   bytes u64, status u32, bytes
+ *   NEW_STREAMS request  session u64
+ *               answer   status u32, count u32, streams
+ *   DETACH      request  session u64
+ *               answer   status u32
  *
- * A PACKET answer may be shorter than what was asked for.  Functions here turn requests into bytes
- * and answers into structs; what they mean to a reader is in live_client.h.  Pure functions; texts
- * in results point into the bytes given. */
+ * An answer to PACKET may be shorter than requested. live_client.h describes the use of the
+ * commands. Pure functions; texts in results point into the given bytes. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_PROTOCOL_H
 
@@ -35,10 +36,10 @@
 
 #define LIVE_PORT 5344u
 #define LIVE_MAJOR 2u
-#define LIVE_MINOR \
-    15u /* the newest we know; the daemon answers with its own, and the lower one counts */
-#define LIVE_MINOR_LENGTHS 15u /* from here on names of sessions have lengths */
-#define LIVE_NAME_MAX 4096u    /* bytes of a name with a length: more is no name */
+/* newest supported minor version; the lower version of both sides is used */
+#define LIVE_MINOR 15u
+#define LIVE_MINOR_LENGTHS 15u /* first minor version in which session names have lengths */
+#define LIVE_NAME_MAX 4096u    /* limit of a name with a length, in bytes; more is an error */
 
 enum live_command {
     LIVE_CONNECT = 1,
@@ -55,7 +56,7 @@ enum live_command {
 
 enum live_seek { LIVE_SEEK_BEGIN = 1, LIVE_SEEK_NOW = 2 };
 
-/* Statuses, by command.  1 is success in all of them. */
+/* Statuses by command; 1 is success for all commands. */
 enum { LIVE_OK = 1 };
 enum live_attach_status {
     LIVE_ATTACH_ALREADY = 2,
@@ -75,16 +76,16 @@ enum live_packet_status { LIVE_PACKET_RETRY = 2, LIVE_PACKET_ERROR = 3, LIVE_PAC
 enum live_metadata_status { LIVE_METADATA_NONE = 2, LIVE_METADATA_ERROR = 3 };
 enum live_streams_status { LIVE_STREAMS_NONE = 2, LIVE_STREAMS_ERROR = 3, LIVE_STREAMS_HUP = 4 };
 
-/* Flags of answers to NEXT_INDEX and PACKET. */
+/* Flags in answers to NEXT_INDEX and PACKET. */
 #define LIVE_NEW_METADATA 1u
 #define LIVE_NEW_STREAM 2u
 
-/* Bytes of answers, or of what stands before their variable part. */
+/* Sizes of answers, or of their fixed parts. */
 enum live_size {
     LIVE_CONNECT_BYTES = 20,
     LIVE_LIST_BYTES = 4,
     LIVE_SESSION_BYTES = 339,
-    LIVE_SESSION_HEAD_BYTES = 32, /* with lengths */
+    LIVE_SESSION_HEAD_BYTES = 32, /* form in which names have lengths */
     LIVE_STREAMS_BYTES = 8,       /* ATTACH, NEW_STREAMS */
     LIVE_STREAM_BYTES = 4371,
     LIVE_INDEX_BYTES = 64,
@@ -93,18 +94,18 @@ enum live_size {
     LIVE_STATUS_BYTES = 4 /* CREATE, DETACH */
 };
 
-/* --- Requests: appended to a buffer, whose failed flag tells of memory --- */
+/* --- Requests: appended to a buffer; its failed flag reports that memory is out --- */
 
 void live_put_connect(struct buffer *to);
 void live_put_list(struct buffer *to);
 void live_put_create(struct buffer *to);
 void live_put_attach(struct buffer *to, uint64_t session, enum live_seek seek);
 
-/* Commands that name just a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS, DETACH). */
+/* Commands with one id: of a stream (NEXT_INDEX, METADATA) or a session (NEW_STREAMS, DETACH). */
 void live_put_id(struct buffer *to, enum live_command command, uint64_t id);
 void live_put_packet(struct buffer *to, uint64_t stream, uint64_t offset, uint32_t bytes);
 
-/* --- Answers: false where the cursor ends before they do; it may then have moved --- */
+/* --- Answers: return false if the cursor ends inside the answer; it may then have moved --- */
 
 struct live_version {
     uint32_t major, minor;
@@ -129,13 +130,13 @@ struct live_index {
 };
 
 struct live_counted {
-    uint32_t status, count; /* of streams, or of bytes */
-    uint32_t flags;         /* PACKET */
+    uint32_t status, count; /* streams or bytes that follow */
+    uint32_t flags;         /* only in answers to PACKET */
 };
 
 bool live_take_connect(struct cursor *from, struct live_version *version);
 
-/* One entry of a list; *is_bad where lengths are no lengths of names. */
+/* Decodes one session of a list. `*is_bad` is set if a name's length is invalid. */
 bool live_take_session(struct cursor *from, uint32_t minor, struct live_session *session,
                        bool *is_bad);
 bool live_take_streams(struct cursor *from, struct live_counted *counted);
@@ -143,10 +144,10 @@ bool live_take_stream(struct cursor *from, struct live_stream_head *stream);
 bool live_take_index(struct cursor *from, struct live_index *index);
 bool live_take_packet(struct cursor *from, struct live_counted *counted);
 
-/* *bytes: 64 bits wide here. */
+/* Decodes the fixed part of METADATA; its size has 64 bits. */
 bool live_take_metadata(struct cursor *from, uint32_t *status, uint64_t *bytes);
 
-/* "ATTACH": of a command, for messages. */
+/* Returns the name of a command for messages, such as "ATTACH". */
 const char *live_command_text(enum live_command command);
 
 #endif

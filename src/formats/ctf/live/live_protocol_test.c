@@ -1,4 +1,4 @@
-/* The protocol, byte by byte as its header draws it, and the URLs of daemons and sessions. */
+/* The live protocol, byte by byte as drawn in its header, and the URLs of daemons and sessions. */
 #include "formats/ctf/live/live_protocol.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* --- Requests --- */
 
-static void requests_are_big_endian_and_say_how_long_they_are(void **state)
+static void requests_are_big_endian_with_length(void **state)
 {
     (void)state;
     struct buffer out;
@@ -65,7 +65,7 @@ static void requests_about_streams_name_them(void **state)
 
 /* --- Answers --- */
 
-/* Cut anywhere, an answer is not there yet. */
+/* Every prefix of an answer is incomplete. */
 #define ASSERT_CUT(bytes, n, call)                       \
     for (size_t cut = 0; cut < (n); cut++) {             \
         struct cursor from = cursor_over(bytes, cut, 0); \
@@ -143,7 +143,7 @@ static void from_minor_version_15_on_names_have_lengths(void **state)
     ASSERT_CUT(bytes, n, live_take_session(&from, 15, &session, &is_bad) || is_bad);
 }
 
-static void a_length_that_is_none_of_a_name_is_bad_before_any_byte_of_it_came(void **state)
+static void invalid_name_length_is_bad_before_its_bytes_arrive(void **state)
 {
     (void)state;
     uint8_t bytes[64];
@@ -177,7 +177,7 @@ static void a_stream_belongs_to_a_trace(void **state)
     ASSERT_CUT(bytes, sizeof bytes, live_take_stream(&from, &stream));
 }
 
-static void an_index_says_where_a_packet_is_and_what_to_do_first(void **state)
+static void index_answer_has_offset_and_flags(void **state)
 {
     (void)state;
     uint8_t bytes[LIVE_INDEX_BYTES];
@@ -202,7 +202,7 @@ static void an_index_says_where_a_packet_is_and_what_to_do_first(void **state)
     ASSERT_CUT(bytes, n, live_take_index(&from, &index));
 }
 
-static void answers_with_bytes_say_how_many(void **state)
+static void answers_with_bytes_have_counts(void **state)
 {
     (void)state;
     uint8_t bytes[12];
@@ -274,7 +274,7 @@ static void a_url_without_a_path_means_the_daemon(void **state)
     }
 }
 
-static void what_is_no_such_url_is_told_with_the_form(void **state)
+static void invalid_url_error_shows_the_form(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -291,7 +291,7 @@ static void what_is_no_such_url_is_told_with_the_form(void **state)
         assert_non_null(strstr(error.text, "net://HOST[:PORT]/host/HOSTNAME/SESSION"));
     }
     assert_int_equal(live_url_parse("net://r/host/h", &url, &error),
-                     TTR_E_MISUSE); /* what is missing is the session */
+                     TTR_E_MISUSE); /* the session is missing, too */
     assert_non_null(strstr(error.text, "the session is missing"));
     (void)snprintf(longer, sizeof longer, "net://r/host/h/%0300d", 1);
     assert_int_equal(live_url_parse(longer, &url, &error), TTR_E_MISUSE);
@@ -320,20 +320,20 @@ static void urls_of_sessions_are_read_as_they_were_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_big_endian_and_say_how_long_they_are),
+        cmocka_unit_test(requests_are_big_endian_with_length),
         cmocka_unit_test(requests_about_streams_name_them),
         cmocka_unit_test(the_version_is_that_of_the_daemon),
         cmocka_unit_test(a_session_has_names_of_fixed_size),
         cmocka_unit_test(a_name_without_a_zero_ends_with_its_field),
         cmocka_unit_test(from_minor_version_15_on_names_have_lengths),
-        cmocka_unit_test(a_length_that_is_none_of_a_name_is_bad_before_any_byte_of_it_came),
+        cmocka_unit_test(invalid_name_length_is_bad_before_its_bytes_arrive),
         cmocka_unit_test(a_stream_belongs_to_a_trace),
-        cmocka_unit_test(an_index_says_where_a_packet_is_and_what_to_do_first),
-        cmocka_unit_test(answers_with_bytes_say_how_many),
+        cmocka_unit_test(index_answer_has_offset_and_flags),
+        cmocka_unit_test(answers_with_bytes_have_counts),
         cmocka_unit_test(commands_have_names),
         cmocka_unit_test(a_url_names_daemon_host_and_session),
         cmocka_unit_test(a_url_without_a_path_means_the_daemon),
-        cmocka_unit_test(what_is_no_such_url_is_told_with_the_form),
+        cmocka_unit_test(invalid_url_error_shows_the_form),
         cmocka_unit_test(urls_of_sessions_are_read_as_they_were_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* URLs of relay daemons and their sessions; see the header. */
+/* Parser and formatter of relay daemon URLs; see the header for their form. */
 #include "formats/ctf/live/live_url.h"
 
 #include <stdio.h>
@@ -9,13 +9,13 @@
 
 #define FORM "net://HOST[:PORT]/host/HOSTNAME/SESSION, or net://HOST[:PORT] for a list of sessions"
 
-static ttr_status wrong(const char *text, const char *what, ttr_error *error)
+static ttr_status fail_wrong_url(const char *text, const char *what, ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "%s: %s; expected " FORM, text, what);
 }
 
-/* Copies one part; false where it is empty or too long. */
-static bool copy_part(char to[LIVE_URL_PART], const char *from, size_t n)
+/* Copies one part of a URL. Returns false if it is empty or too long. */
+static bool copy_url_part(char to[LIVE_URL_PART], const char *from, size_t n)
 {
     if (n == 0 || n >= LIVE_URL_PART)
         return false;
@@ -24,8 +24,8 @@ static bool copy_part(char to[LIVE_URL_PART], const char *from, size_t n)
     return true;
 }
 
-/* HOST or [HOST], moving *at behind it. */
-static bool take_daemon(struct live_url *url, const char **at)
+/* Parses HOST or [HOST] and advances *at to its end. */
+static bool parse_daemon_host(struct live_url *url, const char **at)
 {
     bool is_bracketed = **at == '[';
     const char *from = *at + is_bracketed;
@@ -33,11 +33,11 @@ static bool take_daemon(struct live_url *url, const char **at)
     if (is_bracketed && from[n] != ']')
         return false;
     *at = from + n + is_bracketed;
-    return copy_part(url->daemon, from, n);
+    return copy_url_part(url->daemon, from, n);
 }
 
-/* :PORT where it is there, moving *at behind it. */
-static bool take_port(struct live_url *url, const char **at)
+/* Parses an optional :PORT and advances *at to its end. */
+static bool parse_daemon_port(struct live_url *url, const char **at)
 {
     uint32_t port = 0;
     url->port = LIVE_PORT;
@@ -59,23 +59,23 @@ ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *err
                                                                         : SOCKET_ANY};
     const char *at = strstr(text, "://");
     if (!at)
-        return wrong(text, "no URL", error);
+        return fail_wrong_url(text, "no URL", error);
     at += 3;
-    if (!take_daemon(url, &at))
-        return wrong(text, "the host is missing or too long", error);
-    if (!take_port(url, &at))
-        return wrong(text, "the port is none: it is a number from 1 to 65535", error);
+    if (!parse_daemon_host(url, &at))
+        return fail_wrong_url(text, "the host is missing or too long", error);
+    if (!parse_daemon_port(url, &at))
+        return fail_wrong_url(text, "the port is none: it is a number from 1 to 65535", error);
     if (!*at || strcmp(at, "/") == 0)
         return TTR_OK;
     if (strncmp(at, host, sizeof host - 1) != 0)
-        return wrong(text, "the path does not begin with /host/", error);
+        return fail_wrong_url(text, "the path does not begin with /host/", error);
     at += sizeof host - 1;
     size_t n = strcspn(at, "/");
-    if (!copy_part(url->host, at, n))
-        return wrong(text, "the traced host is missing or too long", error);
+    if (!copy_url_part(url->host, at, n))
+        return fail_wrong_url(text, "the traced host is missing or too long", error);
     at += n + (at[n] == '/');
-    if (!copy_part(url->session, at, strlen(at)) || strchr(at, '/'))
-        return wrong(text, "the session is missing, too long, or no name", error);
+    if (!copy_url_part(url->session, at, strlen(at)) || strchr(at, '/'))
+        return fail_wrong_url(text, "the session is missing, too long, or no name", error);
     url->has_session = true;
     return TTR_OK;
 }

@@ -1,9 +1,9 @@
-/* Where live traces are: net://HOST[:PORT]/host/HOSTNAME/SESSION, as lttng and babeltrace2 write
- * it.
+/* URLs of live traces: net://HOST[:PORT]/host/HOSTNAME/SESSION, as lttng and babeltrace2 accept
+ * them.
  *
- * HOST is the relay daemon's (a name, an IPv4 address, or an IPv6 address in brackets), HOSTNAME
- * that of the traced machine.  net4 and net6 ask for one of the two families.  Without the path the
- * URL means the daemon itself.  Plain data. */
+ * HOST is the address of the relay daemon: a name, an IPv4 address, or an IPv6 address in brackets.
+ * HOSTNAME is the traced machine. The schemes net4 and net6 select one address family. A URL
+ * without the path means the daemon itself. Plain data. */
 #ifndef TRACETTA_FORMATS_CTF_LIVE_LIVE_URL_H
 #define TRACETTA_FORMATS_CTF_LIVE_LIVE_URL_H
 
@@ -17,18 +17,18 @@ struct live_url {
     enum socket_family family;
     uint16_t port;
     bool has_session;
-    char daemon[LIVE_URL_PART]; /* HOST */
-    char host[LIVE_URL_PART];   /* HOSTNAME */
+    char daemon[LIVE_URL_PART]; /* HOST: address of the relay daemon */
+    char host[LIVE_URL_PART];   /* HOSTNAME: the traced machine */
     char session[LIVE_URL_PART];
 };
 
-/* Takes a URL apart; TTR_E_MISUSE with what is wrong. */
+/* Parses a URL. Fails with TTR_E_MISUSE and the reason. */
 TTR_MUST ttr_status live_url_parse(const char *text, struct live_url *url, ttr_error *error);
 
-/* Writes the URL of the daemon alone: cut to `size`. */
+/* Formats the URL of the daemon, truncated to `size`. */
 void live_url_of_daemon(const struct live_url *url, char *to, size_t size);
 
-/* Writes the URL of a session of the daemon: cut to `size`. */
+/* Formats the URL of a session of the daemon, truncated to `size`. */
 void live_url_of_session(const struct live_url *daemon, ttr_text host, ttr_text session, char *to,
                          size_t size);
 

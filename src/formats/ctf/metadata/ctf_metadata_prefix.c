@@ -1,8 +1,12 @@
-/* Which metadata begin others; see the header.
+/* Search for metadata files that are prefixes of others (see the header).
  *
- * One pass over the folders keeps the metadata that no others seen so far begin with: those that go
- * on take the place of what they begin with.  What may be akin has the same beginning up to its
- * uuid, by whose hash it is found; what names none is no part of a trace of several folders. */
+ * One pass over the folders keeps the maximal texts: those that are not a prefix of another text
+ * seen so far. A longer text replaces its prefix. Candidates have the same text up to their UUID
+ * and are found by the hash of that part. Metadata without a UUID never belong to a trace of
+ * several folders.
+ *
+ * Cost: one read of each metadata file; each text is compared only with candidates of the same
+ * hash. Memory: the maximal texts. */
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 
 #include <string.h>
@@ -11,8 +15,10 @@
 #include "base/status.h"
 #include "formats/ctf/read/ctf_open.h"
 
-#define UUID_WITHIN ((size_t)64 << 10) /* bytes: tracers declare it near the begin */
-#define UUID_BYTES 64u /* behind its name: "uuid = \"...\"", or most of sixteen numbers */
+/* the UUID is searched in this many bytes: tracers declare it near the start */
+#define UUID_WITHIN ((size_t)64 << 10)
+/* bytes needed after the name: "uuid = \"...\"", or most of sixteen numbers */
+#define UUID_BYTES 64u
 
 ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
                                   ttr_error *error)
@@ -36,38 +42,40 @@ ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, siz
     return status;
 }
 
-/* A metadata file. */
+/* A metadata file in memory. */
 struct stored {
-    uint8_t *bytes; /* n + 1 were taken; NULL: somebody has them */
+    uint8_t *bytes; /* n + 1 bytes are allocated; NULL after the ownership was passed on */
     size_t n;
     uint64_t hash;
 };
 
-/* Metadata that no others begin with. */
+/* A maximal text: metadata that is not a prefix of any other. */
 struct longest {
     struct stored file;
     const char *path;
-    char *unpacked; /* of a file in packets, text_n + 1 bytes, while folders are compared */
+    /* text without packets, text_n + 1 bytes, while folders are compared; NULL if the file is plain
+     * text */
+    char *unpacked;
     size_t text_n;
-    struct ctf_trace *made; /* holds the class */
+    struct ctf_trace *made; /* owner of the class made of this metadata */
     bool is_bad, has_notes;
-    size_t quiet_n; /* of others that begin these, of which nothing is to be told */
+    size_t quiet_n; /* length of the longest prefix that was parsed without diagnostics */
     uint64_t quiet_hash;
-    uint32_t next; /* with the same beginning: its index + 1 */
+    uint32_t next; /* next entry with the same hash: index + 1 */
 };
 
 struct ctf_grown {
     ttr *t;
     struct arena arena;
-    struct pairmap by_beginning; /* index + 1 */
+    struct pairmap by_beginning; /* hash to index + 1 */
     struct longest *longest;
     size_t n, capacity;
     struct of_folder {
-        uint32_t longest; /* index + 1; 0: nothing is known */
+        uint32_t longest; /* index + 1; 0: the folder's metadata is unknown */
         size_t text_n, bytes_n;
         uint64_t hash;
     } * folder;
-    size_t folders_n; /* and that of another file */
+    size_t folders_n; /* number of folders; the entry after them is the additional file */
 };
 
 static void free_file(struct ctf_grown *grown, struct stored *file)
@@ -84,16 +92,15 @@ static void free_unpacked(struct ctf_grown *grown, struct longest *of)
     of->unpacked = NULL;
 }
 
-static const char *text_of(const struct longest *of)
+static const char *plain_text_of(const struct longest *of)
 {
     return of->unpacked ? of->unpacked : (const char *)of->file.bytes;
 }
 
 /* --- Comparing --- */
 
-/* Takes the packets away, where the text stands in some; it stays empty where nothing can be known
- * of it. */
-static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error *error)
+/* Unpacks the text if the file is in packets. The text stays empty if it cannot be used. */
+static ttr_status unpack_candidate(struct ctf_grown *grown, struct longest *of, ttr_error *error)
 {
     const struct alloc *alloc = &grown->t->counted;
     struct ctf_description description;
@@ -120,8 +127,9 @@ static ttr_status unpack(struct ctf_grown *grown, struct longest *of, ttr_error 
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* What texts are found by that may be akin; false where one names no uuid, or ends before. */
-static bool key_of(const char *text, size_t n, uint64_t *key)
+/* Computes the hash of the text up to its UUID. Returns false if there is no UUID, or the text ends
+ * before it. */
+static bool hash_up_to_uuid(const char *text, size_t n, uint64_t *key)
 {
     static const char word[] = "uuid";
     const char *at =
@@ -132,14 +140,15 @@ static bool key_of(const char *text, size_t n, uint64_t *key)
     return true;
 }
 
-static bool begins(const struct longest *a, const struct longest *b)
+static bool is_text_prefix(const struct longest *a, const struct longest *b)
 {
     const size_t n = a->text_n < b->text_n ? a->text_n : b->text_n;
-    return memcmp(text_of(a), text_of(b), n) == 0;
+    return memcmp(plain_text_of(a), plain_text_of(b), n) == 0;
 }
 
-/* Adds metadata that are akin to no others so far, and takes them over. */
-static bool add(struct ctf_grown *grown, struct longest *of, const char *path, uint64_t key)
+/* Adds metadata without a related text, and takes ownership of its bytes. */
+static bool add_maximal_text(struct ctf_grown *grown, struct longest *of, const char *path,
+                             uint64_t key)
 {
     const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
     of->next = first ? *first : 0;
@@ -154,9 +163,9 @@ static bool add(struct ctf_grown *grown, struct longest *of, const char *path, u
     return true;
 }
 
-/* Puts metadata in the place of others that they begin with, and takes them over. */
-static bool replace(struct ctf_grown *grown, struct longest *old, struct longest *of,
-                    const char *path)
+/* Replaces a prefix by a longer text, and takes ownership of its bytes. */
+static bool replace_prefix_text(struct ctf_grown *grown, struct longest *old, struct longest *of,
+                                const char *path)
 {
     of->next = old->next;
     of->path = arena_copy(&grown->arena, path, strlen(path));
@@ -169,30 +178,31 @@ static bool replace(struct ctf_grown *grown, struct longest *old, struct longest
     return true;
 }
 
-/* Finds those that are akin, or adds these; `of` keeps what was not taken over. */
-static ttr_status place(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
-                        ttr_error *error)
+/* Finds a related text, or adds this one. `of` keeps the bytes if they are not needed. */
+static ttr_status relate_metadata(struct ctf_grown *grown, struct longest *of, size_t i,
+                                  const char *path, ttr_error *error)
 {
     uint64_t key;
-    ttr_status status = unpack(grown, of, error);
-    if (status != TTR_OK || !of->text_n || !key_of(text_of(of), of->text_n, &key))
+    ttr_status status = unpack_candidate(grown, of, error);
+    if (status != TTR_OK || !of->text_n || !hash_up_to_uuid(plain_text_of(of), of->text_n, &key))
         return status;
     of->file.hash = hash_bytes(of->file.bytes, of->file.n);
     struct of_folder *here = &grown->folder[i];
     *here = (struct of_folder){.text_n = of->text_n, .bytes_n = of->file.n, .hash = of->file.hash};
     const uint32_t *first = pairmap_get(&grown->by_beginning, key, 0);
     uint32_t k = first ? *first : 0;
-    while (k && !begins(&grown->longest[k - 1], of))
+    while (k && !is_text_prefix(&grown->longest[k - 1], of))
         k = grown->longest[k - 1].next;
     here->longest = k ? k : (uint32_t)grown->n + 1;
-    const bool is_fine = !k ? add(grown, of, path, key)
+    const bool is_fine = !k ? add_maximal_text(grown, of, path, key)
                             : grown->longest[k - 1].text_n >= of->text_n ||
-                                  replace(grown, &grown->longest[k - 1], of, path);
+                                  replace_prefix_text(grown, &grown->longest[k - 1], of, path);
     return is_fine ? TTR_OK : fail_memory(error);
 }
 
-/* Whether a folder has the very metadata that the one before it is known by, as most have. */
-static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size_t i)
+/* Reports whether a folder's metadata is identical to that of the previous folder, which is the
+ * common case. */
+static bool is_same_as_previous_folder(struct ctf_grown *grown, const struct longest *of, size_t i)
 {
     const uint32_t k = i ? grown->folder[i - 1].longest : 0;
     const struct stored *before = k ? &grown->longest[k - 1].file : NULL;
@@ -205,17 +215,20 @@ static bool is_as_before(struct ctf_grown *grown, const struct longest *of, size
     return true;
 }
 
-/* Compares what was read, and frees what nobody took over. */
-static ttr_status compare(struct ctf_grown *grown, struct longest *of, size_t i, const char *path,
-                          ttr_error *error)
+/* Compares a file that was read with all others, and frees it if it is not kept. */
+static ttr_status compare_metadata_file(struct ctf_grown *grown, struct longest *of, size_t i,
+                                        const char *path, ttr_error *error)
 {
-    ttr_status status = is_as_before(grown, of, i) ? TTR_OK : place(grown, of, i, path, error);
+    ttr_status status = is_same_as_previous_folder(grown, of, i)
+                            ? TTR_OK
+                            : relate_metadata(grown, of, i, path, error);
     free_unpacked(grown, of);
     free_file(grown, &of->file);
     return status;
 }
 
-static ttr_status look(struct ctf_grown *grown, size_t i, struct folder *folder, ttr_error *error)
+static ttr_status read_folder_metadata(struct ctf_grown *grown, size_t i, struct folder *folder,
+                                       ttr_error *error)
 {
     char path[1024];
     struct longest of = {.text_n = 0};
@@ -227,15 +240,15 @@ static ttr_status look(struct ctf_grown *grown, size_t i, struct folder *folder,
     if (status != TTR_OK)
         return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     folder_file_path(folder, file, path, sizeof path);
-    return compare(grown, &of, i, path, error);
+    return compare_metadata_file(grown, &of, i, path, error);
 }
 
-static ttr_status look_further(struct ctf_grown *grown, size_t i, const char *path,
-                               ttr_error *error)
+static ttr_status read_further_metadata(struct ctf_grown *grown, size_t i, const char *path,
+                                        ttr_error *error)
 {
     struct longest of = {.text_n = 0};
     ttr_status status = ctf_read_metadata_file(grown->t, path, &of.file.bytes, &of.file.n, error);
-    return status == TTR_OK ? compare(grown, &of, i, path, error) : status;
+    return status == TTR_OK ? compare_metadata_file(grown, &of, i, path, error) : status;
 }
 
 struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further,
@@ -255,9 +268,9 @@ struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const
     ttr_status status = grown->folder ? TTR_OK : fail_memory(error);
     for (size_t i = 0; i < found->n && status == TTR_OK; i++)
         if (!found->list[i].untold)
-            status = look(grown, i, found->list[i].folder, error);
+            status = read_folder_metadata(grown, i, found->list[i].folder, error);
     if (status == TTR_OK && further)
-        status = look_further(grown, found->n, further, error);
+        status = read_further_metadata(grown, found->n, further, error);
     for (size_t i = 0; i < grown->n; i++)
         free_unpacked(grown, &grown->longest[i]);
     if (status == TTR_OK)
@@ -285,16 +298,16 @@ void ctf_grown_free(struct ctf_grown *grown)
 
 /* --- What is known --- */
 
-static struct longest *longest_of(const struct ctf_grown *grown, size_t folder)
+static struct longest *find_maximal_text(const struct ctf_grown *grown, size_t folder)
 {
     const uint32_t k = grown ? grown->folder[folder].longest : 0;
     return k ? &grown->longest[k - 1] : NULL;
 }
 
-/* Whether the folder's are the longest, to the byte. */
-static bool is_same(const struct ctf_grown *grown, size_t folder)
+/* Reports whether the folder's own metadata is the maximal text. */
+static bool is_folder_text_maximal(const struct ctf_grown *grown, size_t folder)
 {
-    const struct longest *of = longest_of(grown, folder);
+    const struct longest *of = find_maximal_text(grown, folder);
     return of && of->text_n == grown->folder[folder].text_n &&
            of->file.n == grown->folder[folder].bytes_n &&
            of->file.hash == grown->folder[folder].hash;
@@ -302,11 +315,11 @@ static bool is_same(const struct ctf_grown *grown, size_t folder)
 
 bool ctf_grown_has_more(const struct ctf_grown *grown, size_t folder)
 {
-    const struct longest *of = longest_of(grown, folder);
+    const struct longest *of = find_maximal_text(grown, folder);
     return of && of->text_n > grown->folder[folder].text_n;
 }
 
-static bool lend(struct longest *of, struct ctf_trace *trace)
+static bool pass_metadata_bytes(struct longest *of, struct ctf_trace *trace)
 {
     if (!of->file.bytes)
         return false;
@@ -318,31 +331,33 @@ static bool lend(struct longest *of, struct ctf_trace *trace)
 
 bool ctf_grown_lend(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
 {
-    return is_same(grown, folder) && lend(longest_of(grown, folder), trace);
+    return is_folder_text_maximal(grown, folder) &&
+           pass_metadata_bytes(find_maximal_text(grown, folder), trace);
 }
 
 bool ctf_grown_lend_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace)
 {
-    return ctf_grown_has_more(grown, folder) && lend(longest_of(grown, folder), trace);
+    return ctf_grown_has_more(grown, folder) &&
+           pass_metadata_bytes(find_maximal_text(grown, folder), trace);
 }
 
 bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace,
                      size_t *bytes)
 {
-    const struct longest *of = longest_of(grown, folder);
+    const struct longest *of = find_maximal_text(grown, folder);
     if (!of || !of->made || of->is_bad)
         return false;
     const struct of_folder *here = &grown->folder[folder];
     const bool is_quiet = of->quiet_n && of->quiet_n == here->bytes_n &&
                           of->quiet_hash == here->hash && ctf_grown_has_more(grown, folder);
-    if (!is_quiet && (of->has_notes || !is_same(grown, folder)))
+    if (!is_quiet && (of->has_notes || !is_folder_text_maximal(grown, folder)))
         return false;
     ctf_trace_adopt(trace, of->made->class);
     *bytes = here->bytes_n;
     return true;
 }
 
-static void keep(struct longest *of, struct ctf_trace *made, bool has_notes)
+static void keep_parsed_metadata(struct longest *of, struct ctf_trace *made, bool has_notes)
 {
     of->is_bad = !made;
     of->has_notes = has_notes;
@@ -353,28 +368,28 @@ static void keep(struct longest *of, struct ctf_trace *made, bool has_notes)
 
 void ctf_grown_keep(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes)
 {
-    struct longest *of = longest_of(grown, folder);
-    if (is_same(grown, folder) && !of->made && !of->is_bad)
-        keep(of, made, has_notes);
+    struct longest *of = find_maximal_text(grown, folder);
+    if (is_folder_text_maximal(grown, folder) && !of->made && !of->is_bad)
+        keep_parsed_metadata(of, made, has_notes);
 }
 
 void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made,
                            bool has_notes)
 {
     if (ctf_grown_has_more(grown, folder))
-        keep(longest_of(grown, folder), made, has_notes);
+        keep_parsed_metadata(find_maximal_text(grown, folder), made, has_notes);
 }
 
 struct ctf_trace *ctf_grown_longer(const struct ctf_grown *grown, size_t folder, bool *is_bad)
 {
-    const struct longest *of = longest_of(grown, folder);
+    const struct longest *of = find_maximal_text(grown, folder);
     *is_bad = !ctf_grown_has_more(grown, folder) || of->is_bad;
     return *is_bad ? NULL : of->made;
 }
 
 void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder)
 {
-    struct longest *of = longest_of(grown, folder);
+    struct longest *of = find_maximal_text(grown, folder);
     if (!of)
         return;
     of->quiet_n = grown->folder[folder].bytes_n;
@@ -383,6 +398,6 @@ void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder)
 
 const char *ctf_grown_path(const struct ctf_grown *grown, size_t folder)
 {
-    const struct longest *of = longest_of(grown, folder);
+    const struct longest *of = find_maximal_text(grown, folder);
     return of ? of->path : "";
 }

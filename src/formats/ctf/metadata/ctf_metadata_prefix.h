@@ -1,13 +1,15 @@
-/* Metadata that grew: of folders that are opened together, whose metadata begin those of another
- * one and end there.
+/* Metadata that grew: finds, among folders opened together, metadata files that are a prefix of
+ * another folder's.
  *
- * A tracer that records on declares more and more; what was rotated away or dumped before has the
- * metadata of its time, or less where it was stopped while it wrote them.  Folders of one trace are
- * read by the longest that begin with their own.  Metadata that differ otherwise are not akin.
- * CTF 1.8 and 2; texts are compared as they are without their packets.  RFC v1.1 has no uuid, so
- * that no folders are one trace. Memory: the metadata that no others begin with, each until it is
- * taken by the first that is read by it. Ownership: the caller frees, while the folders are still
- * there or not.  Thread rule: one thread. */
+ * A tracer keeps appending declarations while it records. A rotated or dumped part of the trace has
+ * the metadata of its time, or less if the tracer was stopped during a write. All folders of one
+ * trace are read with the longest metadata that starts with their own. Metadata that differ in any
+ * other way are unrelated. CTF 1.8 and 2 only: texts are compared without their packets, and RFC
+ * v1.1 has no UUID.
+ *
+ * Memory: the metadata that are not a prefix of others, each until the first trace that uses it
+ * takes it over. Ownership: the caller frees the result; the folders may be closed before. Thread
+ * rule: one thread. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_CTF_METADATA_PREFIX_H
 #define TRACETTA_FORMATS_CTF_METADATA_CTF_METADATA_PREFIX_H
 
@@ -16,43 +18,42 @@
 
 struct ctf_grown;
 
-/* Compares the metadata of folders, and those of a file of another folder (its path; NULL: none);
- * NULL with `error` when memory is out or that cannot be read.  Folders' own that cannot be read
- * are left to who opens them. */
+/* Compares the metadata of the folders, and those of a file in another folder (`further`; NULL if
+ * there is none). Returns NULL with `error` if memory is out or that file cannot be read.
+ * Unreadable metadata of the folders themselves are reported when they are opened. */
 struct ctf_grown *ctf_grown_new(ttr *t, const struct folders_found *found, const char *further,
                                 ttr_error *error);
 void ctf_grown_free(struct ctf_grown *grown);
 
-/* Whether metadata of another folder begin with those of the folder-th and go on. */
+/* Reports whether the metadata of a folder is a proper prefix of another folder's. */
 bool ctf_grown_has_more(const struct ctf_grown *grown, size_t folder);
 
-/* Gives the metadata of a folder as stored to a trace that has none, without reading them again;
- * false where they are not at hand. */
+/* Passes the folder's metadata, as stored, to a trace that has none, so that it is not read again.
+ * Returns false if it is not in memory. */
 bool ctf_grown_lend(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace);
 
-/* Gives the longer ones; false where they are not at hand. */
+/* Passes the longer metadata to the trace. Returns false if it is not in memory. */
 bool ctf_grown_lend_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *trace);
 
-/* Lets a trace have the class that its folder is read by, where that was made before and nothing is
- * to be told of its metadata; *bytes: their size. */
+/* Lets a trace share the parsed class of its folder's metadata, if there is one and it has no
+ * diagnostics. `*bytes`: size of the metadata. */
 bool ctf_grown_share(const struct ctf_grown *grown, size_t folder, struct ctf_trace *trace,
                      size_t *bytes);
 
-/* Keeps what was made of the metadata of a folder (NULL: they are bad), or of the longer ones;
- * has_notes: there is something to tell of them. */
+/* Store the parsed metadata of a folder, or of the longer text, for other traces. `made` is NULL if
+ * the metadata is invalid; has_notes: there are diagnostics. */
 void ctf_grown_keep(struct ctf_grown *grown, size_t folder, struct ctf_trace *made, bool has_notes);
 void ctf_grown_keep_longer(struct ctf_grown *grown, size_t folder, struct ctf_trace *made,
                            bool has_notes);
 
-/* What was made of the longer metadata, borrowed; NULL where nothing was made of them: *is_bad
- * where they are no use. */
+/* Returns the parsed longer metadata, borrowed; NULL if there is none. `*is_bad`: it is invalid. */
 struct ctf_trace *ctf_grown_longer(const struct ctf_grown *grown, size_t folder, bool *is_bad);
 
-/* Nothing is to be told of a folder's metadata: others with the very same ones need not be parsed
+/* Records that a folder's metadata has no diagnostics. Identical metadata need not be parsed again
  * to know that. */
 void ctf_grown_keep_quiet(struct ctf_grown *grown, size_t folder);
 
-/* The file with the longer metadata; as long as `grown`. */
+/* Returns the path of the file with the longer metadata; lives as long as `grown`. */
 const char *ctf_grown_path(const struct ctf_grown *grown, size_t folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* Folders of one trace whose metadata grew: all of them are read by the longest. */
+/* Folders of one trace with growing metadata: all of them are read with the longest. */
 #include "formats/ctf/metadata/ctf_metadata_prefix.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define FOLDERS_MAX 64u
 #define TEXT_MAX 8192u
-#define PACKET_BYTES 4096u /* of metadata, as tracers write them */
+#define PACKET_BYTES 4096u /* size of metadata packets, as tracers write them */
 #define PACKET_HEADER 37u
 
 #define UUID "uuid = \"00000000-0000-0000-0000-00000000000a\"; "
@@ -59,7 +59,7 @@
 static const uint8_t stream[] = "\0\1\0\0\0\0\0\0\0\7\1\3\0\0\0\0\0\0\0hey";
 #define FIRST_EVENT 10u
 
-/* What folders hold. */
+/* Contents of the folders under test. */
 struct set {
     char text[FOLDERS_MAX][TEXT_MAX];
     size_t text_n[FOLDERS_MAX], stream_n[FOLDERS_MAX], n;
@@ -73,7 +73,7 @@ static void add(struct set *set, const char *text, size_t text_n, size_t stream_
     set->stream_n[set->n++] = stream_n;
 }
 
-/* In packets of one size, whatever is in the last. */
+/* Adds a folder with metadata in packets of one size, with padding in the last. */
 static void add_packets(struct set *set, const char *text, size_t text_n)
 {
     static uint8_t file[TEXT_MAX];
@@ -142,7 +142,7 @@ static struct given read_set(const struct set *set)
     return given;
 }
 
-/* Two folders, in either order: the first text goes on to the second. */
+/* Opens two folders in both orders; the metadata of the first is a prefix of the second's. */
 static void expect(const char *text, size_t first, size_t second, const struct given *expected)
 {
     static struct set set;
@@ -169,10 +169,9 @@ static void folders_are_read_by_metadata_that_begin_with_their_own(void **state)
     expect(json, sizeof JSON - 1, sizeof json - 1, &all);
 }
 
-/* What they declare is not enough to read anything; once they name their trace that is known of
- * others.  Where they end between two declarations nothing can be seen of that. */
-static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on(
-    void **state)
+/* The short metadata declares too little to read events, but names the trace. Its end between two
+ * declarations cannot be detected. */
+static void metadata_cut_before_stream_are_completed_by_longer_ones(void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
@@ -188,7 +187,7 @@ static void metadata_that_end_before_a_stream_is_declared_lose_nothing_where_oth
         expect(json, n, sizeof json - 1, &all);
 }
 
-/* What begins alike need not be of one trace: only a uuid says so. */
+/* The same beginning is not enough: only a UUID identifies a trace. */
 static void metadata_that_end_before_their_uuid_are_refused(void **state)
 {
     (void)state;
@@ -199,8 +198,8 @@ static void metadata_that_end_before_their_uuid_are_refused(void **state)
         expect(text, n, sizeof text - 1, &other);
 }
 
-/* Damage is told where they lie, and no event is lost. */
-static void metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on(void **state)
+/* The damage is reported for the short file, and no event is lost. */
+static void metadata_cut_in_declaration_are_completed_by_longer_ones(void **state)
 {
     (void)state;
     static const char tsdl[] = TSDL(UUID) TSDL_A TSDL_B, json[] = JSON JSON_A JSON_B;
@@ -227,7 +226,8 @@ static void metadata_in_packets_grow_in_files_of_one_size(void **state)
     }
 }
 
-/* Of the second folder both events; of the first one what its own metadata say. */
+/* Expects both events of the second folder, and of the first those that its own metadata describes.
+ */
 static void expect_own(const char *first, size_t events)
 {
     static const char whole[] = TSDL(UUID) TSDL_A TSDL_B;
@@ -251,7 +251,7 @@ static void metadata_that_differ_are_their_folders_own(void **state)
     expect_own(TSDL(UUID) TSDL_A " " TSDL_B, 2);
 }
 
-static void traces_without_a_uuid_are_not_akin(void **state)
+static void traces_without_uuid_are_unrelated(void **state)
 {
     (void)state;
     static const char
@@ -263,14 +263,14 @@ static void traces_without_a_uuid_are_not_akin(void **state)
     expect(named, (size_t)(strstr(named, TSDL_B) - named), sizeof named - 1, &own);
 }
 
-static void longer_metadata_that_are_bad_silence_no_others(void **state)
+static void invalid_longer_metadata_do_not_affect_others(void **state)
 {
     (void)state;
     static const char text[] = TSDL(UUID) TSDL_A "event { name = ; };\n";
     static struct set set;
     for (unsigned turn = 0; turn < 2; turn++) {
         set.n = 0;
-        for (unsigned i = 0; i < 3; i++) /* one of them is bad */
+        for (unsigned i = 0; i < 3; i++) /* one of them is invalid */
             add(&set, text, i == 2 * turn ? sizeof text - 1 : sizeof TSDL(UUID) TSDL_A - 1,
                 FIRST_EVENT);
         const struct given given = read_set(&set);
@@ -300,7 +300,7 @@ static void folders_without_events_keep_the_names_of_their_metadata(void **state
     ttr_free(t);
 }
 
-static void strict_reading_ends_at_metadata_that_are_cut_all_the_same(void **state)
+static void strict_reading_fails_on_cut_metadata(void **state)
 {
     (void)state;
     static const char text[] = TSDL(UUID) TSDL_A TSDL_B;
@@ -317,7 +317,7 @@ static void strict_reading_ends_at_metadata_that_are_cut_all_the_same(void **sta
     }
 }
 
-/* Snapshots of a tracer that declares more and more: what is known of them is one class. */
+/* Snapshots of a growing trace: all folders share one parsed class. */
 static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
 {
     (void)state;
@@ -343,7 +343,7 @@ static void metadata_that_grow_from_folder_to_folder_are_kept_once(void **state)
         assert_non_null(reader);
         bytes[turn] = heap.bytes;
         ttr_close(reader);
-        for (size_t i = 0; i < set.n; i++) { /* all the same, then */
+        for (size_t i = 0; i < set.n; i++) { /* now with identical metadata */
             memcpy(set.text[i], set.text[set.n - 1], set.text_n[set.n - 1]);
             set.text_n[i] = set.text_n[set.n - 1];
         }
@@ -373,7 +373,7 @@ static bool open_some(const struct alloc *alloc)
     return reader != NULL;
 }
 
-static void each_allocation_may_fail_where_metadata_grew(void **state)
+static void each_allocation_failure_with_growing_metadata_is_reported(void **state)
 {
     (void)state;
     support_fail_each(open_some);
@@ -382,18 +382,17 @@ static void each_allocation_may_fail_where_metadata_grew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            metadata_that_end_before_a_stream_is_declared_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_cut_before_stream_are_completed_by_longer_ones),
         cmocka_unit_test(metadata_that_end_before_their_uuid_are_refused),
         cmocka_unit_test(folders_are_read_by_metadata_that_begin_with_their_own),
-        cmocka_unit_test(metadata_that_end_inside_a_declaration_lose_nothing_where_others_go_on),
+        cmocka_unit_test(metadata_cut_in_declaration_are_completed_by_longer_ones),
         cmocka_unit_test(metadata_in_packets_grow_in_files_of_one_size),
         cmocka_unit_test(metadata_that_differ_are_their_folders_own),
-        cmocka_unit_test(traces_without_a_uuid_are_not_akin),
-        cmocka_unit_test(longer_metadata_that_are_bad_silence_no_others),
+        cmocka_unit_test(traces_without_uuid_are_unrelated),
+        cmocka_unit_test(invalid_longer_metadata_do_not_affect_others),
         cmocka_unit_test(folders_without_events_keep_the_names_of_their_metadata),
-        cmocka_unit_test(strict_reading_ends_at_metadata_that_are_cut_all_the_same),
+        cmocka_unit_test(strict_reading_fails_on_cut_metadata),
         cmocka_unit_test(metadata_that_grow_from_folder_to_folder_are_kept_once),
-        cmocka_unit_test(each_allocation_may_fail_where_metadata_grew)};
+        cmocka_unit_test(each_allocation_failure_with_growing_metadata_is_reported)};
     return cmocka_run_group_tests_name("ctf_grown", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Places in metadata: from the text back to the file, and failures that show the line with a caret
- * under the place. */
+/* Positions in metadata: conversion from text to file, and errors that show the line with a caret
+ * below the position. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "formats/ctf/description/ctf_description.h"
 
-#define LINE_SHOWN 60u /* bytes of a line that a message shows */
+#define LINE_SHOWN 60u /* limit of a line in a message, in bytes */
 
 uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
 {
@@ -25,7 +25,7 @@ uint64_t ctf_text_offset(const struct ctf_text *text, size_t at)
     return piece->offset + (piece->is_unpacked ? 0 : at - piece->at);
 }
 
-static size_t line_begin(const struct ctf_text *text, size_t at)
+static size_t find_line_start(const struct ctf_text *text, size_t at)
 {
     while (at > 0 && text->p[at - 1] != '\n')
         at--;
@@ -39,13 +39,14 @@ void ctf_text_place(const struct ctf_text *text, size_t at, unsigned *line, unsi
         at = text->n;
     for (size_t i = 0; i < at; i++)
         *line += text->p[i] == '\n';
-    *column = (unsigned)(at - line_begin(text, at)) + 1;
+    *column = (unsigned)(at - find_line_start(text, at)) + 1;
 }
 
-/* The line around a place, cut so that the place is in it, and the caret below. */
-static void show_line(const struct ctf_text *text, size_t at, char *to, size_t size)
+/* Formats the line around a position, shortened around it if necessary, and a line with the caret.
+ */
+static void format_line_with_caret(const struct ctf_text *text, size_t at, char *to, size_t size)
 {
-    size_t begin = line_begin(text, at), end = at;
+    size_t begin = find_line_start(text, at), end = at;
     while (end < text->n && text->p[end] != '\n' && text->p[end] != '\r')
         end++;
     if (at - begin > LINE_SHOWN / 2)
@@ -71,7 +72,7 @@ ttr_status ctf_text_fail(const struct ctf_text *text, size_t at, ttr_error *erro
     if (at > text->n)
         at = text->n;
     ctf_text_place(text, at, &line, &column);
-    show_line(text, at, shown, sizeof shown);
+    format_line_with_caret(text, at, shown, sizeof shown);
     ttr_status status = fail(error, TTR_E_MALFORMED, ctf_text_offset(text, at), "%s:%u:%u: %s%s",
                              text->file, line, column, what, shown);
     if (error)

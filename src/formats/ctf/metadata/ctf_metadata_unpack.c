@@ -1,17 +1,21 @@
-/* Metadata files: which language they are in, and the packets of CTF 1.8 and 2 taken away
- * (CTF 1.8.3, 7.1; CTF2-PMETA-1.0).
+/* Metadata files: detection of the language, and extraction of the text from packets of CTF 1.8 and
+ * 2 (CTF 1.8.3 section 7.1; CTF2-PMETA-1.0).
  *
- *   [0] magic u32 75D11D57 | [4] uuid[16] | [20] checksum u32 | [24] content bits u32 | [28] packet
- * bits u32 | [32] compression u8 | [33] encryption u8 | [34] checksum scheme u8 | [35] major u8 |
- * [36] minor u8 | of CTF 2: [37] 3 bytes | [40] header bits u32 (352)
+ *   [0]  magic u32 75D11D57    [4]  uuid[16]              [20] checksum u32
+ *   [24] content bits u32      [28] packet bits u32       [32] compression u8
+ *   [33] encryption u8         [34] checksum scheme u8    [35] major u8    [36] minor u8
+ *   CTF 2:                     [37] 3 bytes               [40] header bits u32 (352)
  *
- * The byte order is that of the magic number, of each packet's own.  A packet may end anywhere,
- * also inside a word of the text. Tolerated: version 2 with the short header, a last packet without
- * its padding, packets of both byte orders (told), and a file that ends inside a packet behind the
- * first header (told): tracers write packet by packet, and may be stopped between. Two passes: the
- * first finds how much text there is, for padding takes no memory (parsers take as much as fits to
- * what was taken). Left out: compressed, encrypted and checked packets, which no writer is known to
- * make. */
+ * The byte order of each packet is that of its magic number. A packet may end anywhere, even inside
+ * a word of the text.
+ *
+ * Accepted beyond the specifications: version 2 with the short header; a last packet without
+ * padding; packets of both byte orders (reported); a file that ends inside a packet after the first
+ * header (reported), since a tracer may be stopped between two packets.
+ *
+ * Two passes: the first one counts the text, so that padding needs no memory (parsers limit their
+ * memory by the bytes allocated here). Left out: compressed, encrypted and checksummed packets,
+ * which no known writer makes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +31,7 @@
 #define LONG_HEADER_BYTES 44u
 #define LONG_HEADER_BITS 352u
 
-/* The bytes at the beginning are a 32-bit number in either byte order. */
+/* Reports whether the first four bytes are `magic` in either byte order. */
 static bool begins_with_magic(const uint8_t *bytes, size_t n, uint32_t magic)
 {
     return n >= 4 && (load_u32le(bytes) == magic || load_u32be(bytes) == magic);
@@ -44,7 +48,7 @@ static bool is_blank(uint8_t byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-/* The language of a text, by its first word. */
+/* Detects the language of a text by its first word. */
 static enum ctf_version sniff_text(const uint8_t *bytes, size_t n)
 {
     static const char *const rfc_words[] = {
@@ -83,19 +87,19 @@ struct unpacking {
     struct cursor in;
     char *text;
     size_t text_n;
-    struct ctf_piece *pieces; /* of packets that have text */
+    struct ctf_piece *pieces; /* packets that contain text */
     size_t pieces_n;
     size_t packets;
     uint8_t uuid[16];   /* of the first packet */
-    bool is_big_endian; /* it, too */
+    bool is_big_endian; /* byte order of the first packet */
     bool is_mixed;
-    uint64_t mixed_at; /* the first packet of the other order */
+    uint64_t mixed_at; /* offset of the first packet with the other byte order */
     bool is_cut;
-    uint64_t cut_at; /* the packet that the file ends inside */
+    uint64_t cut_at; /* offset of the incomplete last packet */
     uint8_t major;
 };
 
-/* What a packet's header says. */
+/* Values of a packet header. */
 struct header {
     uint64_t offset;
     uint32_t bytes, content_bits, packet_bits;
@@ -108,7 +112,7 @@ static uint32_t get_u32(struct cursor *c, bool is_big_endian)
     return is_big_endian ? cursor_u32be(c) : cursor_u32le(c);
 }
 
-/* Reads the header at the cursor, which moves behind it. */
+/* Reads the header at the cursor, which advances to its end. */
 static ttr_status read_header(struct unpacking *u, struct header *header)
 {
     struct cursor *in = &u->in;
@@ -137,7 +141,7 @@ static ttr_status read_header(struct unpacking *u, struct header *header)
     return TTR_OK;
 }
 
-static ttr_status check_header(const struct unpacking *u, const struct header *header)
+static ttr_status check_packet_sizes(const struct unpacking *u, const struct header *header)
 {
     const unsigned long long at = header->offset;
     if (header->schemes[0] || header->schemes[1] || header->schemes[2])
@@ -162,25 +166,26 @@ static ttr_status check_header(const struct unpacking *u, const struct header *h
     return TTR_OK;
 }
 
-static void cut(struct unpacking *u, uint64_t at)
+static void note_cut_packet(struct unpacking *u, uint64_t at)
 {
     u->is_cut = true;
     u->cut_at = at;
 }
 
-/* Begins the next packet: the cursor stands at its content of so many bytes. */
-static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *padding)
+/* Starts the next packet: the cursor advances to its content. Returns the sizes of content and
+ * padding in bytes. */
+static ttr_status start_metadata_packet(struct unpacking *u, size_t *content, size_t *padding)
 {
     struct header header = {0};
     *content = *padding = 0;
     if (cursor_left(&u->in) < HEADER_BYTES) {
-        cut(u, u->in.offset);
+        note_cut_packet(u, u->in.offset);
         (void)cursor_skip(&u->in, cursor_left(&u->in));
         return TTR_OK;
     }
     ttr_status status = read_header(u, &header);
     if (status == TTR_OK)
-        status = check_header(u, &header);
+        status = check_packet_sizes(u, &header);
     if (status != TTR_OK)
         return status;
     if (u->packets == 0) {
@@ -193,21 +198,21 @@ static ttr_status begin_packet(struct unpacking *u, size_t *content, size_t *pad
     u->packets++;
     *content = header.content_bits / 8 - header.bytes;
     if (*content > cursor_left(&u->in)) {
-        cut(u, header.offset);
+        note_cut_packet(u, header.offset);
         *content = cursor_left(&u->in);
     }
     *padding = (header.packet_bits - header.content_bits) / 8;
     return TTR_OK;
 }
 
-/* Goes through all packets; where there is room for the text it goes there, else it is counted, and
- * so are the packets that have some. */
-static ttr_status take_packets(struct unpacking *u)
+/* Visits all packets. Copies the text if memory was allocated, else counts the text and the packets
+ * that contain any. */
+static ttr_status visit_metadata_packets(struct unpacking *u)
 {
     size_t content, padding;
     u->packets = u->text_n = u->pieces_n = 0;
     while (cursor_left(&u->in) > 0) {
-        ttr_status status = begin_packet(u, &content, &padding);
+        ttr_status status = start_metadata_packet(u, &content, &padding);
         if (status != TTR_OK)
             return status;
         if (u->text && content) {
@@ -223,8 +228,9 @@ static ttr_status take_packets(struct unpacking *u)
     return TTR_OK;
 }
 
-/* What packets say of the byte order; what was known before (live traces) stays. */
-static void take_order(const struct unpacking *u)
+/* Stores the packets' byte order in the description, unless earlier metadata (live traces) set it.
+ */
+static void store_byte_order(const struct unpacking *u)
 {
     struct ctf_description *description = u->description;
     char text[160];
@@ -242,7 +248,7 @@ static void take_order(const struct unpacking *u)
                       text);
 }
 
-static void tell_cut(const struct unpacking *u, size_t n)
+static void note_cut_metadata(const struct unpacking *u, size_t n)
 {
     const struct ctf_description *description = u->description;
     char text[160];
@@ -255,10 +261,10 @@ static void tell_cut(const struct unpacking *u, size_t n)
     description->note(description->note_own, TTR_NOTE_DAMAGE, u->cut_at, "ctf.cut", text);
 }
 
-static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
+static ttr_status unpack_metadata_packets(struct unpacking *u, struct ctf_text *text)
 {
     const struct cursor begin = u->in;
-    ttr_status status = take_packets(u);
+    ttr_status status = visit_metadata_packets(u);
     if (status != TTR_OK)
         return status;
     u->text = arena_take(&u->description->arena, u->text_n + 1);
@@ -266,17 +272,17 @@ static ttr_status unpack(struct unpacking *u, struct ctf_text *text)
     if (!u->text || !u->pieces)
         return fail_memory(u->error);
     u->in = begin;
-    status = take_packets(u);
+    status = visit_metadata_packets(u);
     u->text[u->text_n] = 0;
-    take_order(u);
-    tell_cut(u, cursor_left(&begin));
+    store_byte_order(u);
+    note_cut_metadata(u, cursor_left(&begin));
     *text = (struct ctf_text){
         .p = u->text, .n = u->text_n, .file = u->file, .piece = u->pieces, .pieces_n = u->pieces_n};
     return status;
 }
 
-/* What begins as a packet and is not of a known version. */
-static ttr_status refuse_first(const struct unpacking *u, size_t n)
+/* Fails for a file that starts like a packet but has an unknown version. */
+static ttr_status fail_first_packet(const struct unpacking *u, size_t n)
 {
     const uint8_t *bytes = u->in.p;
     if (n < HEADER_BYTES)
@@ -301,10 +307,10 @@ ttr_status ctf_unpack_metadata(struct ctf_description *description, const uint8_
     if (version == CTF_RFC_1_1 && is_packetised)
         return rfc11_unpack_metadata(description, bytes, n, key, text, error);
     if (version == CTF_UNKNOWN && is_packetised)
-        return refuse_first(&u, n);
+        return fail_first_packet(&u, n);
     if (is_packetised) {
         u.major = version == CTF_2 ? 2 : 1;
-        return unpack(&u, text);
+        return unpack_metadata_packets(&u, text);
     }
     char *copy = arena_copy(&description->arena, bytes, n);
     if (!copy)

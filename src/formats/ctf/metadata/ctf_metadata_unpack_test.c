@@ -1,12 +1,12 @@
-/* Metadata files told apart, and packets of CTF 1.8 and 2 taken away: bytes written from
- * CTF 1.8.3, 7.1, and CTF2-PMETA-1.0. */
+/* Detection of metadata languages, and packets of CTF 1.8 and 2. The bytes follow CTF 1.8.3 section
+ * 7.1 and CTF2-PMETA-1.0. */
 #include <stdio.h>
 
 #include "formats/ctf/description/ctf_description.h"
 #include "support/support.h"
 
 #define UUID "0102030405060708090a0b0c0d0e0f10"
-/* magic, uuid, checksum; content and packet bits follow; then schemes, version 1.8 */
+/* magic, UUID, checksum; the tests append content bits, packet bits, schemes and version */
 #define HEADER_LE "571dd175" UUID "00000000"
 #define HEADER_BE "75d11d57" UUID "00000000"
 #define TAIL "0000000108"
@@ -48,7 +48,7 @@ static void refuse(const char *hex, ttr_status status, const char *message)
     ctf_description_free(&unpacked.description);
 }
 
-static void languages_are_told_by_their_first_bytes(void **state)
+static void languages_are_detected_by_first_bytes(void **state)
 {
     (void)state;
     static const struct {
@@ -100,8 +100,7 @@ static void contents_of_packets_are_put_together(void **state)
     assert_text(HEADER_LE "2801000028010000" TAIL, "");
 }
 
-/* CTF2-PMETA-1.0: 3 more bytes and the size of the header, 352 bits; some writers leave these out.
- */
+/* CTF2-PMETA-1.0: 3 more bytes and the header size of 352 bits; some writers omit these. */
 static void packets_of_version_2_have_long_or_short_headers(void **state)
 {
     (void)state;
@@ -147,7 +146,7 @@ static void note_cut(void *own, ttr_severity severity, uint64_t offset, const ch
     (void)snprintf(unpacked->error.text, sizeof unpacked->error.text, "%s", text);
 }
 
-/* Two packets with "abc" and "de", of which the file holds so many bytes. */
+/* Expects this text from the first n bytes of two packets with "abc" and "de". */
 static void assert_cut(size_t n, const char *text, uint64_t cut_at)
 {
     uint8_t bytes[100];
@@ -166,7 +165,7 @@ static void assert_cut(size_t n, const char *text, uint64_t cut_at)
     ctf_description_free(&unpacked.description);
 }
 
-static void of_a_packet_that_the_file_ends_inside_what_is_there_is_taken(void **state)
+static void cut_last_packet_yields_its_available_text(void **state)
 {
     (void)state;
     assert_cut(79, "abcde", UINT64_MAX);
@@ -226,7 +225,7 @@ static void note_order(void *own, ttr_severity severity, uint64_t offset, const 
     *at = *at * 1000 + offset;
 }
 
-/* CTF2-PMETA-1.0: the magic of each tells the order of what follows it. */
+/* CTF2-PMETA-1.0: the magic number of each packet shows its byte order. */
 static void each_packet_has_its_own_byte_order(void **state)
 {
     (void)state;
@@ -248,7 +247,7 @@ static void each_packet_has_its_own_byte_order(void **state)
     ctf_description_free(&description);
 }
 
-/* Parsers take as much memory as fits to the text, from what was taken on. */
+/* The memory limit of parsers depends on the bytes allocated for the text. */
 static void padding_takes_no_memory(void **state)
 {
     (void)state;
@@ -279,7 +278,7 @@ static bool unpack_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(unpack_with);
@@ -288,17 +287,17 @@ static void failing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(languages_are_told_by_their_first_bytes),
+        cmocka_unit_test(languages_are_detected_by_first_bytes),
         cmocka_unit_test(plain_text_passes_as_it_is),
         cmocka_unit_test(contents_of_packets_are_put_together),
         cmocka_unit_test(packets_of_version_2_have_long_or_short_headers),
         cmocka_unit_test(places_in_the_text_are_places_in_the_file),
         cmocka_unit_test(the_last_packet_may_lack_its_padding),
-        cmocka_unit_test(of_a_packet_that_the_file_ends_inside_what_is_there_is_taken),
+        cmocka_unit_test(cut_last_packet_yields_its_available_text),
         cmocka_unit_test(wrong_packets_are_refused_with_their_place),
         cmocka_unit_test(each_packet_has_its_own_byte_order),
         cmocka_unit_test(padding_takes_no_memory),
-        cmocka_unit_test(failing_memory_is_told),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

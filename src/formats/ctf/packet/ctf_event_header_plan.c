@@ -1,10 +1,25 @@
-/* Plans of event headers: made from the types of a stream class, run where two loads are not
- * enough. CTF 1.8.3 6.1, CTF 2 6.1 (event record header), RFC 6.1 (headers of type 1 and 2). */
+/* Event header plans: compiled from the event header type of a stream class, then run for each
+ * event.
+ *
+ * CTF 1.8.3 section 6.1, CTF 2 section 6.1 (event record header), RFC section 6.1 (header types 1
+ * and 2).
+ *
+ * Compilation has three steps, each of which may give up in favour of the general layout:
+ *   1. compile_parts flattens the header type into lists of numbers and padding, in the order of
+ * the bits.
+ *   2. add_extension_choice recognises one final variant or optional that depends on the id
+ * ("extended" headers).
+ *   3. compile_plan_loads looks for fixed offsets: if the header is aligned to bytes, id and time
+ * are each within one 64-bit load, and all numbers have one byte order, the plan is CTF_PLAN_LOADS.
+ *
+ * Running (ctf_read_header) costs one pass over at most CTF_PARTS parts per event; the inline
+ * ctf_load_header costs two loads. Left out: headers with more than one time after the id, reversed
+ * bits, numbers over 64 bits. Those use the layout. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include <string.h>
 
-static bool add_part(struct ctf_parts *parts, const struct ctf_part *part)
+static bool append_plan_part(struct ctf_parts *parts, const struct ctf_part *part)
 {
     if (parts->n == CTF_PARTS)
         return false;
@@ -18,7 +33,7 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-static bool add_number(struct ctf_parts *parts, const struct type *type)
+static bool add_number_part(struct ctf_parts *parts, const struct type *type)
 {
     enum ctf_part_use use = type->role == CTF_ROLE_EVENT_ID ? CTF_PART_ID
                             : type->role == CTF_ROLE_TIME   ? CTF_PART_TIME
@@ -26,12 +41,12 @@ static bool add_number(struct ctf_parts *parts, const struct type *type)
     if (type->unit ||
         (use != CTF_PART_PASS && (type->is_reversed || type->bits > 64 || type->kind != TYPE_UINT)))
         return false;
-    return add_part(parts,
-                    &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
+    return append_plan_part(
+        parts, &(struct ctf_part){type->bits, (uint8_t)use, type->align, type->is_big_endian});
 }
 
-/* An array of numbers that nobody needs. */
-static bool add_array(struct ctf_parts *parts, const struct type *type)
+/* Adds an array of numbers without roles as bits to skip. Returns false for any other array. */
+static bool add_array_part(struct ctf_parts *parts, const struct type *type)
 {
     const struct type *element = type->element;
     if (!is_number(element) || element->unit || element->role ||
@@ -39,29 +54,31 @@ static bool add_array(struct ctf_parts *parts, const struct type *type)
         return false;
     if (type->count > UINT32_MAX || type->count == 0)
         return false;
-    return add_part(
+    return append_plan_part(
         parts, &(struct ctf_part){element->bits * type->count, CTF_PART_PASS, type->align, false});
 }
 
-/* Adds what a type holds in a row; a variant or an optional ends the walk and is given back. False:
- * not for a plan. */
-static bool add_type(struct ctf_parts *parts, const struct type *type, const struct type **variant)
+/* Appends the numbers of a type in order. A variant or an optional must be last and is returned in
+ * `*variant`. Returns false if a plan cannot express the type. */
+static bool add_type_parts(struct ctf_parts *parts, const struct type *type,
+                           const struct type **variant)
 {
     if (is_number(type))
-        return add_number(parts, type);
+        return add_number_part(parts, type);
     if (type->kind == TYPE_ARRAY)
-        return add_array(parts, type);
+        return add_array_part(parts, type);
     if ((type->kind == TYPE_VARIANT || type->kind == TYPE_OPTIONAL) && variant) {
         *variant = type;
         return true;
     }
     if (type->kind != TYPE_STRUCT)
         return false;
-    if (type->align && !add_part(parts, &(struct ctf_part){0, CTF_PART_PASS, type->align, false}))
+    if (type->align &&
+        !append_plan_part(parts, &(struct ctf_part){0, CTF_PART_PASS, type->align, false}))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type *found = NULL;
-        if (!add_type(parts, type->members[i].type, variant ? &found : NULL))
+        if (!add_type_parts(parts, type->members[i].type, variant ? &found : NULL))
             return false;
         if (found && i + 1 < type->members_n)
             return false;
@@ -71,7 +88,7 @@ static bool add_type(struct ctf_parts *parts, const struct type *type, const str
     return true;
 }
 
-static uint32_t count_use(const struct ctf_parts *parts, enum ctf_part_use use)
+static uint32_t count_parts_with_use(const struct ctf_parts *parts, enum ctf_part_use use)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < parts->n; i++)
@@ -79,7 +96,7 @@ static uint32_t count_use(const struct ctf_parts *parts, enum ctf_part_use use)
     return n;
 }
 
-/* Whether the variant is chosen by the header's own id. */
+/* Reports whether the header's own id selects the option of the variant. */
 static bool is_chosen_by_id(const struct type *variant, const struct type *header)
 {
     const struct type_reference *reference = &variant->reference;
@@ -89,9 +106,9 @@ static bool is_chosen_by_id(const struct type *variant, const struct type *heade
     return member && member->type->role == CTF_ROLE_EVENT_ID;
 }
 
-/* Ids from range->low on mean the extension, which has an id of its own: that must be all of them.
- */
-static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
+/* Sets the least id that selects the extended header. Returns false unless all greater ids select
+ * it too, and it contains an id of its own. */
+static bool set_escape_id(struct ctf_plan *plan, const struct type_range *range)
 {
     for (uint32_t i = 0; i < plan->first.n; i++) {
         const struct ctf_part *part = &plan->first.part[i];
@@ -99,55 +116,56 @@ static bool set_escape(struct ctf_plan *plan, const struct type_range *range)
             return false;
     }
     plan->escape = range->low;
-    return count_use(&plan->extended, CTF_PART_ID) == 1;
+    return count_parts_with_use(&plan->extended, CTF_PART_ID) == 1;
 }
 
-/* Two options: ids [0, escape) choose the one without an id, the rest the one with an id of its
- * own. */
-static bool add_options(struct ctf_plan *plan, const struct type *variant)
+/* Adds a variant of two options: ids below `escape` select the option without an id, all others the
+ * one that repeats the id. */
+static bool add_extension_options(struct ctf_plan *plan, const struct type *variant)
 {
     const struct type_member *option = variant->members;
     struct ctf_parts parts[2] = {{.n = 0}, {.n = 0}};
-    if (variant->members_n != 2 || !add_type(&parts[0], option[0].type, NULL) ||
-        !add_type(&parts[1], option[1].type, NULL))
+    if (variant->members_n != 2 || !add_type_parts(&parts[0], option[0].type, NULL) ||
+        !add_type_parts(&parts[1], option[1].type, NULL))
         return false;
-    unsigned extended = count_use(&parts[1], CTF_PART_ID) != 0, usual = 1 - extended;
+    unsigned extended = count_parts_with_use(&parts[1], CTF_PART_ID) != 0, usual = 1 - extended;
     const struct type_member *low = &option[usual], *high = &option[extended];
-    if (count_use(&parts[usual], CTF_PART_ID) != 0 || low->ranges_n != 1 || high->ranges_n != 1 ||
-        low->ranges->low != 0 || low->ranges->high == UINT64_MAX ||
+    if (count_parts_with_use(&parts[usual], CTF_PART_ID) != 0 || low->ranges_n != 1 ||
+        high->ranges_n != 1 || low->ranges->low != 0 || low->ranges->high == UINT64_MAX ||
         low->ranges->high + 1 != high->ranges->low)
         return false;
     plan->otherwise = parts[usual];
     plan->extended = parts[extended];
-    return set_escape(plan, high->ranges);
+    return set_escape_id(plan, high->ranges);
 }
 
-/* What is there, or not, behind all the rest. */
-static bool add_choice(struct ctf_plan *plan, const struct type *choice)
+/* Adds the variant or optional that ends a header. */
+static bool add_extension_choice(struct ctf_plan *plan, const struct type *choice)
 {
     if (choice->kind == TYPE_VARIANT)
-        return add_options(plan, choice);
-    return choice->ranges_n == 1 && add_type(&plan->extended, choice->element, NULL) &&
-           set_escape(plan, choice->ranges);
+        return add_extension_options(plan, choice);
+    return choice->ranges_n == 1 && add_type_parts(&plan->extended, choice->element, NULL) &&
+           set_escape_id(plan, choice->ranges);
 }
 
-static bool make_parts(struct ctf_plan *plan, const struct type *header)
+static bool compile_parts(struct ctf_plan *plan, const struct type *header)
 {
     const struct type *variant = NULL;
-    if (!add_type(&plan->first, header, &variant) || count_use(&plan->first, CTF_PART_ID) > 1)
+    if (!add_type_parts(&plan->first, header, &variant) ||
+        count_parts_with_use(&plan->first, CTF_PART_ID) > 1)
         return false;
     if (!variant)
         return true;
-    return count_use(&plan->first, CTF_PART_ID) == 1 && is_chosen_by_id(variant, header) &&
-           add_choice(plan, variant);
+    return count_parts_with_use(&plan->first, CTF_PART_ID) == 1 &&
+           is_chosen_by_id(variant, header) && add_extension_choice(plan, variant);
 }
 
 /* --- Two loads --- */
 
-/* Where a number lies within the eight bytes from its first byte on; false where it is not all in
- * them. */
-static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mask, uint32_t *byte,
-                         uint8_t *shift)
+/* Computes mask, byte offset and shift of a number at bit `at` for a load of eight bytes. Returns
+ * false if the number does not fit into them. */
+static bool place_number_in_load(const struct ctf_part *part, uint64_t at, uint64_t *mask,
+                                 uint32_t *byte, uint8_t *shift)
 {
     unsigned skip = at & 7;
     if (skip + part->bits > 64 || at > UINT16_MAX)
@@ -158,8 +176,8 @@ static bool place_number(const struct ctf_part *part, uint64_t at, uint64_t *mas
     return true;
 }
 
-static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads,
-                       const struct ctf_parts *parts, bool *has_order)
+static bool compute_part_loads(struct ctf_plan *plan, struct ctf_loads *loads,
+                               const struct ctf_parts *parts, bool *has_order)
 {
     uint64_t at = loads->bits;
     for (uint32_t i = 0; i < parts->n; i++) {
@@ -175,26 +193,27 @@ static bool load_parts(struct ctf_plan *plan, struct ctf_loads *loads,
             *has_order = true;
         }
         if (part->use == CTF_PART_ID &&
-            !place_number(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
+            !place_number_in_load(part, at, &loads->id_mask, &loads->id_at, &loads->id_shift))
             return false;
         if (part->use == CTF_PART_TIME &&
-            !place_number(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
+            !place_number_in_load(part, at, &loads->time_mask, &loads->time_at, &loads->time_shift))
             return false;
         if (part->use == CTF_PART_TIME)
-            loads->time_step = loads->time_mask + 1; /* 64 bits wrap to nowhere: 0 */
+            loads->time_step = loads->time_mask + 1; /* 0 for 64-bit times, which cannot wrap */
         at += part->bits;
     }
     loads->bits = (uint32_t)at;
     return at <= UINT16_MAX;
 }
 
-/* Tries to read `first` and what follows by two loads. */
-static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads,
-                       const struct ctf_parts *behind, bool *has_order)
+/* Computes the loads of a header that consists of `first` and `rest`. Returns false if an offset
+ * is not fixed. */
+static bool compile_loads(struct ctf_plan *plan, struct ctf_loads *loads,
+                          const struct ctf_parts *rest, bool *has_order)
 {
     *loads = (struct ctf_loads){.bits = 0};
-    if (!load_parts(plan, loads, &plan->first, has_order) ||
-        !load_parts(plan, loads, behind, has_order))
+    if (!compute_part_loads(plan, loads, &plan->first, has_order) ||
+        !compute_part_loads(plan, loads, rest, has_order))
         return false;
     const uint32_t last = loads->id_at > loads->time_at ? loads->id_at : loads->time_at,
                    bytes = (loads->bits + 7) / 8;
@@ -202,25 +221,27 @@ static bool make_loads(struct ctf_plan *plan, struct ctf_loads *loads,
     return true;
 }
 
-/* Whether an extended header's time is all that its clock learns: what `first` says before cannot
- * move it. */
-static bool has_time_of_its_own(const struct ctf_plan *plan)
+/* Reports whether only the last time of an extended header updates the clock: `first` has none, or
+ * the last one is 64 bits wide. */
+static bool is_last_time_sufficient(const struct ctf_plan *plan)
 {
-    const uint32_t times = count_use(&plan->extended, CTF_PART_TIME);
-    return count_use(&plan->first, CTF_PART_TIME) + times <= 1 ||
+    const uint32_t times = count_parts_with_use(&plan->extended, CTF_PART_TIME);
+    return count_parts_with_use(&plan->first, CTF_PART_TIME) + times <= 1 ||
            (times == 1 && plan->wide.time_mask == UINT64_MAX);
 }
 
-static bool make_all_loads(struct ctf_plan *plan)
+static bool compile_plan_loads(struct ctf_plan *plan)
 {
     bool has_order = false;
     if (plan->align < 3 ||
-        count_use(&plan->first, CTF_PART_TIME) + count_use(&plan->otherwise, CTF_PART_TIME) > 1 ||
-        !make_loads(plan, &plan->loads, &plan->otherwise, &has_order))
+        count_parts_with_use(&plan->first, CTF_PART_TIME) +
+                count_parts_with_use(&plan->otherwise, CTF_PART_TIME) >
+            1 ||
+        !compile_loads(plan, &plan->loads, &plan->otherwise, &has_order))
         return false;
     plan->has_wide = plan->extended.n &&
-                     make_loads(plan, &plan->wide, &plan->extended, &has_order) &&
-                     has_time_of_its_own(plan) && plan->wide.bits >= plan->loads.bits &&
+                     compile_loads(plan, &plan->wide, &plan->extended, &has_order) &&
+                     is_last_time_sufficient(plan) && plan->wide.bits >= plan->loads.bits &&
                      (plan->wide.bits - plan->loads.bits) / 8 < CTF_WIDER_MOST;
     if (plan->has_wide && plan->wide.room > plan->loads.room)
         plan->loads.room = plan->wide.room;
@@ -258,19 +279,20 @@ void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
     if (header) {
         plan->align = header->align;
         plan->has_time = ctf_moves_clock(header) || ctf_moves_clock_behind(stream);
-        if (!make_parts(plan, header))
+        if (!compile_parts(plan, header))
             return;
     } else {
         plan->has_time = ctf_moves_clock_behind(stream);
     }
-    if (count_use(&plan->first, CTF_PART_ID))
+    if (count_parts_with_use(&plan->first, CTF_PART_ID))
         plan->only_id = 0;
-    plan->kind = make_all_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
+    plan->kind = compile_plan_loads(plan) ? CTF_PLAN_LOADS : CTF_PLAN_PARTS;
 }
 
 /* --- Running --- */
 
-static void run_parts(const struct ctf_parts *parts, struct bits *bits, struct ctf_header *header)
+static void read_header_parts(const struct ctf_parts *parts, struct bits *bits,
+                              struct ctf_header *header)
 {
     for (uint32_t i = 0; i < parts->n && !bits->failed; i++) {
         const struct ctf_part *part = &parts->part[i];
@@ -297,7 +319,8 @@ void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64
     const struct type *type;
     ttr_field field;
     layout_walk_begin(&walk, layout, bits, NULL);
-    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots); /* one more is the walk's own */
+    /* the iterator's own slot comes after the imports */
+    memcpy(walk.run.slots, slots, LAYOUT_SLOTS * sizeof *slots);
     while (layout_walk_next(&walk, &field, &type)) {
         if (type->role == CTF_ROLE_EVENT_ID)
             header->id = field.value.v.u;
@@ -321,11 +344,11 @@ void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint6
         return;
     }
     bits_align(bits, plan->align);
-    run_parts(&plan->first, bits, header);
+    read_header_parts(&plan->first, bits, header);
     if (header->id >= plan->escape)
-        run_parts(&plan->extended, bits, header);
+        read_header_parts(&plan->extended, bits, header);
     else
-        run_parts(&plan->otherwise, bits, header);
+        read_header_parts(&plan->otherwise, bits, header);
     if (bits->failed)
         header->end = LAYOUT_SHORT;
 }

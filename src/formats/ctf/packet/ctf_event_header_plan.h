@@ -1,12 +1,20 @@
-/* How the header of an event is read: plans for the shapes that tracers write, the layout for all
- * others.
+/* Event header plans: how to read id and time of an event header without the general layout, for
+ * the header shapes that tracers write.
  *
- * A plan is a list of numbers in a row, after which the record's body begins; where the id has a
- * value that says so ("extended"), a second list follows whose id and time replace those of the
- * first.  That covers LTTng's compact (id:5, time:27) and large (id:16, time:32) headers, both
- * headers of the RFC, and headers of plain members (barectf, perf, babeltrace).  Where the places
- * do not depend on the header's own place, the first list is two loads, and so is the first with
- * the second. Ownership: plain data; types are borrowed.  Thread rule: read-only once made. */
+ * A plan is a list of numbers in order; the record's body follows. If the id is at or above
+ * `escape`, a second list follows; its id and time replace the first ones ("extended" header):
+ *   id (5 bits) | time (27 bits) | body                               LTTng compact, id < 31
+ *   id = 31     | padding | id (32 bits) | time (64 bits) | body      LTTng compact, extended
+ *   id (16)     | time (32 bits) | body                               LTTng large, id < 65535
+ *
+ * Plans cover both LTTng headers, both headers of the RFC, and structs of plain numbers (barectf,
+ * perf, Babeltrace). If all offsets are fixed, id and time are read by two loads of eight bytes.
+ * All other headers are read by the layout (CTF_PLAN_LAYOUT).
+ *
+ * Order of calls: ctf_plan_init once per stream class; then per event ctf_load_header if the plan
+ * has loads and `room` bytes are available, else ctf_read_header.
+ *
+ * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_plan_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_EVENT_HEADER_PLAN_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_EVENT_HEADER_PLAN_H
 
@@ -18,11 +26,11 @@
 
 enum ctf_part_use { CTF_PART_PASS = 0, CTF_PART_ID, CTF_PART_TIME };
 
-/* A number, or bits to pass over, at the next place of its alignment. */
+/* A number to read, or bits to skip, after padding to its alignment. */
 struct ctf_part {
-    uint64_t bits; /* at most 64 for numbers */
+    uint64_t bits; /* width; at most 64 for numbers */
     uint8_t use;   /* enum ctf_part_use */
-    uint8_t align; /* log2 of bits */
+    uint8_t align; /* log2 of the alignment in bits */
     bool is_big_endian;
 };
 
@@ -31,65 +39,67 @@ struct ctf_parts {
     uint32_t n;
 };
 
-/* A header as two loads of eight bytes. */
+/* Byte offsets, shifts and masks that read a header by two loads of eight bytes. */
 struct ctf_loads {
     uint64_t id_mask, time_mask;
-    uint64_t time_step;      /* what a wrap adds */
-    uint32_t id_at, time_at; /* bytes from the header's start */
+    uint64_t time_step;      /* ticks per wrap of the time field; 0 for 64 bits */
+    uint32_t id_at, time_at; /* byte offsets from the start of the header */
     uint8_t id_shift, time_shift;
-    uint32_t bits; /* of the header */
-    uint32_t room; /* bytes that must be there from its start on */
+    uint32_t bits; /* size of the header */
+    uint32_t room; /* bytes that must be readable from the start of the header */
 };
 
 enum ctf_plan_kind {
-    CTF_PLAN_LOADS = 0, /* `loads`, and `parts` where these do not do */
+    CTF_PLAN_LOADS = 0, /* read by `loads`, or by parts for headers that these do not cover */
     CTF_PLAN_PARTS,
     CTF_PLAN_LAYOUT
 };
 
 struct ctf_plan {
     uint8_t kind;       /* enum ctf_plan_kind */
-    uint8_t align;      /* log2: of the header */
-    bool is_big_endian; /* loads */
+    uint8_t align;      /* log2 of the header's alignment in bits */
+    bool is_big_endian; /* byte order of `loads` */
     bool has_time;
-    uint64_t only_id; /* where the header has no id */
-    uint64_t escape;  /* ids from here on mean that `extended` follows; UINT64_MAX = none */
+    uint64_t only_id; /* id of every event if the header contains no id */
+    uint64_t escape;  /* least id that selects `extended`; UINT64_MAX if there is none */
     struct ctf_loads loads;
-    struct ctf_loads wide; /* with has_wide: the same of extended headers, which are less than
-                              CTF_WIDER_MOST bytes longer */
+    /* loads of an extended header if has_wide; less than CTF_WIDER_MOST bytes longer than `loads`
+     */
+    struct ctf_loads wide;
     bool has_wide;
     struct ctf_parts first, otherwise,
-        extended; /* otherwise: follows `first` where the id is below `escape` */
+        extended; /* otherwise: follows `first` if the id is below `escape` */
     const struct layout *layout;
 };
 
-/* Whether a number in a type is mapped to the stream's clock; NULL is none. */
+/* Reports whether a member of the type is mapped to the stream's clock. Returns false for NULL. */
 bool ctf_moves_clock(const struct type *type);
 
-/* Whether anything behind the header of any event of the stream moves its clock, as only CTF 1.8
- * can say (8). */
+/* Reports whether a context or payload of any event in the stream updates the clock, which only CTF
+ * 1.8 allows (section 8). */
 bool ctf_moves_clock_behind(const struct ctf_stream_class *stream);
 
-/* Makes the plan of a stream class; `layout`: that of its header, borrowed, NULL where there is
- * none. */
+/* Compiles the plan of a stream class. `layout` is the borrowed layout of the event header, NULL if
+ * there is none. */
 void ctf_plan_init(struct ctf_plan *plan, const struct ctf_stream_class *stream,
                    const struct layout *layout);
 
-/* What a header said.  In: the clock before it. */
+/* Result of reading a header. On input, `ticks` is the clock before the event. */
 struct ctf_header {
     uint64_t id;
-    uint64_t ticks;      /* the clock behind it */
-    uint32_t bits;       /* of one read by loads */
-    enum layout_end end; /* LAYOUT_SHORT: the header goes on behind bits->end */
+    uint64_t ticks;      /* clock after the header */
+    uint32_t bits;       /* size of the header, if read by loads */
+    enum layout_end end; /* LAYOUT_SHORT: the header continues beyond bits->end */
 };
 
-/* Reads a header anywhere, by parts or by layout.  `bits` stands where the record before ended;
- * behind the header where fine. `slots`: LAYOUT_SLOTS values that the layout needs from outside. */
+/* Reads a header by parts or by layout. `bits` starts at the end of the previous record and, on
+ * success, ends at the end of the header. `slots`: the LAYOUT_SLOTS values that the layout imports.
+ */
 void ctf_read_header(const struct ctf_plan *plan, struct bits *bits, const uint64_t *slots,
                      struct ctf_header *header);
 
-/* Walks any header, or what stands behind one: what has a role counts, the last id and all times.
- * `slots`: the layout's imports. */
+/* Iterates over a header or a body by its layout and applies the fields that have roles: the last
+ * id wins, and each time updates the clock. `slots`: the values that the layout imports. */
 void ctf_walk_times(const struct layout *layout, struct bits *bits, const uint64_t *slots,
                     struct ctf_header *header);
 
@@ -98,8 +108,8 @@ static inline uint64_t ctf_load(const struct ctf_plan *plan, const uint8_t *p)
     return plan->is_big_endian ? load_u64be(p) : load_u64le(p);
 }
 
-/* Reads a header of a plan with loads at p, where loads.room bytes are; false where it has an
- * extension that loads do not read: then nothing is read. */
+/* Reads a header at p by two loads; loads.room bytes must be readable. Returns false, without a
+ * result, for an extended header that the loads do not cover. */
 static inline bool ctf_load_header(const struct ctf_plan *plan, const uint8_t *p,
                                    struct ctf_header *header)
 {

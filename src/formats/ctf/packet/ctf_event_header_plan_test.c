@@ -1,5 +1,5 @@
-/* Plans of event headers: LTTng's two shapes, plain ones, both byte orders, and what is left to
- * layouts. */
+/* Event header plans: LTTng's two shapes, plain headers, both byte orders, and headers that need a
+ * layout. */
 #include "formats/ctf/packet/ctf_event_header_plan.h"
 
 #include "support/support.h"
@@ -23,8 +23,7 @@ static const ttr_text id_name[] = {{"id", 2}};
         .align = (alignment)                                                                \
     }
 
-/* A header with an extension: id of `bits` bits, time of `time` bits, or id of 32 and time of 64.
- */
+/* A header with an extension: id of `bits` and time of `time` bits, extended to 32 and 64 bits. */
 struct extended_header {
     struct type id, time, long_id, long_time, usual, extension, variant, header;
     struct type_member usual_members[1], extension_members[2], options[2], members[2];
@@ -63,8 +62,8 @@ static void make_header(struct extended_header *h, unsigned bits, unsigned time,
     h->stream = (struct ctf_stream_class){.event_header = &h->header};
 }
 
-/* Reads the header in `hex` that begins at bit `at`, both ways where there are two, and checks them
- * against each other. */
+/* Reads the header in `hex` from bit `at`, by loads and by parts if possible, and compares the
+ * results. */
 static void check_header(const struct ctf_plan *plan, const char *hex, uint64_t at,
                          const struct ctf_header *expected, uint64_t end)
 {
@@ -97,7 +96,7 @@ static void compact_headers_of_lttng_are_two_loads(void **state)
     /* id 3, time 0x2abcdef: 3 | 0x2abcdef << 5 = 0x5579bde3 */
     check_header(&plan, "e3bd7955", 0,
                  &(struct ctf_header){.id = 3, .ticks = 0x123456789aabcdef + 0x8000000}, 32);
-    /* the same time as the clock has: 0x2bcdef0 << 5 | 30 */
+    /* time equal to the clock: 0x2bcdef0 << 5 | 30 */
     check_header(&plan, "00 1ede9b57", 8,
                  &(struct ctf_header){.id = 30, .ticks = 0x123456789abcdef0}, 40);
     check_header(&plan, "1f 00010000 0807060504030201", 0,
@@ -112,7 +111,7 @@ static void compact_headers_are_read_in_big_endian_too(void **state)
     make_header(&h, 5, 27, 3, true);
     ctf_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LOADS);
-    /* id 3 in the five highest bits, then the time 0x4000000 */
+    /* id 3 in the highest five bits, then the time 0x4000000 */
     check_header(&plan, "1c000000", 0, &(struct ctf_header){.id = 3, .ticks = 0x123456789c000000},
                  32);
 }
@@ -137,7 +136,7 @@ static void aligned_numbers_in_options_are_read_one_by_one(void **state)
     (void)state;
     struct extended_header h;
     struct ctf_plan plan;
-    make_header(&h, 16, 32, 5, false); /* as on machines that align */
+    make_header(&h, 16, 32, 5, false); /* with natural alignment */
     h.header.align = 4;
     h.id.align = 4;
     ctf_plan_init(&plan, &h.stream, NULL);
@@ -181,12 +180,12 @@ static void headers_that_begin_inside_bytes_are_read_bit_by_bit(void **state)
     struct ctf_plan plan;
     ctf_plan_init(&plan, &stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_PARTS);
-    /* bits 5..7 are the id, 8..17 the time */
+    /* id in bits 5..7, time in bits 8..17 */
     check_header(&plan, "a0 ff 02", 5, &(struct ctf_header){.id = 5, .ticks = 0x123456789abcdeff},
                  18);
 }
 
-static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
+static void header_without_id_selects_only_class(void **state)
 {
     (void)state;
     struct type time = NUMBER(32, 3, CTF_ROLE_TIME, false);
@@ -205,7 +204,7 @@ static void an_id_that_is_not_there_is_that_of_the_only_class(void **state)
     check_header(&plan, "00", 0, &(struct ctf_header){.id = 77, .ticks = 0x123456789abcdef0}, 0);
 }
 
-static void headers_that_end_too_early_are_short(void **state)
+static void truncated_headers_are_short(void **state)
 {
     (void)state;
     struct extended_header h;
@@ -229,7 +228,7 @@ static void other_variants_are_left_to_the_layout(void **state)
     struct extended_header h;
     struct ctf_plan plan;
     make_header(&h, 5, 27, 3, false);
-    h.options[0].ranges = &hole; /* id 30 has no option */
+    h.options[0].ranges = &hole; /* no option for id 30 */
     ctf_plan_init(&plan, &h.stream, NULL);
     assert_int_equal(plan.kind, CTF_PLAN_LAYOUT);
     make_header(&h, 5, 27, 3, false);
@@ -255,8 +254,8 @@ int main(void)
         cmocka_unit_test(aligned_numbers_in_options_are_read_one_by_one),
         cmocka_unit_test(plain_headers_may_have_other_members),
         cmocka_unit_test(headers_that_begin_inside_bytes_are_read_bit_by_bit),
-        cmocka_unit_test(an_id_that_is_not_there_is_that_of_the_only_class),
-        cmocka_unit_test(headers_that_end_too_early_are_short),
+        cmocka_unit_test(header_without_id_selects_only_class),
+        cmocka_unit_test(truncated_headers_are_short),
         cmocka_unit_test(other_variants_are_left_to_the_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

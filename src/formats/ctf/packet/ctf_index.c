@@ -1,11 +1,11 @@
-/* LTTng's index files, read entry by entry. */
+/* LTTng index files (`index/NAME.idx`), read entry by entry. */
 #include "formats/ctf/packet/ctf_index.h"
 
 #include <stdio.h>
 
 #include "base/cursor.h"
 
-static bool take_header(struct ctf_index *index)
+static bool read_index_header(struct ctf_index *index)
 {
     const uint64_t file_size = source_disk_size(index->source);
     struct cursor c = cursor_over(index->window.bytes, index->window.n, 0);
@@ -39,8 +39,8 @@ bool ctf_index_open(struct ctf_index *index, const struct ctf_trace *trace, cons
         return false;
     const ttr_status status = source_fill(index->source, 0, CTF_INDEX_HEADER, &index->window, NULL);
     const bool is_good =
-        status == TTR_OK && source_is_seekable(index->source) && take_header(index);
-    *is_odd = !is_good && status != TTR_E_NOMEM; /* without memory nothing is known of it */
+        status == TTR_OK && source_is_seekable(index->source) && read_index_header(index);
+    *is_odd = !is_good && status != TTR_E_NOMEM; /* out of memory: the file's validity is unknown */
     if (!is_good)
         ctf_index_close(index);
     return is_good;

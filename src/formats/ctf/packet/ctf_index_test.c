@@ -1,4 +1,5 @@
-/* Opening LTTng's index files where memory ends: what an index is remains unknown then. */
+/* Opening LTTng's index files while memory is out: the validity of the index then remains unknown.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -28,7 +29,7 @@ static void write_index(const char *magic)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Opens the index with the n-th request for memory failing; true where it is good. */
+/* Opens the index while the n-th allocation fails. Returns whether the index is valid. */
 static bool open_with(size_t n, bool *is_odd, bool *is_through)
 {
     struct support_heap heap;
@@ -47,7 +48,7 @@ static bool open_with(size_t n, bool *is_odd, bool *is_through)
     return is_good;
 }
 
-static void an_index_without_memory_is_not_called_wrong(void **state)
+static void index_without_memory_is_not_odd(void **state)
 {
     (void)state;
     bool is_odd, is_through = false, is_good = false;
@@ -59,7 +60,7 @@ static void an_index_without_memory_is_not_called_wrong(void **state)
     assert_true(is_good);
 }
 
-static void a_file_that_is_no_index_is(void **state)
+static void file_of_other_form_is_odd(void **state)
 {
     (void)state;
     bool is_odd, is_through;
@@ -85,8 +86,8 @@ static int drop_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_index_without_memory_is_not_called_wrong),
-        cmocka_unit_test(a_file_that_is_no_index_is),
+        cmocka_unit_test(index_without_memory_is_not_odd),
+        cmocka_unit_test(file_of_other_form_is_odd),
     };
     return cmocka_run_group_tests(tests, make_place, drop_place);
 }

@@ -1,9 +1,16 @@
-/* Taking packets apart: header and context by their layouts, what the roles say, and the rules
- * about sizes.
+/* Packet framing of CTF 1.8 and CTF 2: decodes packet header and context, applies the fields that
+ * have roles, and checks the sizes.
  *
- * CTF 1.8.3 5, CTF 2 6 (packet header and context).  Sizes count from the packet's begin.  One that
- * is absent is the other one; with neither the rest of the file is one packet.  Left to the caller:
- * whether the bytes are all there, and what follows from that. */
+ * CTF 1.8.3 section 5, CTF 2 section 6 (packet header and context).
+ *
+ * Order of work for each packet (ctf_frame_packet):
+ *   header -> check magic and UUID -> find stream class -> context -> times -> sizes
+ *
+ * A root with fixed offsets is read by its head (ctf_packet_header.h); any other one by its layout.
+ * Sizes count from the start of the packet. If one of packet size and content size is absent, it
+ * equals the other; without both, the rest of the file is one packet. Left out: whether the
+ * packet's bytes are all available; that is checked by the caller. RFC v1.1 has its own framing
+ * (rfc11_read.h). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +18,22 @@
 #include "base/status.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* What the roles of one root said. */
+/* Values of the fields with roles in one packet's header and context. */
 struct roles {
     struct ctf_frame *frame;
     uint64_t class_id, magic, size, content, end_low;
     unsigned size_width, content_width, end_width;
     uint8_t uuid[16];
-    uint32_t uuid_n; /* bytes of it so far */
-    bool wants_uuid; /* elements that follow are bytes of it */
+    uint32_t uuid_n; /* bytes of the UUID read so far */
+    bool wants_uuid; /* the next array elements are bytes of the UUID */
     bool has_class_id, has_magic, has_size, has_content;
 };
 
-static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...)
-    TTR_PRINTF(3, 4);
+static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, const char *format,
+                                     ...) TTR_PRINTF(3, 4);
 
-static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const char *format, ...)
+static enum ctf_framing fail_framing(struct ctf_frame *frame, const char *code, const char *format,
+                                     ...)
 {
     va_list values;
     va_start(values, format);
@@ -35,7 +43,7 @@ static enum ctf_framing bad(struct ctf_frame *frame, const char *code, const cha
     return CTF_FRAME_BAD;
 }
 
-static void take_uuid(struct roles *roles, const ttr_field *field)
+static void apply_uuid(struct roles *roles, const ttr_field *field)
 {
     roles->wants_uuid = field->value.type == TTR_TYPE_ARRAY;
     if (field->value.type == TTR_TYPE_BYTES && field->value.text.n == 16) {
@@ -44,15 +52,15 @@ static void take_uuid(struct roles *roles, const ttr_field *field)
     }
 }
 
-/* Bits of a number that a counter has. */
-static unsigned width_of(const struct type *type)
+/* Returns the width of a counter field in bits; numbers of variable length count as 64. */
+static unsigned counter_width_of(const struct type *type)
 {
     return type->kind == TYPE_VAR_UINT || type->bits > 64 ? 64 : type->bits;
 }
 
-/* A number mapped to the clock, under any name: moves it from where the packet begins; without such
- * a begin it is one. */
-static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
+/* Applies a number that is mapped to the clock, whatever its name. It updates the clock from the
+ * packet's start time, or defines the start time if there is none. */
+static void apply_time(struct ctf_frame *frame, uint64_t value, unsigned width)
 {
     struct ctf_packet *packet = &frame->packet;
     uint64_t before = frame->has_ticks ? frame->ticks : packet->has_begin ? packet->begin : 0;
@@ -63,19 +71,19 @@ static void take_time(struct ctf_frame *frame, uint64_t value, unsigned width)
     packet->has_begin = true;
 }
 
-static void take_context_role(struct roles *roles, const struct type *type, uint64_t value)
+static void apply_context_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     struct ctf_packet *packet = &roles->frame->packet;
     switch (type->role) {
     case CTF_ROLE_PACKET_SIZE:
         roles->has_size = true;
         roles->size = value;
-        roles->size_width = width_of(type);
+        roles->size_width = counter_width_of(type);
         break;
     case CTF_ROLE_CONTENT_SIZE:
         roles->has_content = true;
         roles->content = value;
-        roles->content_width = width_of(type);
+        roles->content_width = counter_width_of(type);
         break;
     case CTF_ROLE_TIME_BEGIN:
         packet->has_begin = true;
@@ -83,22 +91,22 @@ static void take_context_role(struct roles *roles, const struct type *type, uint
         roles->frame->has_ticks = false;
         break;
     case CTF_ROLE_TIME:
-        take_time(roles->frame, value, width_of(type));
+        apply_time(roles->frame, value, counter_width_of(type));
         break;
     case CTF_ROLE_TIME_END:
         packet->has_end = true;
         roles->end_low = value;
-        roles->end_width = width_of(type);
+        roles->end_width = counter_width_of(type);
         break;
     case CTF_ROLE_DISCARDED:
         packet->has_discarded = true;
         packet->discarded = value;
-        roles->frame->discarded_width = width_of(type);
+        roles->frame->discarded_width = counter_width_of(type);
         break;
     case CTF_ROLE_SEQUENCE:
         packet->has_sequence = true;
         packet->sequence = value;
-        roles->frame->sequence_width = width_of(type);
+        roles->frame->sequence_width = counter_width_of(type);
         roles->frame->packet.sequence_bits = (uint8_t)(roles->frame->sequence_width & 63);
         break;
     case CTF_ROLE_CPU:
@@ -110,8 +118,8 @@ static void take_context_role(struct roles *roles, const struct type *type, uint
     }
 }
 
-/* All roles but that of the uuid. */
-static void take_role(struct roles *roles, const struct type *type, uint64_t value)
+/* Applies a field of any role except the UUID, which takes several fields. */
+static void apply_role(struct roles *roles, const struct type *type, uint64_t value)
 {
     switch (type->role) {
     case CTF_ROLE_MAGIC:
@@ -127,13 +135,14 @@ static void take_role(struct roles *roles, const struct type *type, uint64_t val
         roles->frame->number = value;
         break;
     default:
-        take_context_role(roles, type, value);
+        apply_context_role(roles, type, value);
     }
 }
 
-/* Walks one root from bits->at on; bits stand behind it where the walk ends well. */
-static enum layout_end walk_root(struct roles *roles, const struct layout *layout,
-                                 const struct layout_run *outer, struct bits *bits)
+/* Decodes one root by its layout from bits->at on and applies its roles. On success, `bits` is at
+ * the end of the root. */
+static enum layout_end read_root_by_layout(struct roles *roles, const struct layout *layout,
+                                           const struct layout_run *outer, struct bits *bits)
 {
     struct layout_walk walk;
     const struct type *type;
@@ -145,21 +154,21 @@ static enum layout_end walk_root(struct roles *roles, const struct layout *layou
         if (roles->wants_uuid && roles->uuid_n < 16 && field.depth > 0)
             roles->uuid[roles->uuid_n++] = (uint8_t)field.value.v.u;
         else if (type->role == CTF_ROLE_UUID)
-            take_uuid(roles, &field);
+            apply_uuid(roles, &field);
         else if (type->role)
-            take_role(roles, type, field.value.v.u);
+            apply_role(roles, type, field.value.v.u);
     }
     *bits = walk.run.bits;
     return walk.end;
 }
 
-/* The same of one that lies at fixed places. */
-static void take_head(struct roles *roles, const struct ctf_head *head, struct bits *bits)
+/* Decodes one root that has fixed offsets and applies its roles. */
+static void read_fixed_root(struct roles *roles, const struct ctf_head *head, struct bits *bits)
 {
     for (uint32_t i = 0; i < head->n; i++) {
         const struct ctf_head_part *part = &head->part[i];
         if (part->type->role != CTF_ROLE_UUID) {
-            take_role(roles, part->type, ctf_head_load(part, bits));
+            apply_role(roles, part->type, ctf_head_load(part, bits));
             continue;
         }
         memcpy(roles->uuid, bits->base + part->at, sizeof roles->uuid);
@@ -168,9 +177,10 @@ static void take_head(struct roles *roles, const struct ctf_head *head, struct b
     bits->at = head->end;
 }
 
-/* Values of the packet header that the context's layout needs. */
-static void import_header(const struct ctf_trace *trace, const struct layout *context,
-                          const struct bits *header, struct layout_run *run)
+/* Copies values of the packet header that the context's layout imports, such as lengths and
+ * selectors. */
+static void import_header_values(const struct ctf_trace *trace, const struct layout *context,
+                                 const struct bits *header, struct layout_run *run)
 {
     uint32_t n;
     const struct layout_import *import = layout_imports(context, &n);
@@ -183,36 +193,38 @@ static void import_header(const struct ctf_trace *trace, const struct layout *co
     }
 }
 
-static enum ctf_framing ended(struct ctf_frame *frame, enum layout_end end, const char *what)
+static enum ctf_framing framing_of_layout_end(struct ctf_frame *frame, enum layout_end end,
+                                              const char *what)
 {
     if (end == LAYOUT_FINE)
         return CTF_FRAMED;
     if (end == LAYOUT_SHORT)
         return CTF_FRAME_SHORT;
-    return bad(frame, "ctf.bad-packet",
-               "the packet %s cannot be read: a length or selector in it cannot be", what);
+    return fail_framing(frame, "ctf.bad-packet",
+                        "the packet %s cannot be read: a length or selector in it cannot be", what);
 }
 
 static enum ctf_framing check_header(const struct ctf_trace *trace, const struct roles *roles)
 {
     if (roles->has_magic && roles->magic != CTF_MAGIC)
-        return bad(roles->frame, "ctf.bad-magic",
-                   "the packet begins with 0x%llx, expected the magic number 0x%x",
-                   (unsigned long long)roles->magic, CTF_MAGIC);
+        return fail_framing(roles->frame, "ctf.bad-magic",
+                            "the packet begins with 0x%llx, expected the magic number 0x%x",
+                            (unsigned long long)roles->magic, CTF_MAGIC);
     if (roles->uuid_n < 16 || !trace->class->description.has_uuid ||
         memcmp(roles->uuid, trace->class->description.uuid, 16) == 0)
         return CTF_FRAMED;
     roles->frame->is_foreign = true;
     if (trace->class->description.version == CTF_1_8)
-        return CTF_FRAMED; /* written by tracers that make a uuid anew for each session; babeltrace2
-                              reads them */
-    (void)bad(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
+        /* accepted like in babeltrace2: some tracers make a new UUID for each session */
+        return CTF_FRAMED;
+    (void)fail_framing(roles->frame, "ctf.other-trace", "the packet has the uuid of another trace");
     return CTF_FRAME_FOREIGN;
 }
 
-/* The stream class of a packet: the one it names, the only one, the one with id 0. */
-static const struct ctf_stream_class *find_class(const struct ctf_trace *trace,
-                                                 const struct roles *roles)
+/* Finds the stream class of a packet: the one its header names, else the only one, else the one
+ * with id 0. */
+static const struct ctf_stream_class *find_stream_class(const struct ctf_trace *trace,
+                                                        const struct roles *roles)
 {
     const struct ctf_description *description = &trace->class->description;
     if (roles->has_class_id)
@@ -220,15 +232,16 @@ static const struct ctf_stream_class *find_class(const struct ctf_trace *trace,
     return description->streams_n == 1 ? description->streams[0] : ctf_find_stream(description, 0);
 }
 
-/* A size that is written last is 0 or all ones while its packet is under way. */
+/* Reports whether a size field was never filled in: tracers that write sizes last leave 0 or all
+ * ones. */
 static bool is_unset(bool is_there, uint64_t size, unsigned width)
 {
     return is_there && (size == 0 || (width && size == UINT64_MAX >> (64 - width)));
 }
 
-/* The next packet begins at a byte, also where the content, which is all that packets tell, ends
- * inside one. */
-static uint64_t to_next_byte(uint64_t bits)
+/* Rounds up to a byte: packets start at bytes, even if only a content size that ends inside one is
+ * known. */
+static uint64_t round_up_to_byte(uint64_t bits)
 {
     return bits > UINT64_MAX - 7 ? bits : (bits + 7) & ~UINT64_C(7);
 }
@@ -241,7 +254,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     frame->is_rounded = !roles->has_size || !roles->has_content;
     if (frame->is_whole_file)
         return CTF_FRAMED;
-    uint64_t size = roles->has_size ? roles->size : to_next_byte(roles->content);
+    uint64_t size = roles->has_size ? roles->size : round_up_to_byte(roles->content);
     uint64_t content = roles->has_content ? roles->content : roles->size;
     const bool is_content_unset =
                    is_unset(roles->has_content, roles->content, roles->content_width),
@@ -249,7 +262,7 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     bool has_size = roles->has_size ? !is_unset(true, roles->size, roles->size_width) : !is_open;
     frame->has_unset_size = !has_size && !is_open;
     if (frame->has_unset_size) {
-        size = to_next_byte(content);
+        size = round_up_to_byte(content);
         has_size = true;
     }
     frame->is_unfinished = !has_size || is_open;
@@ -258,42 +271,45 @@ static enum ctf_framing check_sizes(const struct roles *roles, struct ctf_frame 
     frame->is_size_wrong = has_size && (size & 7 || size < frame->head);
     packet->size = frame->is_size_wrong ? size : UINT64_MAX;
     if (has_size && (size & 7))
-        return bad(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes",
-                   (unsigned long long)size);
+        return fail_framing(frame, "ctf.bad-size", "the packet has %llu bits, expected whole bytes",
+                            (unsigned long long)size);
     if (has_size && size < frame->head)
-        return bad(frame, "ctf.bad-size", "the packet claims %llu bits, its header alone has %llu",
-                   (unsigned long long)size, (unsigned long long)frame->head);
+        return fail_framing(frame, "ctf.bad-size",
+                            "the packet claims %llu bits, its header alone has %llu",
+                            (unsigned long long)size, (unsigned long long)frame->head);
     packet->size = has_size ? size : UINT64_MAX;
     frame->is_overfull = !frame->is_unfinished && content > size;
     packet->content = frame->is_unfinished || frame->is_overfull ? packet->size : content;
     return CTF_FRAMED;
 }
 
-static void settle_times(const struct roles *roles, struct ctf_packet *packet)
+static void resolve_end_time(const struct roles *roles, struct ctf_packet *packet)
 {
     if (!packet->has_end)
         return;
     if (roles->end_low == 0 && packet->has_begin && packet->begin != 0)
-        packet->has_end = false; /* never closed */
+        packet->has_end = false; /* the packet was never closed */
     else
         packet->end = ctf_clock_update(packet->has_begin ? packet->begin : 0, roles->end_low,
                                        roles->end_width ? roles->end_width : 64);
 }
 
-/* Reads the packet's context, which begins at `bits`; `header`: where the packet does. */
-static enum ctf_framing take_context(const struct ctf_trace *trace, struct roles *roles,
-                                     const struct bits *header, struct bits *bits)
+/* Decodes the packet context, which starts at `bits`. `header`: position of the packet header, for
+ * imported values. */
+static enum ctf_framing read_packet_context(const struct ctf_trace *trace, struct roles *roles,
+                                            const struct bits *header, struct bits *bits)
 {
     struct ctf_frame *frame = roles->frame;
     const struct ctf_kind *kind = frame->kind;
     frame->context_bit = bits->at;
     if (ctf_head_is_there(&kind->head, bits)) {
-        take_head(roles, &kind->head, bits);
+        read_fixed_root(roles, &kind->head, bits);
         return CTF_FRAMED;
     }
     struct layout_run outer = {.bits = *bits};
-    import_header(trace, kind->context, header, &outer);
-    return ended(frame, walk_root(roles, kind->context, &outer, bits), "context");
+    import_header_values(trace, kind->context, header, &outer);
+    return framing_of_layout_end(frame, read_root_by_layout(roles, kind->context, &outer, bits),
+                                 "context");
 }
 
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
@@ -307,29 +323,30 @@ enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stre
         return rfc11_frame_packet(trace, section, from, frame, error);
     *frame = (struct ctf_frame){.number = 0};
     if (ctf_head_is_there(&trace->class->head, &bits))
-        take_head(&roles, &trace->class->head, &bits);
+        read_fixed_root(&roles, &trace->class->head, &bits);
     else if (trace->class->packet_header)
-        framing =
-            ended(frame, walk_root(&roles, trace->class->packet_header, NULL, &bits), "header");
+        framing = framing_of_layout_end(
+            frame, read_root_by_layout(&roles, trace->class->packet_header, NULL, &bits), "header");
     if (framing != CTF_FRAMED)
         return roles.has_magic && roles.magic != CTF_MAGIC ? check_header(trace, &roles) : framing;
     header = check_header(trace, &roles);
     if (header == CTF_FRAME_BAD)
         return header;
-    const struct ctf_stream_class *class = section ? section : find_class(trace, &roles);
+    const struct ctf_stream_class *class = section ? section : find_stream_class(trace, &roles);
     if (!class)
-        return bad(frame, "ctf.unknown-stream",
-                   "the packet is of stream class %llu, which the metadata does not declare",
-                   (unsigned long long)roles.class_id);
+        return fail_framing(
+            frame, "ctf.unknown-stream",
+            "the packet is of stream class %llu, which the metadata does not declare",
+            (unsigned long long)roles.class_id);
     frame->kind = ctf_kind_of(trace, class, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
     if (frame->kind->context)
-        framing = take_context(trace, &roles, from, &bits);
+        framing = read_packet_context(trace, &roles, from, &bits);
     if (framing != CTF_FRAMED)
         return framing;
     frame->head = bits.at;
-    settle_times(&roles, &frame->packet);
+    resolve_end_time(&roles, &frame->packet);
     framing = check_sizes(&roles, frame);
     return framing == CTF_FRAMED ? header : framing;
 }

@@ -1,5 +1,5 @@
-/* Fixed headers and contexts: found by going through their types as a walk would.  What a walk
- * might refuse, or takes a choice, is left to it. */
+/* Fixed packet headers and contexts: computes offsets by walking the types in decoding order. Types
+ * with a variable size or a selection are not fixed and are left to the layout. */
 #include "formats/ctf/packet/ctf_packet_header.h"
 
 #include "formats/ctf/description/ctf_description.h"
@@ -13,21 +13,23 @@ static bool is_number(const struct type *type)
            type->kind == TYPE_INT || type->kind == TYPE_FLAGS || type->kind == TYPE_FLOAT;
 }
 
-/* Numbers of whole bytes, at whole bytes. */
-static bool is_plain(const struct type *type)
+/* Reports whether a number consists of complete bytes at a byte boundary, so that one load reads
+ * it. */
+static bool is_byte_aligned_number(const struct type *type)
 {
     return is_number(type) && !type->unit && type->bits > 0 && type->bits % 8 == 0;
 }
 
-/* Moves to where a type begins; false where that is no byte, or too far away. */
-static bool align(struct ctf_head *head, const struct type *type)
+/* Advances head->end to the type's alignment. Returns false if that is not a byte boundary or
+ * exceeds the limit. */
+static bool align_head_end(struct ctf_head *head, const struct type *type)
 {
     const uint64_t mask = (UINT64_C(1) << type->align) - 1;
     head->end = (head->end + mask) & ~mask;
     return head->end % 8 == 0 && head->end < HEAD_BITS_MOST;
 }
 
-static bool add_part(struct ctf_head *head, const struct type *type, uint64_t bytes)
+static bool append_head_part(struct ctf_head *head, const struct type *type, uint64_t bytes)
 {
     if (head->n == CTF_HEAD_PARTS)
         return false;
@@ -35,14 +37,14 @@ static bool add_part(struct ctf_head *head, const struct type *type, uint64_t by
     return true;
 }
 
-static bool add_number(struct ctf_head *head, const struct type *type)
+static bool add_head_number(struct ctf_head *head, const struct type *type)
 {
     const bool is_power =
         type->bits == 8 || type->bits == 16 || type->bits == 32 || type->bits == 64;
-    if (!is_plain(type) || !align(head, type))
+    if (!is_byte_aligned_number(type) || !align_head_end(head, type))
         return false;
     if (type->role && (type->kind != TYPE_UINT || type->is_reversed || !is_power ||
-                       !add_part(head, type, type->bits / 8)))
+                       !append_head_part(head, type, type->bits / 8)))
         return false;
     head->end += type->bits;
     return true;
@@ -53,49 +55,50 @@ static bool is_uuid(const struct type *type)
     return type->role == CTF_ROLE_UUID && type->count == UUID_BYTES;
 }
 
-static bool add_array(struct ctf_head *head, const struct type *type)
+static bool add_head_array(struct ctf_head *head, const struct type *type)
 {
     const struct type *element = type->element;
-    if (!is_plain(element) || element->role || element->bits % (UINT64_C(1) << element->align) ||
-        type->count == 0 || type->count > HEAD_BITS_MOST || !align(head, type))
+    if (!is_byte_aligned_number(element) || element->role ||
+        element->bits % (UINT64_C(1) << element->align) || type->count == 0 ||
+        type->count > HEAD_BITS_MOST || !align_head_end(head, type))
         return false;
     const bool is_of_bytes =
         element->kind == TYPE_UINT && element->bits == 8 && !element->is_reversed;
-    if (type->role && (!is_uuid(type) || !is_of_bytes || !add_part(head, type, UUID_BYTES)))
+    if (type->role && (!is_uuid(type) || !is_of_bytes || !append_head_part(head, type, UUID_BYTES)))
         return false;
     head->end += type->count * element->bits;
     return true;
 }
 
-static bool add_blob(struct ctf_head *head, const struct type *type)
+static bool add_head_blob(struct ctf_head *head, const struct type *type)
 {
     if (!is_uuid(type) || type->reference.names_n || type->has_inline_length ||
-        !align(head, type) || !add_part(head, type, UUID_BYTES))
+        !align_head_end(head, type) || !append_head_part(head, type, UUID_BYTES))
         return false;
     head->end += UUID_BYTES * 8;
     return true;
 }
 
-static bool add(struct ctf_head *head, const struct type *type)
+static bool add_head_type(struct ctf_head *head, const struct type *type)
 {
-    bool is_fine = type->kind == TYPE_STRUCT && !type->role && align(head, type);
+    bool is_fine = type->kind == TYPE_STRUCT && !type->role && align_head_end(head, type);
     switch (type->kind) {
     case TYPE_STRUCT:
         for (uint32_t i = 0; i < type->members_n && is_fine; i++)
-            is_fine = add(head, type->members[i].type);
+            is_fine = add_head_type(head, type->members[i].type);
         return is_fine;
     case TYPE_ARRAY:
-        return add_array(head, type);
+        return add_head_array(head, type);
     case TYPE_BLOB:
-        return add_blob(head, type);
+        return add_head_blob(head, type);
     default:
-        return add_number(head, type);
+        return add_head_number(head, type);
     }
 }
 
 void ctf_head_init(struct ctf_head *head, const struct type *root, uint64_t begin)
 {
     *head = (struct ctf_head){.begin = begin, .end = begin};
-    head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST && add(head, root) &&
-                     head->end < HEAD_BITS_MOST;
+    head->is_fixed = root && begin % 8 == 0 && begin < HEAD_BITS_MOST &&
+                     add_head_type(head, root) && head->end < HEAD_BITS_MOST;
 }

@@ -1,7 +1,6 @@
-/* Headers and contexts of packets in which all numbers that mean something lie at fixed places, as
- * tracers write them: what there is to load, and from where. Traces of small packets have one to
- * take apart every few events. Ownership: plain data; types are borrowed.  Thread rule: read-only
- * once made. */
+/* Packet headers and contexts with fixed offsets: which fields to load, and where they are. This is
+ * a fast path for traces with small packets, in which a header is decoded every few events.
+ * Ownership: plain data; types are borrowed. Thread rule: read-only after ctf_head_init. */
 #ifndef TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 #define TRACETTA_FORMATS_CTF_PACKET_CTF_PACKET_HEADER_H
 
@@ -10,30 +9,32 @@
 
 #define CTF_HEAD_PARTS 16u
 
-/* A number of 1, 2, 4 or 8 bytes with a role, or the 16 of a uuid. */
+/* A field that has a role: a number of 1, 2, 4 or 8 bytes, or a UUID of 16 bytes. */
 struct ctf_head_part {
     const struct type *type;
-    uint32_t at; /* bytes from where the packet begins */
+    uint32_t at; /* byte offset from the start of the packet */
     uint8_t bytes;
 };
 
 struct ctf_head {
-    uint64_t begin, end; /* bits from where the packet begins */
+    uint64_t begin, end; /* bit offsets from the start of the packet */
     uint32_t n;
-    bool is_fixed; /* else the layout is to be walked, and nothing above counts */
+    bool is_fixed; /* false: use the layout; the other members are then invalid */
     struct ctf_head_part part[CTF_HEAD_PARTS];
 };
 
-/* Looks at a root that begins so many bits behind where the packet does; NULL: there is none. */
+/* Computes the offsets of a root that starts `begin` bits after the start of the packet. NULL if
+ * the packet has no such root. */
 void ctf_head_init(struct ctf_head *head, const struct type *root, uint64_t begin);
 
-/* Whether the bits stand where the root begins, and all of it is there. */
+/* Reports whether `bits` is at the start of the root and all its bytes are available. */
 static inline bool ctf_head_is_there(const struct ctf_head *head, const struct bits *bits)
 {
     return head->is_fixed && bits->at == head->begin && bits_left(bits) >= head->end - head->begin;
 }
 
-/* The number of a part other than a uuid; all of the root is there. */
+/* Loads the number of a part; the part must not be a UUID, and the root must be complete in memory.
+ */
 static inline uint64_t ctf_head_load(const struct ctf_head_part *part, const struct bits *bits)
 {
     const uint8_t *p = bits->base + part->at;

@@ -1,5 +1,5 @@
-/* Headers and contexts at fixed places: which are, and that they say what a walk over their layouts
- * does, whatever the types and bytes. */
+/* Fixed packet headers and contexts: which types are fixed, and that results are equal to those of
+ * their layouts for random types and bytes. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define BYTES_MOST 256u
 #define UUID "01020304-0506-0708-090a-0b0c0d0e0f10"
 
-/* Metadata as it grows. */
+/* Metadata text being built. */
 struct text {
     char bytes[4096];
     size_t n;
@@ -30,7 +30,7 @@ static void add(struct text *text, const char *format, ...)
     text->n += (size_t)n;
 }
 
-/* NULL where its header cannot be compiled: byte orders that change inside a byte are refused. */
+/* Returns NULL if the header cannot be compiled, because the byte order changes inside a byte. */
 static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
 {
     ttr_error error = {0};
@@ -45,14 +45,14 @@ static struct ctf_trace *open_trace(ttr *t, const struct text *metadata)
     return NULL;
 }
 
-/* NULL where it cannot be compiled. */
+/* Returns NULL if the context cannot be compiled. */
 static struct ctf_kind *kind_of(struct ctf_trace *trace)
 {
     ttr_error error = {0};
     return ctf_kind_of(trace, trace->class->description.streams[0], &error);
 }
 
-/* Whether headers, and contexts, of such members are at fixed places. */
+/* Expects that header and context with these members are fixed, or not. */
 static void expect_fixed(const char *header, const char *context, bool is_header, bool is_context)
 {
     struct text text = {.n = 0};
@@ -75,7 +75,7 @@ static void expect_fixed(const char *header, const char *context, bool is_header
 
 #define U(size) "integer { size = " #size "; align = 8; }"
 
-static void what_tracers_write_lies_at_fixed_places(void **state)
+static void headers_of_tracers_are_fixed(void **state)
 {
     (void)state;
     static const char header[] =
@@ -91,7 +91,7 @@ static void what_tracers_write_lies_at_fixed_places(void **state)
                  true, true);
 }
 
-static void what_takes_a_choice_is_walked(void **state)
+static void headers_with_selection_use_layout(void **state)
 {
     (void)state;
     static const char header[] = U(32) " magic;", context[] = U(32) " packet_size; ";
@@ -130,7 +130,7 @@ static void add_number(struct text *text, uint64_t *seed, const char *name)
         is_own && draw(seed, 2) ? "true" : "false", name, is_own ? tails[draw(seed, 5)] : "");
 }
 
-/* Some of the names, in any order, with members of no meaning between them. */
+/* Adds some of the names in random order, and members without roles between them. */
 static void add_members(struct text *text, uint64_t *seed, const char *const *names, size_t n)
 {
     unsigned own = 0;
@@ -167,7 +167,7 @@ static struct ctf_trace *any_trace(ttr *t, uint64_t *seed, struct text *text)
     return open_trace(t, text);
 }
 
-/* Bytes that may be a packet: often with the magic number and uuid, mostly of small numbers. */
+/* Makes bytes that may be a packet: often with magic number and UUID, mostly small numbers. */
 static void fill(uint8_t *bytes, uint64_t *seed)
 {
     static const uint8_t magic[2][4] = {{0xc1, 0x1f, 0xfc, 0xc1}, {0xc1, 0xfc, 0x1f, 0xc1}};
@@ -218,7 +218,7 @@ static void expect_same(const struct ctf_frame *a, const struct ctf_frame *b)
     assert_string_equal(a->text, b->text);
 }
 
-/* Takes the same bytes apart both ways. */
+/* Frames the same bytes with and without fixed offsets, and compares. */
 static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *bytes, uint64_t n)
 {
     struct ctf_kind *kind = kind_of(trace);
@@ -236,7 +236,7 @@ static enum ctf_framing frame_twice(struct ctf_trace *trace, const uint8_t *byte
     return framing;
 }
 
-/* A packet and a part of it; what is read beyond is found out by sanitizers. */
+/* Frames a packet and a prefix of it; sanitizers detect reads beyond the end. */
 static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
 {
     const uint64_t n = draw(seed, BYTES_MOST);
@@ -251,7 +251,7 @@ static size_t frame_any(struct ctf_trace *trace, uint64_t *seed)
     return framed;
 }
 
-static void fixed_places_say_what_a_walk_does(void **state)
+static void fixed_offsets_equal_layout_results(void **state)
 {
     (void)state;
     uint64_t seed = 88172645463325252u;
@@ -274,9 +274,9 @@ static void fixed_places_say_what_a_walk_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tracers_write_lies_at_fixed_places),
-        cmocka_unit_test(what_takes_a_choice_is_walked),
-        cmocka_unit_test(fixed_places_say_what_a_walk_does),
+        cmocka_unit_test(headers_of_tracers_are_fixed),
+        cmocka_unit_test(headers_with_selection_use_layout),
+        cmocka_unit_test(fixed_offsets_equal_layout_results),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Keys of enciphered packets: 32 bytes, from a file or the environment.  They never appear in
- * messages. */
+/* Keys of encrypted RFC v1.1 packets (AES-256, 32 bytes), read from a file or an environment
+ * variable. Messages never contain the key. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define KEY_TEXT 80 /* 64 digits with some blanks around */
+#define KEY_TEXT 80 /* 64 digits and surrounding blanks */
 
 static bool is_blank(uint8_t c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* The value of a hexadecimal digit, 16 for anything else. */
+/* Returns the value of a hexadecimal digit, or 16 for any other character. */
 static unsigned digit_of(uint8_t c)
 {
     if (c >= '0' && c <= '9')
@@ -46,8 +46,8 @@ bool rfc11_parse_key(const uint8_t *bytes, size_t n, uint8_t key[RFC11_KEY])
     return true;
 }
 
-/* Reads up to n bytes of a file; -1 with errno set when it cannot. */
-static ssize_t read_start(const char *path, uint8_t *to, size_t n)
+/* Reads up to n bytes from the start of a file. Returns the number read, or -1 with errno set. */
+static ssize_t read_file_start(const char *path, uint8_t *to, size_t n)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = 0, all = 0;
@@ -66,7 +66,7 @@ static ssize_t read_start(const char *path, uint8_t *to, size_t n)
 ttr_status rfc11_read_key_file(const char *path, uint8_t key[RFC11_KEY], ttr_error *error)
 {
     uint8_t text[KEY_TEXT + 1];
-    ssize_t n = read_start(path, text, sizeof text);
+    ssize_t n = read_file_start(path, text, sizeof text);
     if (n < 0)
         return fail_sys(error, errno, NO_OFFSET, "cannot read the key file %s", path);
     bool is_key = n <= KEY_TEXT && rfc11_parse_key(text, (size_t)n, key);

@@ -1,4 +1,5 @@
-/* Storing packets of RFC v1.1: compression, cypher, checksum and padding, in this order (RFC 5). */
+/* Packets of RFC v1.1, encoded: compression, encryption, checksum and padding, in this order (RFC
+ * section 5). */
 #define ZLIB_CONST
 #include <bzlib.h>
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define BZIP2_BLOCK 9         /* of 100 kB */
+#define BZIP2_BLOCK 9         /* block size in units of 100 kB */
 #define GZIP_WINDOW (15 + 16) /* zlib.h, deflateInit2: the largest window, gzip wrapper */
 #define GZIP_MEMORY 8
 
@@ -20,8 +21,9 @@ static ttr_status fail_size(ttr_error *error, uint64_t n)
                 (unsigned long long)n);
 }
 
-/* One gzip member without name and time, so that equal contents are equal bytes. */
-static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
+/* Appends one gzip member without name and time, so that equal contents produce equal bytes. */
+static ttr_status append_gzip_member(const uint8_t *content, size_t n, struct buffer *to,
+                                     ttr_error *error)
 {
     z_stream z = {.next_in = content, .avail_in = (uInt)n};
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
@@ -37,7 +39,8 @@ static ttr_status add_gzip(const uint8_t *content, size_t n, struct buffer *to, 
     return is_done ? TTR_OK : most > UINT32_MAX ? fail_size(error, most) : fail_memory(error);
 }
 
-static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to, ttr_error *error)
+static ttr_status append_bzip2_member(const uint8_t *content, size_t n, struct buffer *to,
+                                      ttr_error *error)
 {
     uint64_t most = (uint64_t)n + n / 100 +
                     601; /* bzip2's manual, BZ2_bzBuffToBuffCompress: 1 % and 600 bytes */
@@ -46,7 +49,8 @@ static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to,
     uint8_t *room = buffer_room(to, most);
     unsigned got = (unsigned)most;
     char *from;
-    memcpy(&from, &content, sizeof from); /* not const, but never written to */
+    /* zlib and bzip2 take a pointer that is not const, but do not write to it */
+    memcpy(&from, &content, sizeof from);
     if (!room ||
         BZ2_bzBuffToBuffCompress((char *)room, &got, from, (unsigned)n, BZIP2_BLOCK, 0, 0) != BZ_OK)
         return fail_memory(error);
@@ -54,14 +58,14 @@ static ttr_status add_bzip2(const uint8_t *content, size_t n, struct buffer *to,
     return TTR_OK;
 }
 
-static ttr_status add_content(const uint8_t *content, size_t n, uint8_t compression,
-                              struct buffer *to, ttr_error *error)
+static ttr_status append_encoded_content(const uint8_t *content, size_t n, uint8_t compression,
+                                         struct buffer *to, ttr_error *error)
 {
     switch (compression) {
     case RFC11_BZIP2:
-        return add_bzip2(content, n, to, error);
+        return append_bzip2_member(content, n, to, error);
     case RFC11_GZIP:
-        return add_gzip(content, n, to, error);
+        return append_gzip_member(content, n, to, error);
     default:
         buffer_add(to, content, n);
         return to->failed ? fail_memory(error) : TTR_OK;
@@ -81,21 +85,22 @@ static ttr_status check_packing(const struct rfc11_packing *how, size_t n, ttr_e
     return n > UINT32_MAX ? fail_size(error, n) : TTR_OK;
 }
 
-/* Padding up to a multiple; false when the packet gets too large. */
-static bool pad_to(uint64_t content_size, uint32_t align, uint64_t *packet_size)
+/* Rounds the size up to a multiple of `align`. Returns false if the packet would exceed 32 bits. */
+static bool round_up_packet_size(uint64_t content_size, uint32_t align, uint64_t *packet_size)
 {
     uint32_t multiple = align ? align : 1;
     *packet_size = (content_size + multiple - 1) / multiple * multiple;
     return *packet_size <= UINT32_MAX;
 }
 
-/* Enciphers and takes the checksum of what stands behind the header at `begin`, and pads. */
-static ttr_status close_packet(struct rfc11_packet *packet, size_t begin,
-                               const struct rfc11_packing *how, struct buffer *to, ttr_error *error)
+/* Encrypts the content after the header at `begin`, computes its checksum, and pads the packet. */
+static ttr_status encrypt_and_pad_packet(struct rfc11_packet *packet, size_t begin,
+                                         const struct rfc11_packing *how, struct buffer *to,
+                                         ttr_error *error)
 {
     uint64_t packet_size;
     size_t content_size = to->n - begin;
-    if (!pad_to(content_size, how->align, &packet_size))
+    if (!round_up_packet_size(content_size, how->align, &packet_size))
         return fail_size(error, content_size);
     buffer_add_zeros(to, (size_t)(packet_size - content_size));
     if (to->failed)
@@ -124,9 +129,9 @@ ttr_status rfc11_pack(struct rfc11_packet *packet, const uint8_t *content, size_
     buffer_add_zeros(to, RFC11_HEADER);
     if (how->encryption == RFC11_AES)
         buffer_add(to, how->iv, RFC11_IV);
-    status = add_content(content, n, how->compression, to, error);
+    status = append_encoded_content(content, n, how->compression, to, error);
     if (status == TTR_OK)
-        status = close_packet(packet, begin, how, to, error);
+        status = encrypt_and_pad_packet(packet, begin, how, to, error);
     if (status != TTR_OK)
         to->n = begin;
     return status;

@@ -1,8 +1,19 @@
-/* Packet headers, checksums, compression and cypher of RFC v1.1, both ways (RFC 5).
+/* Packet headers, checksums, compression and encryption of RFC v1.1, for reading and writing (RFC
+ * section 5).
  *
- * Nothing here trusts a size: compressed content is inflated step by step into a buffer that stops
- * at its limit. Left out: which packet belongs where, and what lost ones mean; that is the
- * reader's. */
+ * Stages of reading a packet; each is skipped if its scheme is 0 (none):
+ *   bytes -> rfc11_read_header    48 bytes in the byte order that the magic shows
+ *         -> rfc11_checksum       over the content as stored; the caller compares it
+ *         -> decipher             the first 16 bytes are the IV, AES-256 in counter mode
+ *         -> inflate_member       one gzip or bzip2 member, in steps of 64 KiB
+ *
+ * Invariants: sizes in a header are not trusted; decompressed content grows step by step and stops
+ * at `how->max`. After rfc11_unpack the output has the header as stored, then the content, so bit
+ * offsets still count from the start of the packet. Without compression and encryption the content
+ * is read in place and nothing is copied.
+ *
+ * Left out: assignment of packets to sections, and lost packets; see
+ * src/formats/ctf/read/rfc11_read.h. */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <nettle/aes.h>
@@ -15,7 +26,7 @@
 #include "base/cursor.h"
 #include "io/decoder.h"
 
-#define STEP (64u << 10) /* room given to one step of a decoder */
+#define STEP (64u << 10) /* output space per call of a decoder */
 
 enum rfc11_fault rfc11_read_header(const uint8_t *bytes, size_t n, struct rfc11_packet *packet)
 {
@@ -119,15 +130,16 @@ bool rfc11_checksum(uint8_t scheme, const uint8_t *content, size_t n, uint32_t *
     return scheme <= RFC11_CRC32;
 }
 
-#define DIGESTS_MOST ((size_t)64 << 10) /* of a digest that takes long to finish */
-#define SUMS_MOST ((size_t)4 << 20)
+/* limits of rfc11_find_checksum in bytes of content: MD5 and SHA-1 cost one digest per byte */
+#define DIGESTS_MAX ((size_t)64 << 10)
+#define SUMS_MAX ((size_t)4 << 20)
 
-static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_md5_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct md5_ctx md5, end;
     uint8_t digest[4];
     md5_init(&md5);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         md5_update(&md5, 1, content + i);
         end = md5;
         md5_digest(&end, sizeof digest, digest);
@@ -137,12 +149,12 @@ static size_t find_md5(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_sha1_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     struct sha1_ctx sha1, end;
     uint8_t digest[4];
     sha1_init(&sha1);
-    for (size_t i = 0; i < n && i < DIGESTS_MOST; i++) {
+    for (size_t i = 0; i < n && i < DIGESTS_MAX; i++) {
         sha1_update(&sha1, 1, content + i);
         end = sha1;
         sha1_digest(&end, sizeof digest, digest);
@@ -152,10 +164,10 @@ static size_t find_sha1(const uint8_t *content, size_t n, uint32_t checksum)
     return 0;
 }
 
-static size_t find_crc32(const uint8_t *content, size_t n, uint32_t checksum)
+static size_t find_crc32_prefix(const uint8_t *content, size_t n, uint32_t checksum)
 {
     unsigned long crc = 0;
-    for (size_t i = 0; i < n && i < SUMS_MOST; i++)
+    for (size_t i = 0; i < n && i < SUMS_MAX; i++)
         if ((crc = crc32_z(crc, content + i, 1)) == checksum)
             return i + 1;
     return 0;
@@ -165,11 +177,11 @@ size_t rfc11_find_checksum(uint8_t scheme, const uint8_t *content, size_t n, uin
 {
     switch (scheme) {
     case RFC11_MD5:
-        return find_md5(content, n, checksum);
+        return find_md5_prefix(content, n, checksum);
     case RFC11_SHA1:
-        return find_sha1(content, n, checksum);
+        return find_sha1_prefix(content, n, checksum);
     case RFC11_CRC32:
-        return find_crc32(content, n, checksum);
+        return find_crc32_prefix(content, n, checksum);
     default:
         return 0;
     }
@@ -186,7 +198,7 @@ void rfc11_cipher(const uint8_t key[RFC11_KEY], const uint8_t iv[RFC11_IV], cons
     explicit_bzero(&aes, sizeof aes);
 }
 
-/* Runs a decoder over one member. */
+/* Decompresses one member and appends the result to `to`, up to the limit. */
 static enum rfc11_content inflate_member(const struct decoder *decoder, void *state,
                                          struct decode_io *io, struct rfc11_unpacking *how,
                                          struct buffer *to)
@@ -199,7 +211,7 @@ static enum rfc11_content inflate_member(const struct decoder *decoder, void *st
         uint8_t spare = 0, *room = buffer_room(to, step);
         if (!room)
             return RFC11_NO_MEMORY;
-        /* At the limit a single byte more shows whether the member ends here. */
+        /* At the limit, one spare byte shows whether the member ends exactly here. */
         io->out = step ? room : &spare;
         io->out_n = step ? step : 1;
         size_t asked = io->out_n;
@@ -246,9 +258,9 @@ static enum rfc11_content inflate_content(uint8_t scheme, const uint8_t *bytes, 
     return result;
 }
 
-/* Deciphers the content [bytes, n) to the end of `to`. */
-static enum rfc11_content decipher(const uint8_t *bytes, size_t n, struct rfc11_unpacking *how,
-                                   struct buffer *to)
+/* Decrypts the content [bytes, n) and appends the result to `to`. */
+static enum rfc11_content decrypt_content(const uint8_t *bytes, size_t n,
+                                          struct rfc11_unpacking *how, struct buffer *to)
 {
     if (n < RFC11_IV) {
         how->is_short = true;
@@ -269,10 +281,10 @@ static enum rfc11_content unpack_content(const struct rfc11_packet *packet, cons
     if (packet->encryption_scheme == RFC11_ENCRYPTION_NONE)
         return inflate_content(packet->compression_scheme, content, n, how, to);
     if (packet->compression_scheme == RFC11_COMPRESSION_NONE)
-        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decipher(content, n, how, to);
+        return n > how->max - RFC11_HEADER ? RFC11_TOO_LARGE : decrypt_content(content, n, how, to);
     struct buffer compressed;
     buffer_init(&compressed, to->alloc);
-    enum rfc11_content result = decipher(content, n, how, &compressed);
+    enum rfc11_content result = decrypt_content(content, n, how, &compressed);
     if (result == RFC11_UNPACKED)
         result =
             inflate_content(packet->compression_scheme, compressed.bytes, compressed.n, how, to);

@@ -1,8 +1,10 @@
-/* Packets of RFC v1.1.  Checksums, compressed and enciphered bytes are those of md5sum, sha1sum,
- * python3 and openssl: printf 'trace data of a packet' > c; md5sum c; sha1sum c; python3 -c 'import
- * zlib; print(hex(zlib.crc32(open("c","rb").read())))' python3 -c 'import gzip;
- * print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'      (bz2 likewise) openssl enc
- * -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
+/* Packets of RFC v1.1. The expected checksums, compressed and encrypted bytes come from md5sum,
+ * sha1sum, python3 and openssl:
+ *
+ *   printf 'trace data of a packet' > c; md5sum c; sha1sum c
+ *   python3 -c 'import zlib; print(hex(zlib.crc32(open("c","rb").read())))'
+ *   python3 -c 'import gzip; print(gzip.compress(open("c","rb").read(), 9, mtime=0).hex())'
+ *   openssl enc -aes-256-ctr -K 000102...1f -iv f0f1f2...ff -in c | xxd -p */
 #include "formats/ctf/packet/rfc11_packet.h"
 
 #include <stdio.h>
@@ -27,7 +29,7 @@ static const char little[] = "c11ffcc1 78563412 50000000 60000000 04030201 07000
 static const char big[] = "c1fc1fc1 12345678 00000050 00000060 01020304 00000007 0102030405060708 "
                           "1112131415161718 0000002a 20 01 00 03";
 
-static void headers_of_both_byte_orders_say_the_same(void **state)
+static void headers_of_both_byte_orders_are_equal(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -53,7 +55,7 @@ static void headers_of_both_byte_orders_say_the_same(void **state)
     }
 }
 
-static void headers_that_cannot_be_say_why(void **state)
+static void invalid_headers_return_fault(void **state)
 {
     (void)state;
     uint8_t bytes[RFC11_HEADER];
@@ -86,7 +88,7 @@ static void packet_counts_wrap_at_their_bits(void **state)
     assert_int_equal(rfc11_packets_lost(5, 5, 4), 15);
 }
 
-static void checksums_are_those_of_others(void **state)
+static void checksums_equal_those_of_tools(void **state)
 {
     (void)state;
     uint8_t plain[64];
@@ -103,7 +105,7 @@ static void checksums_are_those_of_others(void **state)
     assert_false(rfc11_checksum(4, plain, n, &checksum));
 }
 
-/* A packet of this content as stored; gives its size. */
+/* Writes a packet with this content, unencoded. Returns its size. */
 static size_t stored_packet(uint8_t *to, size_t size, uint8_t compression, uint8_t encryption,
                             const char *content)
 {
@@ -127,7 +129,7 @@ static enum rfc11_content unpack(const struct alloc *alloc, uint8_t compression,
     return rfc11_unpack(&packet, bytes, how, to);
 }
 
-static void contents_unpack_behind_their_header(void **state)
+static void contents_are_unpacked_after_header(void **state)
 {
     (void)state;
     static const struct {
@@ -167,7 +169,7 @@ static void counters_carry_through_all_sixteen_bytes(void **state)
                        "f29000b62a499fd0a9f39a6add2e7780f05d76ae4ab99fe5a6f69b3148c2363d");
 }
 
-static void contents_that_do_not_unpack_say_why(void **state)
+static void damaged_contents_return_reason(void **state)
 {
     (void)state;
     uint8_t key[RFC11_KEY] = {0};
@@ -191,7 +193,7 @@ static void contents_that_do_not_unpack_say_why(void **state)
     buffer_free(&to);
 }
 
-static void cut_content_gives_what_came_out_before(void **state)
+static void truncated_content_returns_partial_output(void **state)
 {
     (void)state;
     char cut[sizeof GZIP];
@@ -205,7 +207,7 @@ static void cut_content_gives_what_came_out_before(void **state)
     buffer_free(&to);
 }
 
-static void bytes_behind_a_member_are_counted(void **state)
+static void bytes_after_member_are_counted(void **state)
 {
     (void)state;
     struct buffer to;
@@ -237,7 +239,7 @@ static void unpacking_stops_at_its_limit(void **state)
     buffer_free(&to);
 }
 
-/* 32 MiB of zeros in a gzip member: far fewer bytes are held than come out of it. */
+/* 32 MiB of zeros in a gzip member: the buffer must stop at the limit. */
 static void bombs_are_not_inflated_beyond_the_limit(void **state)
 {
     (void)state;
@@ -345,7 +347,7 @@ static bool pack_and_unpack(const struct alloc *alloc)
     return got == RFC11_UNPACKED;
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void each_failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(pack_and_unpack);
@@ -445,15 +447,16 @@ static void strings_go_on_in_the_next_packet(void **state)
     assert_int_equal(description.session_id, 9);
     assert_int_equal(ctf_text_offset(&text, 0), 48);
     assert_int_equal(ctf_text_offset(&text, 9), 57);
-    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* behind the padding */
-    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* behind the zeros */
+    assert_int_equal(ctf_text_offset(&text, 10), 64 + 48);      /* after the padding */
+    assert_int_equal(ctf_text_offset(&text, 18), 64 + 48 + 10); /* after the zero bytes */
     assert_int_equal(ctf_text_offset(&text, 20),
-                     64 + 61 + 48); /* the content as a whole: it was compressed */
+                     /* the start of the content: offsets inside compressed content are unknown */
+                     64 + 61 + 48);
     buffer_free(&bytes);
     ctf_description_free(&description);
 }
 
-static void damaged_metadata_packets_are_noted_and_passed_over(void **state)
+static void damaged_metadata_packets_are_skipped_with_note(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -473,7 +476,7 @@ static void damaged_metadata_packets_are_noted_and_passed_over(void **state)
     add_packet(&bytes, "d", 1, packet, (struct rfc11_packing){.align = 0});
     bytes.bytes[3 * 49] = 0; /* its magic */
     add_packet(&bytes, "e", 1, packet, (struct rfc11_packing){.align = 0});
-    bytes.bytes[4 * 49 + 8] = 100; /* its sizes go behind the end */
+    bytes.bytes[4 * 49 + 8] = 100; /* its sizes exceed the file */
     bytes.bytes[4 * 49 + 12] = 100;
     assert_int_equal(rfc11_unpack_metadata(&description, bytes.bytes, bytes.n, NULL, &text, NULL),
                      TTR_OK);
@@ -524,24 +527,24 @@ static void metadata_without_its_key_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(headers_of_both_byte_orders_say_the_same),
-        cmocka_unit_test(headers_that_cannot_be_say_why),
+        cmocka_unit_test(headers_of_both_byte_orders_are_equal),
+        cmocka_unit_test(invalid_headers_return_fault),
         cmocka_unit_test(packet_counts_wrap_at_their_bits),
-        cmocka_unit_test(checksums_are_those_of_others),
-        cmocka_unit_test(contents_unpack_behind_their_header),
+        cmocka_unit_test(checksums_equal_those_of_tools),
+        cmocka_unit_test(contents_are_unpacked_after_header),
         cmocka_unit_test(counters_carry_through_all_sixteen_bytes),
-        cmocka_unit_test(contents_that_do_not_unpack_say_why),
-        cmocka_unit_test(cut_content_gives_what_came_out_before),
-        cmocka_unit_test(bytes_behind_a_member_are_counted),
+        cmocka_unit_test(damaged_contents_return_reason),
+        cmocka_unit_test(truncated_content_returns_partial_output),
+        cmocka_unit_test(bytes_after_member_are_counted),
         cmocka_unit_test(unpacking_stops_at_its_limit),
         cmocka_unit_test(bombs_are_not_inflated_beyond_the_limit),
         cmocka_unit_test(packed_packets_unpack_to_what_they_were),
         cmocka_unit_test(packing_is_refused_without_key_and_scheme),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
+        cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
         cmocka_unit_test(keys_are_bytes_or_digits),
         cmocka_unit_test(keys_come_from_files_and_the_environment),
         cmocka_unit_test(strings_go_on_in_the_next_packet),
-        cmocka_unit_test(damaged_metadata_packets_are_noted_and_passed_over),
+        cmocka_unit_test(damaged_metadata_packets_are_skipped_with_note),
         cmocka_unit_test(metadata_without_its_key_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

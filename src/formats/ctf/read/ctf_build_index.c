@@ -1,88 +1,117 @@
-/* A look ahead over a stream file before its first event is read.  Only headers are touched; of a
- * file with an index that can be right only some: the first, the last, one in the middle, those
- * that overlap, and where a range begins.  What is read whole has all entries held against headers
- * in the end. */
+/* Index pass over a stream file: assigns packets to queues and records entry points, before the
+ * first event is read. See ctf_build_index.h for queues and for the order of calls.
+ *
+ * Purpose: an input must emit its events in time order, and a time range must not read the
+ * complete file. Both need the begin and end of all packets first.
+ *
+ * Algorithm: greedy interval partitioning in file order. A packet is added to the first queue of
+ * its stream that ends before the packet begins; if there is none, to a new queue. After
+ * CTF_QUEUES_MAX queues the packet is added out of order, and the queue loses is_in_order. Entry
+ * points are a sampled index: every stride-th packet has one. When CTF_ENTRY_POINTS_MAX are used,
+ * every second one is dropped and the stride doubles. Ranges are found by binary search over
+ * `before`.
+ *
+ * |  packet        0     1     2     3     4     5     6     7
+ * |  entry point   x           x           x           x          stride = 2
+ * |                `-- offset, previous_size, before, oldest_needed
+ *
+ * `before` is the latest end of all earlier packets, so binary search works even if packets
+ * overlap. `oldest_needed` is the packet at which reading must start so that no queue loses its
+ * last packet before the range.
+ *
+ * Two sources of packets:
+ * |  - scan_by_index: the LTTng index file. Entries must be adjacent, of one stream and in
+ * |     order. The headers of the first, middle and last packet, and of overlapping ones, must
+ * |     agree.
+ * |  - scan_by_headers: all packet headers in file order. Impossible sizes are repaired
+ * |     (ctf_size_repair.c). The pass ends at the first bad packet; later packets are found
+ * |     when reading gets there.
+ *
+ * Invariants: queue[i] of a packet never changes after it is assigned; entry points ascend in
+ * offset and `before`; n >= 1.
+ *
+ * Cost: one header of 256 bytes per packet (a microsecond from the page cache), or none with an
+ * index; 40 bytes per entry point; one byte per packet if there are two queues or more.
+ *
+ * Left out: events are never decoded here, so events outside of their packet's times are handled
+ * by ctf_time_range.c. Packets after damage or after a packet without a size are not indexed (but
+ * see ctf_index_unsized_rest). */
 #include "formats/ctf/read/ctf_build_index.h"
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/status.h"
-#include "formats/ctf/packet/ctf_index.h"
-#include "formats/ctf/read/ctf_peek_header.h"
+#include "formats/ctf/read/ctf_index_pass.h"
 #include "formats/ctf/read/ctf_resync.h"
-#include "formats/ctf/read/ctf_duplicate_packets.h"
 
-#define AHEAD \
-    32u /* headers that a disk is asked for at once: 40,000 of them take a quarter of the time */
-#define LOST_MOST 16u /* entries of an index where no packet is: those behind are not looked at */
+/* headers prefetched at once from a slow disk: this quarters the time for 40,000 headers */
+#define AHEAD 32u
+#define LOST_ENTRIES_MAX \
+    16u /* index entries without a packet before the rest of the index is ignored */
 #define REST_BYTES ((size_t)64 << 10)
-
-struct scan {
-    struct ctf_reader *reader;
-    struct ctf_lanes *lanes;
-    struct ctf_look look;
-    uint64_t at;
-    uint64_t usual;    /* size of the packet before, in bytes; 0 = none yet */
-    uint64_t foretold; /* where the first header is that the disk was not asked for yet */
-    struct ctf_index_check check; /* of the file's index */
-};
 
 void ctf_lanes_release(struct ctf_lanes *lanes)
 {
     if (!lanes || --lanes->users)
         return;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
+               sizeof *lanes->entry_points);
     for (uint32_t i = 0; i < lanes->n; i++) {
         struct ctf_lane *lane = &lanes->lane[i];
-        if (lane->had)
-            pairmap_free(lane->had);
-        alloc_free(lanes->alloc, lane->had, 1, sizeof *lane->had);
-        alloc_free(lanes->alloc, lane->taken, lane->taken_capacity, sizeof *lane->taken);
+        if (lane->duplicates)
+            pairmap_free(lane->duplicates);
+        alloc_free(lanes->alloc, lane->duplicates, 1, sizeof *lane->duplicates);
+        alloc_free(lanes->alloc, lane->replaced, lane->replaced_capacity, sizeof *lane->replaced);
     }
     alloc_free(lanes->alloc, lanes->lane, lanes->capacity, sizeof *lanes->lane);
     alloc_free(lanes->alloc, lanes, 1, sizeof *lanes);
 }
 
-/* --- Marks --- */
+/* --- Entry points --- */
 
-/* The first of the packets with events that are the last such of their lanes so far. */
-static uint64_t oldest_of(const struct ctf_lanes *lanes)
+/* Returns the smallest index among the last packets with events of all queues: reading must start
+ * there so that none of them is lost. */
+static uint64_t oldest_needed_packet(const struct ctf_lanes *lanes)
 {
-    uint64_t oldest = lanes->packets;
+    uint64_t oldest_needed = lanes->packets;
     for (uint32_t i = 0; i < lanes->n && lanes->packets; i++)
-        oldest = lanes->lane[i].last_full < oldest ? lanes->lane[i].last_full : oldest;
-    return oldest;
+        oldest_needed = lanes->lane[i].last_with_events < oldest_needed
+                            ? lanes->lane[i].last_with_events
+                            : oldest_needed;
+    return oldest_needed;
 }
 
-static bool add_mark(struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+static bool add_entry_point(struct ctf_index_pass *pass, const struct ctf_frame *frame,
+                            int64_t begin)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     if (lanes->packets % lanes->stride)
         return true;
-    if (lanes->marks_n == CTF_MARKS) {
+    if (lanes->entry_points_n == CTF_MARKS) {
         for (size_t i = 0; i < CTF_MARKS / 2; i++)
-            lanes->mark[i] = lanes->mark[2 * i];
-        lanes->marks_n = CTF_MARKS / 2;
+            lanes->entry_points[i] = lanes->entry_points[2 * i];
+        lanes->entry_points_n = CTF_MARKS / 2;
         lanes->stride *= 2;
     }
-    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->mark, &lanes->marks_capacity,
-                           lanes->marks_n + 1, sizeof *lanes->mark))
+    if (!alloc_reserve_few(lanes->alloc, (void **)&lanes->entry_points,
+                           &lanes->entry_points_capacity, lanes->entry_points_n + 1,
+                           sizeof *lanes->entry_points))
         return false;
     int64_t before = lanes->packets == 0 || begin > lanes->end ? begin : lanes->end;
-    lanes->mark[lanes->marks_n++] =
-        (struct ctf_mark){.offset = scan->at,
-                          .oldest = oldest_of(lanes) & (UINT64_MAX >> 1),
+    lanes->entry_points[lanes->entry_points_n++] =
+        (struct ctf_mark){.offset = pass->at,
+                          .oldest_needed = oldest_needed_packet(lanes) & (UINT64_MAX >> 1),
                           .is_empty = ctf_is_empty(frame),
-                          .usual = scan->usual,
+                          .previous_size = pass->previous_size,
                           .before = before};
     return true;
 }
 
-/* Whether a time is so far behind a file's last packet, which is the only one whose end no other
- * confirms, that it can only be damage which has events then: farther than its packets are long. */
-static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
+/* Returns true if `from` is later than the last packet's end by more than the average packet
+ * length. No later packet confirms the end of the last one, so close events may still belong to it.
+ */
+static bool is_far_after_file(const struct ctf_lanes *lanes, int64_t from)
 {
     const struct ctf_lane *lane = &lanes->lane[0];
     if (lanes->n > 1 || !lanes->is_whole || from <= lanes->end)
@@ -94,22 +123,23 @@ static bool is_far_behind(const struct ctf_lanes *lanes, int64_t from)
 const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
                                        uint64_t *wanted)
 {
-    const struct ctf_mark *mark = &lanes->mark[i];
+    const struct ctf_mark *mark = &lanes->entry_points[i];
     const uint64_t first = i * lanes->stride;
-    const uint64_t enter = (mark->oldest == first && first ? first - 1 : mark->oldest) /
-                           lanes->stride; /* before the first, for its counters */
-    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest;
+    const uint64_t enter =
+        (mark->oldest_needed == first && first ? first - 1 : mark->oldest_needed) /
+        lanes->stride; /* one packet earlier, for its counters */
+    *wanted = lanes->n == 1 && !mark->is_empty ? first : mark->oldest_needed;
     *packet = enter * lanes->stride;
-    return &lanes->mark[enter];
+    return &lanes->entry_points[enter];
 }
 
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
                                      uint64_t *wanted)
 {
-    size_t low = 0, high = lanes->has_times ? lanes->marks_n : 0;
+    size_t low = 0, high = lanes->has_times ? lanes->entry_points_n : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (lanes->mark[middle].before < from)
+        if (lanes->entry_points[middle].before < from)
             low = middle + 1;
         else
             high = middle;
@@ -117,13 +147,13 @@ const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from
     if (low == 0)
         return NULL;
     const struct ctf_mark *mark = ctf_mark_before(lanes, low - 1, packet, wanted);
-    if (is_far_behind(lanes, from))
+    if (is_far_after_file(lanes, from))
         *wanted = UINT64_MAX;
     return mark;
 }
 
-/* The lanes that have packets of the stream of one of them. */
-static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
+/* Returns the queues of the stream of `lane` as a bit set. */
+static uint32_t queues_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
 {
     const struct ctf_lane *own = &lanes->lane[lane];
     uint32_t set = 0;
@@ -140,22 +170,21 @@ static uint32_t lanes_of_stream(const struct ctf_lanes *lanes, uint32_t lane)
 const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i)
 {
     uint64_t next = *i;
-    if (!lanes->of || lanes->has_others || next >= lanes->packets)
+    if (!lanes->of || lanes->has_foreign_packets || next >= lanes->packets)
         return NULL;
-    for (const uint32_t wanted = lanes_of_stream(lanes, lane);
+    for (const uint32_t wanted = queues_of_stream(lanes, lane);
          next + 1 < lanes->packets && !(wanted >> lanes->of[next] & 1);)
         next++;
     const uint64_t mark = next / lanes->stride;
-    if (mark >= lanes->marks_n || mark * lanes->stride <= *i)
+    if (mark >= lanes->entry_points_n || mark * lanes->stride <= *i)
         return NULL;
     *i = mark * lanes->stride;
-    return &lanes->mark[mark];
+    return &lanes->entry_points[mark];
 }
 
-/* --- Dealing packets into lanes --- */
+/* --- Assigning packets to queues --- */
 
-/* When a packet begins and ends; false where it does not say. */
-static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
+bool ctf_packet_times(const struct ctf_frame *frame, int64_t *begin, int64_t *end)
 {
     const struct ctf_packet *packet = &frame->packet;
     const struct ctf_timeline *line = &frame->kind->timeline;
@@ -168,8 +197,9 @@ static bool times_of(const struct ctf_frame *frame, int64_t *begin, int64_t *end
     return true;
 }
 
-/* Makes room for as many lanes as there may be; false when memory is out. */
-static bool reserve_lanes(struct ctf_lanes *lanes)
+/* Grows the array of queues from one, enough for most files, to CTF_QUEUES_MAX. Returns false if
+ * memory is out. */
+static bool reserve_queues(struct ctf_lanes *lanes)
 {
     if (lanes->n < lanes->capacity)
         return true;
@@ -182,13 +212,13 @@ static bool reserve_lanes(struct ctf_lanes *lanes)
     return true;
 }
 
-/* The lane that a packet goes into: the first of its stream that ends before it begins, else a new
- * one, else any of its stream.  UINT32_MAX when memory is out. */
-static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
-                       int64_t begin)
+/* Returns the queue for a packet: the first of its stream that ends before the packet begins, else
+ * a new one, else any of its stream. Returns UINT32_MAX if memory is out. */
+static uint32_t choose_queue(struct ctf_lanes *lanes, const struct ctf_frame *frame, bool has_begin,
+                             int64_t begin)
 {
     uint32_t any = CTF_LANES;
-    if (frame->packet.size == UINT64_MAX) /* whoever reads it searches for what follows it */
+    if (frame->packet.size == UINT64_MAX) /* the input of queue 0 searches for its end */
         return 0;
     for (uint32_t i = 0; i < lanes->n; i++) {
         const struct ctf_lane *lane = &lanes->lane[i];
@@ -198,13 +228,13 @@ static uint32_t choose(struct ctf_lanes *lanes, const struct ctf_frame *frame, b
             return i;
         any = any == CTF_LANES ? i : any;
     }
-    if (lanes->n < CTF_LANES && !reserve_lanes(lanes))
+    if (lanes->n < CTF_LANES && !reserve_queues(lanes))
         return UINT32_MAX;
     if (lanes->n < CTF_LANES) {
         lanes->lane[lanes->n] = (struct ctf_lane){.kind = frame->kind->first,
                                                   .number = frame->number,
                                                   .has_number = frame->has_number,
-                                                  .last_full = UINT64_MAX,
+                                                  .last_with_events = UINT64_MAX,
                                                   .is_in_order = true};
         return lanes->n++;
     }
@@ -225,8 +255,8 @@ struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
     return NULL;
 }
 
-/* Writes down the lane of a packet, once there is more than one. */
-static bool record(struct ctf_lanes *lanes, uint32_t lane)
+/* Stores the queue of a packet. The array is only allocated when a second queue exists. */
+static bool store_queue_of_packet(struct ctf_lanes *lanes, uint32_t lane)
 {
     size_t before = lanes->of_capacity;
     if (lane == 0 && !lanes->of)
@@ -240,7 +270,7 @@ static bool record(struct ctf_lanes *lanes, uint32_t lane)
     return true;
 }
 
-static struct ctf_identity identity_of(const struct ctf_packet *packet)
+struct ctf_identity ctf_packet_identity(const struct ctf_packet *packet)
 {
     return (struct ctf_identity){
         .begin = packet->begin,
@@ -250,12 +280,12 @@ static struct ctf_identity identity_of(const struct ctf_packet *packet)
     };
 }
 
-static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
-                        const int64_t times[2])
+static void update_queue(struct ctf_lane *lane, const struct ctf_frame *frame, bool has_begin,
+                         const int64_t times[2])
 {
     if (has_begin && !lane->has_begin) {
         lane->begin = times[0];
-        lane->first = identity_of(&frame->packet);
+        lane->first = ctf_packet_identity(&frame->packet);
     }
     if (has_begin && (!lane->has_begin || times[1] > lane->end))
         lane->end = times[1];
@@ -264,170 +294,172 @@ static void settle_lane(struct ctf_lane *lane, const struct ctf_frame *frame, bo
     ctf_settle_before(&lane->last, &frame->packet);
 }
 
-/* Tells of a packet that begins before one of its stream that stands in front of it. */
-static void tell_order(const struct scan *scan, const struct ctf_frame *frame, int64_t begin)
+/* Reports a packet that begins before an earlier packet of its stream. */
+static void report_packet_order(const struct ctf_index_pass *pass, const struct ctf_frame *frame,
+                                int64_t begin)
 {
-    const struct ctf_lanes *lanes = scan->lanes;
+    const struct ctf_lanes *lanes = pass->lanes;
     bool is_earlier = false;
     for (uint32_t i = 0; i < lanes->n; i++)
         is_earlier |= lanes->lane[i].has_begin && begin < lanes->lane[i].last_begin &&
                       ctf_is_of_lane(&lanes->lane[i], frame);
     if (is_earlier)
-        input_note(scan->reader->in, TTR_NOTE_ODD, scan->at, "ctf.packet-time",
-                   "a packet of %s begins before one of its stream that stands in front of it",
-                   scan->reader->file);
+        input_note(pass->reader->in, TTR_NOTE_ODD, pass->at, "ctf.packet-time",
+                   "a packet of %s begins before an earlier packet of its stream in the file",
+                   pass->reader->file);
 }
 
-/* Takes the packet at scan->at. */
-static bool deal(struct scan *scan, const struct ctf_frame *frame)
+/* Adds the packet at pass->at to the index. */
+static bool add_indexed_packet(struct ctf_index_pass *pass, const struct ctf_frame *frame)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     int64_t times[2] = {0, 0};
-    bool has_begin = times_of(frame, &times[0], &times[1]);
+    bool has_begin = ctf_packet_times(frame, &times[0], &times[1]);
     if (lanes->packets == 0)
         lanes->lane[0] = (struct ctf_lane){.kind = frame->kind->first,
                                            .number = frame->number,
                                            .has_number = frame->has_number,
-                                           .last_full = UINT64_MAX,
+                                           .last_with_events = UINT64_MAX,
                                            .is_in_order = true};
-    if (!add_mark(scan, frame, times[0]))
+    if (!add_entry_point(pass, frame, times[0]))
         return false;
-    scan->reader->trace->has_foreign |= frame->is_foreign;
-    if (!scan->reader->trace->has_first) {
-        scan->reader->trace->first = frame->rfc;
-        scan->reader->trace->has_first = true;
+    pass->reader->trace->has_foreign |= frame->is_foreign;
+    if (!pass->reader->trace->has_first) {
+        pass->reader->trace->first = frame->rfc;
+        pass->reader->trace->has_first = true;
     }
     if (has_begin)
-        tell_order(scan, frame, times[0]);
+        report_packet_order(pass, frame, times[0]);
     lanes->has_times &= has_begin && frame->packet.has_end;
     lanes->end = lanes->packets == 0 || times[1] > lanes->end ? times[1] : lanes->end;
-    uint32_t chosen = choose(lanes, frame, has_begin, times[0]);
-    if (chosen == UINT32_MAX || !record(lanes, chosen))
+    uint32_t chosen = choose_queue(lanes, frame, has_begin, times[0]);
+    if (chosen == UINT32_MAX || !store_queue_of_packet(lanes, chosen))
         return false;
-    settle_lane(&lanes->lane[chosen], frame, has_begin, times);
+    update_queue(&lanes->lane[chosen], frame, has_begin, times);
     if (!ctf_is_empty(frame))
-        lanes->lane[chosen].last_full = lanes->packets;
+        lanes->lane[chosen].last_with_events = lanes->packets;
     lanes->packets++;
     return true;
 }
 
-/* --- By the headers, or the index --- */
+/* --- Packets from headers or from the index file --- */
 
-/* Packets of one size tell where the next headers are; `before`: the size of the one before the
- * last. */
-static void foretell(struct scan *scan, uint64_t before)
+/* Prefetches the next headers if packets have equal sizes. `before` is the size of the packet
+ * before the last one. */
+static void prefetch_headers(struct ctf_index_pass *pass, uint64_t before)
 {
-    const struct source *source = scan->reader->in->source;
+    const struct source *source = pass->reader->in->source;
     const uint64_t size = source_disk_size(source);
-    if (scan->look.is_dense || scan->usual != before || scan->at >= size ||
-        scan->usual > (size - scan->at) / AHEAD)
+    if (pass->look.has_small_packets || pass->previous_size != before || pass->at >= size ||
+        pass->previous_size > (size - pass->at) / AHEAD)
         return;
-    const uint64_t far = scan->at + AHEAD * scan->usual;
-    if (scan->foretold < scan->at || scan->foretold > far)
-        scan->foretold = scan->at;
-    for (; scan->foretold < far; scan->foretold += scan->usual)
-        source_foretell(source, scan->foretold, CTF_LOOK_FIRST);
+    const uint64_t far = pass->at + AHEAD * pass->previous_size;
+    if (pass->prefetched_to < pass->at || pass->prefetched_to > far)
+        pass->prefetched_to = pass->at;
+    for (; pass->prefetched_to < far; pass->prefetched_to += pass->previous_size)
+        source_foretell(source, pass->prefetched_to, CTF_LOOK_FIRST);
 }
 
-/* The packet at scan->at, and what stands behind it by its own word, which tells whether its size
- * can be right. */
-struct hop {
+/* The packet at pass->at and the one after it, which confirms the first one's size. */
+struct packet_pair {
     struct ctf_frame frame[2];
-    unsigned i; /* of the packet at hand */
+    unsigned i; /* index of the current packet's frame */
     enum ctf_framing framing, next;
-    bool has_next; /* ... and the other frame of the next one */
+    bool has_next; /* the other frame contains the next packet */
 };
 
-static void look_on(struct scan *scan, struct hop *hop, ttr_error *error)
+static void peek_next_packet(struct ctf_index_pass *pass, struct packet_pair *pair,
+                             ttr_error *error)
 {
-    struct ctf_frame *frame = &hop->frame[hop->i], *next = &hop->frame[!hop->i];
-    hop->framing = hop->has_next ? hop->next : ctf_look_at(&scan->look, scan->at, frame, error);
-    hop->has_next = hop->framing == CTF_FRAMED &&
-                    frame->packet.size / 8 < source_disk_size(scan->reader->in->source) - scan->at;
-    if (hop->has_next)
-        hop->next = ctf_look_at(&scan->look, scan->at + frame->packet.size / 8, next, error);
-    const struct ctf_sized sized = {scan->at, scan->usual,
-                                    hop->has_next && hop->next == CTF_FRAMED ? next : NULL,
-                                    hop->framing};
-    hop->framing = ctf_correct_size(scan->reader, &sized, frame);
-    const bool is_resized = hop->framing == CTF_FRAMED && frame->is_resized;
-    hop->has_next &= !is_resized;
-    scan->lanes->has_corrected |= is_resized;
+    struct ctf_frame *frame = &pair->frame[pair->i], *next = &pair->frame[!pair->i];
+    pair->framing = pair->has_next ? pair->next : ctf_look_at(&pass->look, pass->at, frame, error);
+    pair->has_next = pair->framing == CTF_FRAMED &&
+                     frame->packet.size / 8 < source_disk_size(pass->reader->in->source) - pass->at;
+    if (pair->has_next)
+        pair->next = ctf_look_at(&pass->look, pass->at + frame->packet.size / 8, next, error);
+    const struct ctf_sized sized = {pass->at, pass->previous_size,
+                                    pair->has_next && pair->next == CTF_FRAMED ? next : NULL,
+                                    pair->framing};
+    pair->framing = ctf_correct_size(pass->reader, &sized, frame);
+    const bool is_resized = pair->framing == CTF_FRAMED && frame->is_resized;
+    pair->has_next &= !is_resized;
+    pass->lanes->has_repaired_sizes |= is_resized;
 }
 
-static ttr_status hop(struct scan *scan, ttr_error *error)
+static ttr_status scan_packet_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
-    struct hop hop;
-    for (hop.i = 0, hop.has_next = false;; hop.i = !hop.i) {
-        look_on(scan, &hop, error);
-        const struct ctf_frame *frame = &hop.frame[hop.i];
-        switch (hop.framing) {
+    struct packet_pair pair;
+    for (pair.i = 0, pair.has_next = false;; pair.i = !pair.i) {
+        peek_next_packet(pass, &pair, error);
+        const struct ctf_frame *frame = &pair.frame[pair.i];
+        switch (pair.framing) {
         case CTF_FRAMED:
-            if (!deal(scan, frame))
+            if (!add_indexed_packet(pass, frame))
                 return fail_memory(error);
             break;
         case CTF_FRAME_FOREIGN:
-            scan->lanes->has_others = true;
+            pass->lanes->has_foreign_packets = true;
             break;
         case CTF_FRAME_FAILED:
             return error->status;
-        case CTF_FRAME_SHORT: /* a packet that says to end behind the file may have others in it */
-            scan->lanes->is_whole = scan->at <= source_disk_size(scan->reader->in->source);
+        case CTF_FRAME_SHORT: /* a packet that extends past the file may contain others */
+            pass->lanes->is_whole = pass->at <= source_disk_size(pass->reader->in->source);
             return TTR_OK;
         default:
             return TTR_OK;
         }
-        ctf_index_check_packet(&scan->check, scan->at, frame);
-        scan->lanes->is_whole = frame->packet.size == UINT64_MAX;
-        if (scan->lanes->is_whole) {
-            scan->lanes->open_at = scan->at;
+        ctf_index_check_packet(&pass->check, pass->at, frame);
+        pass->lanes->is_whole = frame->packet.size == UINT64_MAX;
+        if (pass->lanes->is_whole) {
+            pass->lanes->unsized_at = pass->at;
             return TTR_OK;
         }
-        const uint64_t before = scan->usual;
-        scan->usual = frame->packet.size / 8;
-        scan->at += scan->usual;
-        foretell(scan, before);
-        scan->lanes->is_whole = scan->at == source_disk_size(scan->reader->in->source);
-        if (scan->lanes
-                ->is_whole) /* where most files end: reading tells where this one does by then */
+        const uint64_t before = pass->previous_size;
+        pass->previous_size = frame->packet.size / 8;
+        pass->at += pass->previous_size;
+        prefetch_headers(pass, before);
+        pass->lanes->is_whole = pass->at == source_disk_size(pass->reader->in->source);
+        if (pass->lanes
+                ->is_whole) /* the usual end of a file; damage would have ended the loop earlier */
             return TTR_OK;
     }
 }
 
-/* Holds the entries of the index that are left against what lies where they say, which is behind
- * damage; up to some that lie nowhere. */
-static void check_rest(struct scan *scan)
+/* Compares the remaining index entries, those after damage, with the packets at their offsets.
+ * Stops after LOST_ENTRIES_MAX entries without a packet. */
+static void check_index_rest(struct ctf_index_pass *pass)
 {
     unsigned lost = 0;
-    struct ctf_index_check *check = &scan->check;
-    const uint64_t size = source_disk_size(scan->reader->in->source);
+    struct ctf_index_check *check = &pass->check;
+    const uint64_t size = source_disk_size(pass->reader->in->source);
     struct ctf_index_entry entry;
     struct ctf_frame frame;
     ttr_error error;
-    while (!scan->lanes->is_whole && lost < LOST_MOST && ctf_index_check_peek(check, &entry)) {
+    while (!pass->lanes->is_whole && lost < LOST_ENTRIES_MAX &&
+           ctf_index_check_peek(check, &entry)) {
         enum ctf_framing framing = entry.offset < size
-                                       ? ctf_look_at(&scan->look, entry.offset, &frame, &error)
+                                       ? ctf_look_at(&pass->look, entry.offset, &frame, &error)
                                        : CTF_FRAME_SHORT;
         if (framing == CTF_FRAMED)
             ctf_index_check_packet(check, entry.offset, &frame);
         else
             ctf_index_check_nothing(check);
         lost += framing != CTF_FRAMED;
-        ctf_look_shrink(&scan->look);
+        ctf_look_shrink(&pass->look);
     }
-    ctf_index_check_end(check, scan->lanes->is_whole);
+    ctf_index_check_end(check, pass->lanes->is_whole);
 }
 
-/* Makes of an entry what its packet's header would have been; `like`: the header of another packet.
- */
-static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
-                    const struct ctf_frame *like, struct ctf_frame *frame)
+/* Builds the frame that an index entry describes. `like` is a real frame, for the members that
+ * entries lack. Returns false if the stream class is unknown. */
+static bool frame_from_index_entry(struct ctf_index_pass *pass, const struct ctf_index_entry *entry,
+                                   const struct ctf_frame *like, struct ctf_frame *frame)
 {
     const struct ctf_stream_class *class =
-        ctf_find_stream(&scan->reader->trace->class->description, entry->stream_id);
+        ctf_find_stream(&pass->reader->trace->class->description, entry->stream_id);
     ttr_error error;
     *frame = *like;
-    frame->kind = class ? ctf_kind_of(scan->reader->trace, class, &error) : NULL;
+    frame->kind = class ? ctf_kind_of(pass->reader->trace, class, &error) : NULL;
     frame->packet.size = entry->size;
     frame->packet.content = entry->content;
     frame->packet.begin = entry->begin;
@@ -439,18 +471,20 @@ static bool imagine(struct scan *scan, const struct ctf_index_entry *entry,
     return frame->kind != NULL;
 }
 
-/* Whether an entry can stand behind another.  All of an index are of one stream and in order: an
- * entry that is wrong is noticed by this, but for a smaller end, which a look at the header behind
- * it tells (ctf_range_holds). */
-static bool follows(const struct ctf_index_entry *entry, const struct ctf_index_entry *before)
+/* Returns true if `entry` is a plausible successor of `before`. A valid index has one stream, in
+ * order, so most wrong entries fail here. The exception is a too small end, which ctf_verify_entry
+ * finds in the next header. */
+static bool is_entry_successor(const struct ctf_index_entry *entry,
+                               const struct ctf_index_entry *before)
 {
     return entry->stream_id == before->stream_id && entry->instance == before->instance &&
            entry->begin >= before->begin && (entry->end == 0 || entry->end >= entry->begin) &&
            (entry->end == 0 || entry->end >= before->end);
 }
 
-/* Takes all entries; false where they do not fit: nothing counts then of what was taken. */
-static bool follow_index(struct scan *scan, struct ctf_index *index)
+/* Adds all index entries. Returns false if one is implausible; the caller must then discard the
+ * result. */
+static bool add_index_entries(struct ctf_index_pass *pass, struct ctf_index *index)
 {
     struct ctf_frame like = {.kind = NULL}, frame;
     struct ctf_index_entry entry, before = {.end = 0};
@@ -458,28 +492,30 @@ static bool follow_index(struct scan *scan, struct ctf_index *index)
     while (ctf_index_next(index, &entry)) {
         bool is_checked = index->at == 1 || index->at == index->n / 2 || index->at == index->n ||
                           entry.begin < before.end;
-        if (entry.offset != scan->at || entry.size == 0 || entry.size % 8 ||
-            entry.content > entry.size || (index->at > 1 && !follows(&entry, &before)))
+        if (entry.offset != pass->at || entry.size == 0 || entry.size % 8 ||
+            entry.content > entry.size || (index->at > 1 && !is_entry_successor(&entry, &before)))
             return false;
         before = entry;
-        if (is_checked && (ctf_look_at(&scan->look, scan->at, &like, &error) != CTF_FRAMED ||
+        if (is_checked && (ctf_look_at(&pass->look, pass->at, &like, &error) != CTF_FRAMED ||
                            like.is_foreign || !ctf_index_fits(index, &entry, entry.offset, &like)))
             return false;
         if (index->at == 1 && (like.has_number || like.packet.has_sequence) && !index->has_instance)
             return false;
-        if (!imagine(scan, &entry, &like, &frame) || !deal(scan, &frame))
+        if (!frame_from_index_entry(pass, &entry, &like, &frame) ||
+            !add_indexed_packet(pass, &frame))
             return false;
-        scan->usual = entry.size / 8;
-        scan->at += scan->usual;
+        pass->previous_size = entry.size / 8;
+        pass->at += pass->previous_size;
     }
-    return index->at == index->n && scan->at == source_disk_size(scan->reader->in->source);
+    return index->at == index->n && pass->at == source_disk_size(pass->reader->in->source);
 }
 
-static void reset(struct scan *scan)
+static void reset_index(struct ctf_index_pass *pass)
 {
-    struct ctf_lanes *lanes = scan->lanes;
+    struct ctf_lanes *lanes = pass->lanes;
     alloc_free(lanes->alloc, lanes->of, lanes->of_capacity, 1);
-    alloc_free(lanes->alloc, lanes->mark, lanes->marks_capacity, sizeof *lanes->mark);
+    alloc_free(lanes->alloc, lanes->entry_points, lanes->entry_points_capacity,
+               sizeof *lanes->entry_points);
     lanes->lane[0] = (struct ctf_lane){.is_in_order = true};
     *lanes = (struct ctf_lanes){.alloc = lanes->alloc,
                                 .users = 1,
@@ -488,31 +524,31 @@ static void reset(struct scan *scan)
                                 .capacity = lanes->capacity,
                                 .stride = 1,
                                 .has_times = true,
-                                .open_at = UINT64_MAX};
-    scan->at = scan->usual = 0;
+                                .unsized_at = UINT64_MAX};
+    pass->at = pass->previous_size = 0;
 }
 
-/* False where there is no index that can be right. */
-static bool scan_by_index(struct scan *scan)
+/* Returns false if there is no usable index file. */
+static bool scan_by_index(struct ctf_index_pass *pass)
 {
     struct ctf_index index;
     bool is_odd,
-        is_there = ctf_index_open(&index, scan->reader->trace, scan->reader->file, &is_odd);
-    bool is_taken = is_there && follow_index(scan, &index);
+        is_there = ctf_index_open(&index, pass->reader->trace, pass->reader->file, &is_odd);
+    bool is_taken = is_there && add_index_entries(pass, &index);
     ctf_index_close(&index);
-    scan->lanes->is_indexed = scan->lanes->is_whole = is_taken;
+    pass->lanes->is_indexed = pass->lanes->is_whole = is_taken;
     if (is_there && !is_taken)
-        reset(scan);
+        reset_index(pass);
     return is_taken;
 }
 
-static ttr_status scan_by_headers(struct scan *scan, ttr_error *error)
+static ttr_status scan_by_headers(struct ctf_index_pass *pass, ttr_error *error)
 {
-    ctf_index_check_begin(&scan->check, scan->reader);
-    ttr_status status = hop(scan, error);
+    ctf_index_check_begin(&pass->check, pass->reader);
+    ttr_status status = scan_packet_headers(pass, error);
     if (status == TTR_OK)
-        check_rest(scan);
-    ctf_index_close(&scan->check.index);
+        check_index_rest(pass);
+    ctf_index_close(&pass->check.index);
     return status;
 }
 
@@ -530,25 +566,25 @@ struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error)
     lanes->alloc = alloc;
     lanes->lane = lane;
     lanes->capacity = 1;
-    struct scan scan = {.reader = reader, .lanes = lanes};
-    reset(&scan);
+    struct ctf_index_pass pass = {.reader = reader, .lanes = lanes};
+    reset_index(&pass);
     if (!source_is_seekable(reader->in->source)) {
         lanes->lane[0].is_in_order = lanes->has_times = false;
         return lanes;
     }
-    ttr_status status = ctf_look_begin(&scan.look, reader) ? TTR_OK : fail_memory(error);
-    if (status == TTR_OK && !scan_by_index(&scan))
-        status = scan_by_headers(&scan, error);
-    ctf_look_end(&scan.look);
+    ttr_status status = ctf_look_begin(&pass.look, reader) ? TTR_OK : fail_memory(error);
+    if (status == TTR_OK && !scan_by_index(&pass))
+        status = scan_by_headers(&pass, error);
+    ctf_look_end(&pass.look);
     if (status == TTR_OK)
         return lanes;
     ctf_lanes_release(lanes);
     return NULL;
 }
 
-/* Takes apart the packet at a mark; false where none is there that says when it begins. */
-static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
-                         struct ctf_frame *frame, int64_t *begin)
+/* Parses the packet at an entry point. Returns false if there is no packet with a begin time. */
+static bool peek_entry_point(struct ctf_reader *reader, const struct ctf_mark *mark,
+                             struct ctf_frame *frame, int64_t *begin)
 {
     struct ctf_look look;
     int64_t end;
@@ -556,7 +592,7 @@ static bool look_at_mark(struct ctf_reader *reader, const struct ctf_mark *mark,
     if (!ctf_look_begin(&look, reader))
         return false;
     bool is_there = ctf_look_at(&look, mark->offset, frame, &error) == CTF_FRAMED &&
-                    times_of(frame, begin, &end);
+                    ctf_packet_times(frame, begin, &end);
     ctf_look_end(&look);
     return is_there;
 }
@@ -568,17 +604,18 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
     struct ctf_frame frame;
     int64_t begin;
     if (!lanes->is_indexed ||
-        *wanted == UINT64_MAX) /* all headers were looked at; or the last was */
+        /* without an index file all headers were read; in the other case the last one was */
+        *wanted == UINT64_MAX)
         return true;
-    const struct ctf_mark *first = &lanes->mark[*wanted / lanes->stride];
+    const struct ctf_mark *first = &lanes->entry_points[*wanted / lanes->stride];
     *wanted -= *wanted % lanes->stride;
-    if (!look_at_mark(reader, first, &frame, &begin) || begin >= from)
+    if (!peek_entry_point(reader, first, &frame, &begin) || begin >= from)
         return false;
-    bool is_before = *packet + 1 == *wanted && look_at_mark(reader, *mark, &frame, &begin);
+    bool is_before = *packet + 1 == *wanted && peek_entry_point(reader, *mark, &frame, &begin);
     if (!is_before || frame.packet.size == UINT64_MAX ||
         (*mark)->offset + frame.packet.size / 8 != first->offset) {
         *mark =
-            first; /* what is said to lie before it is damaged, or too far away to be looked at */
+            first; /* the indexed packet before it is damaged, or too far away to read its header */
         *packet = *wanted;
     }
     return true;
@@ -587,19 +624,20 @@ bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_m
 void ctf_scan_check(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes,
-                     unused = {.alloc = lanes->alloc, .open_at = UINT64_MAX};
-    struct scan scan = {.reader = reader, .lanes = &unused};
-    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&scan.look, reader))
+                     unused = {.alloc = lanes->alloc, .unsized_at = UINT64_MAX};
+    struct ctf_index_pass pass = {.reader = reader, .lanes = &unused};
+    if (!lanes->is_indexed || lanes->is_checked || !ctf_look_begin(&pass.look, reader))
         return;
     lanes->is_checked = true;
-    ctf_index_check_begin(&scan.check, reader);
-    check_rest(&scan);
-    ctf_index_close(&scan.check.index);
-    ctf_look_end(&scan.look);
+    ctf_index_check_begin(&pass.check, reader);
+    check_index_rest(&pass);
+    ctf_index_close(&pass.check.index);
+    ctf_look_end(&pass.look);
 }
 
-/* Takes what may be a packet for one where it can follow those of the first lane. */
-static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
+/* Adds a candidate after a packet without size to queue 0, if it is of the same stream and begins
+ * after the queue's end. */
+static void add_unsized_packet(struct ctf_reader *reader, const uint8_t *p, const uint8_t *end)
 {
     struct ctf_lane *lane = &reader->lanes->lane[0];
     struct ctf_frame frame;
@@ -609,17 +647,18 @@ static void take_rest(struct ctf_reader *reader, const uint8_t *p, const uint8_t
     if (ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) != CTF_FRAMED ||
         frame.is_foreign || !ctf_is_of_lane(lane, &frame))
         return;
-    if (times_of(&frame, &times[0], &times[1]) && times[0] >= lane->end)
-        settle_lane(lane, &frame, true, times);
+    if (ctf_packet_times(&frame, &times[0], &times[1]) && times[0] >= lane->end)
+        update_queue(lane, &frame, true, times);
 }
 
-/* What candidates there are in some bytes; how many are looked through. */
-static size_t search_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
+/* Tests all magic numbers in the bytes. Returns the number of bytes searched; the tail is left for
+ * the next call, since a header may be cut there. */
+static size_t search_unsized_rest(struct ctf_reader *reader, const uint8_t *bytes, size_t n)
 {
     const bool is_end = n < REST_BYTES;
     const uint8_t *end = bytes + n, *last = is_end ? end : end - CTF_CANDIDATE, *p = bytes;
     while (p < last && (p = ctf_find_magic(reader->trace, p, end)) && p < last)
-        take_rest(reader, p++, end);
+        add_unsized_packet(reader, p++, end);
     return is_end ? n : n - CTF_CANDIDATE;
 }
 
@@ -627,205 +666,18 @@ bool ctf_scan_rest(struct ctf_reader *reader)
 {
     struct ctf_lanes *lanes = reader->lanes;
     ttr_error error;
-    if (lanes->open_at == UINT64_MAX || !reader->trace->class->has_magic ||
+    if (lanes->unsized_at == UINT64_MAX || !reader->trace->class->has_magic ||
         !lanes->lane[0].has_begin)
         return true;
     uint8_t *bytes = alloc_zero(lanes->alloc, REST_BYTES, 1);
     if (!bytes)
         return false;
     int64_t n = REST_BYTES;
-    for (uint64_t at = lanes->open_at + 1; n == (int64_t)REST_BYTES;) {
+    for (uint64_t at = lanes->unsized_at + 1; n == (int64_t)REST_BYTES;) {
         n = source_peek_at(reader->in->source, at, bytes, REST_BYTES, &error);
-        at += n > 0 ? search_rest(reader, bytes, (size_t)n) : 0;
+        at += n > 0 ? search_unsized_rest(reader, bytes, (size_t)n) : 0;
     }
-    lanes->open_at = UINT64_MAX;
+    lanes->unsized_at = UINT64_MAX;
     alloc_free(lanes->alloc, bytes, REST_BYTES, 1);
     return true;
-}
-
-static bool is_same(const struct ctf_identity *a, const struct ctf_identity *b)
-{
-    return a->begin == b->begin && a->end == b->end && a->sequence == b->sequence &&
-           a->size == b->size;
-}
-
-/* Whether packets behind one that begins at a time may begin before another. */
-static bool may_follow(const struct ctf_lanes *lanes, int64_t begin, int64_t other)
-{
-    return begin <= other || lanes->n > 1 || !lanes->lane[0].is_in_order;
-}
-
-/* Packets of a lane of another file, one after another. */
-struct visit {
-    struct scan scan;
-    uint64_t packet; /* at scan.at */
-    uint32_t lane;
-    struct ctf_frame frame; /* of the packet found */
-    int64_t begin;          /* when that begins */
-    bool is_over;
-};
-
-/* Begins with the last mark before a time; is_over when memory is out. */
-static struct visit visit_from(struct ctf_reader *reader, uint32_t lane, int64_t begin)
-{
-    uint64_t wanted, packet = 0;
-    const struct ctf_mark *mark = ctf_find_mark(reader->lanes, begin, &packet, &wanted);
-    struct visit visit = {
-        .scan = {.reader = reader, .at = mark ? mark->offset : 0, .usual = mark ? mark->usual : 0},
-        .packet = packet,
-        .lane = lane};
-    visit.is_over = !ctf_look_begin(&visit.scan.look, reader);
-    return visit;
-}
-
-/* The next packet of the lane that says when it begins; false at the end of what can be looked at.
- */
-static bool visit_next(struct visit *visit)
-{
-    ttr_error error;
-    int64_t end;
-    for (bool is_found = false; !visit->is_over && !is_found;) {
-        const struct ctf_frame *frame = &visit->frame;
-        enum ctf_framing framing =
-            ctf_look_at(&visit->scan.look, visit->scan.at, &visit->frame, &error);
-        framing = ctf_correct_size(
-            visit->scan.reader,
-            &(struct ctf_sized){visit->scan.at, visit->scan.usual, NULL, framing}, &visit->frame);
-        is_found = framing == CTF_FRAMED &&
-                   ctf_lane_of(visit->scan.reader->lanes, visit->packet) == visit->lane &&
-                   times_of(frame, &visit->begin, &end);
-        visit->is_over = (framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
-                         frame->packet.size == UINT64_MAX;
-        visit->packet += framing == CTF_FRAMED;
-        visit->scan.usual = visit->is_over ? 0 : frame->packet.size / 8;
-        visit->scan.at += visit->scan.usual;
-        if (is_found)
-            return true;
-    }
-    return false;
-}
-
-bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane)
-{
-    struct visit visit = visit_from(reader, i, lane->begin);
-    bool is_found = false, goes_on = true;
-    while (goes_on && !is_found && visit_next(&visit)) {
-        const struct ctf_identity found = identity_of(&visit.frame.packet);
-        is_found = is_same(&found, &lane->first);
-        goes_on = may_follow(reader->lanes, visit.begin, lane->begin);
-    }
-    ctf_look_end(&visit.scan.look);
-    return is_found;
-}
-
-/* What two packets have in common only where they are one. */
-static void key_of(const struct ctf_packet *packet, uint64_t key[2])
-{
-    const struct ctf_identity identity = identity_of(packet);
-    key[0] = hash_pair(identity.begin, identity.end);
-    key[1] = hash_pair(identity.sequence, identity.size);
-}
-
-/* Where a lane keeps what other files have; NULL when memory is out. */
-static struct pairmap *had_of(struct ctf_lanes *lanes, uint32_t i)
-{
-    struct ctf_lane *lane = &lanes->lane[i];
-    if (!lane->had && (lane->had = alloc_zero(lanes->alloc, 1, sizeof *lane->had)))
-        pairmap_init(lane->had, lanes->alloc);
-    return lane->had;
-}
-
-static struct ctf_twin twin_of(const struct visit *visit)
-{
-    const uint64_t size = visit->is_over ? 0 : visit->frame.packet.size / 8;
-    return (struct ctf_twin){visit->scan.reader, visit->scan.at - size};
-}
-
-/* The other file's packet that is the first's too, where there is one: both visits go by time. */
-static bool find_twin(const struct visit *first, struct visit *here, bool *has_other)
-{
-    while (*has_other && here->begin < first->begin)
-        *has_other = visit_next(here);
-    const struct ctf_identity a = identity_of(&first->frame.packet),
-                              b = identity_of(&here->frame.packet);
-    return *has_other && is_same(&a, &b);
-}
-
-/* The second file gives the packet at hand. */
-static bool take_from(const struct visit *first, const struct visit *here,
-                      const struct ctf_before *before)
-{
-    struct ctf_lanes *lanes = here->scan.reader->lanes;
-    struct ctf_lane *lane = &lanes->lane[here->lane];
-    struct pairmap *given = had_of(first->scan.reader->lanes, first->lane);
-    uint64_t key[2];
-    key_of(&first->frame.packet, key);
-    if (!given || !pairmap_put(given, key[0], key[1], CTF_HAD) ||
-        !alloc_reserve(lanes->alloc, (void **)&lane->taken, &lane->taken_capacity,
-                       lane->taken_n + 1, sizeof *lane->taken) ||
-        !pairmap_put(lane->had, key[0], key[1], CTF_TAKEN + (uint32_t)lane->taken_n))
-        return false;
-    lane->taken[lane->taken_n++] = *before;
-    input_note(first->scan.reader->in, TTR_NOTE_ODD, twin_of(first).offset, "ctf.damaged-twin",
-               "a packet of %s is damaged: it is read from %s, which has it whole",
-               first->scan.reader->file, here->scan.reader->file);
-    return true;
-}
-
-/* Whether the second file's packet, which is the first's too, is to be given in its place. */
-static bool is_better(const struct visit *first, const struct visit *here)
-{
-    const struct ctf_lane *lane = &first->scan.reader->lanes->lane[first->lane];
-    const struct ctf_twin a = twin_of(first), b = twin_of(here);
-    return !ctf_lane_had(lane, &first->frame.packet) && first->frame.packet.has_end &&
-           !first->is_over && !here->is_over &&
-           ctf_twin_is_better(&a, &b, first->frame.packet.size / 8);
-}
-
-/* A packet that the first file has too is not given here; unless that does not give it either, and
- * it was found before that this one is to. */
-static bool leave_out(const struct visit *first, const struct visit *here)
-{
-    const struct ctf_packet *packet = &first->frame.packet;
-    const struct ctf_lane *before = &first->scan.reader->lanes->lane[first->lane],
-                          *lane = &here->scan.reader->lanes->lane[here->lane];
-    uint64_t key[2];
-    key_of(packet, key);
-    if (ctf_lane_had(before, packet) == CTF_HAD && ctf_lane_had(lane, packet) >= CTF_TAKEN)
-        return true;
-    return pairmap_put(lane->had, key[0], key[1], CTF_HAD);
-}
-
-bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here)
-{
-    const struct ctf_lane *lane = &here->reader->lanes->lane[here->lane];
-    if (!had_of(here->reader->lanes, here->lane))
-        return false;
-    struct visit visit = visit_from(first->reader, first->lane, lane->begin),
-                 other = visit_from(here->reader, here->lane, lane->begin);
-    struct ctf_before before = {.is_there = false};
-    if (visit.packet == 0)
-        before = first->reader->lanes->lane[first->lane].initial;
-    bool is_fine = true, has_other = visit_next(&other);
-    for (bool goes_on = true; goes_on && is_fine && visit_next(&visit);) {
-        is_fine = find_twin(&visit, &other, &has_other) && is_better(&visit, &other)
-                      ? take_from(&visit, &other, &before)
-                      : leave_out(&visit, &other);
-        ctf_settle_before(&before, &visit.frame.packet);
-        goes_on = may_follow(first->reader->lanes, visit.begin, lane->end);
-    }
-    is_fine = is_fine && visit.scan.look.bytes && other.scan.look.bytes;
-    ctf_look_end(&visit.scan.look);
-    ctf_look_end(&other.scan.look);
-    return is_fine;
-}
-
-uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet)
-{
-    uint64_t key[2];
-    if (!lane->had || !packet->has_begin || !packet->has_end || packet->size == UINT64_MAX)
-        return 0;
-    key_of(packet, key);
-    const uint32_t *value = pairmap_get(lane->had, key[0], key[1]);
-    return value ? *value : 0;
 }

@@ -1,11 +1,19 @@
-/* What is known of a stream file before its first event is read: its packets, dealt into lanes, and
- * marks to enter it in the middle.
+/* Index of a stream file, built before its first event is read: packets assigned to queues, and
+ * entry points to start reading in the middle.
  *
- * A lane is what one input reads: packets of one data stream that follow each other in time. Nearly
- * all files are one lane.  Where tracers put packets of several streams into one file, or packets
- * that overlap in time, each lane gets an input of its own over the same file, so that what is
- * merged always is in order. Ownership: `ctf_lanes` is shared by the inputs of a file and freed
- * with the last.  Thread rule: that of the reader. */
+ * A packet queue is the list of packets that one input reads: packets of one data stream that do
+ * not overlap in time. Nearly all files have one queue. If a tracer stores packets of several
+ * streams in one file, or packets that overlap, each queue gets its own input over the same file.
+ * So each input is in order, which the merge needs.
+ *
+ * |  packets in file order:  A0  A1  B0  A2  B1      (A, B: stream; A2 begins before A1 ends)
+ * |  queue 0 (A): A0 A1      queue 1 (B): B0 B1      queue 2 (A): A2
+ *
+ * Order of calls: ctf_build_index when the input is opened; ctf_index_unsized_rest if a later file
+ * continues the stream; ctf_queue_contains and ctf_mark_duplicates when files of one stream are
+ * compared; ctf_find_entry and ctf_verify_entry when reading starts; ctf_check_index after the last
+ * event. Ownership: the inputs of a file share the index; the last one frees it. Thread rule: that
+ * of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_BUILD_INDEX_H
 
@@ -13,156 +21,158 @@
 #include "formats/ctf/read/ctf_reader.h"
 
 #define CTF_LANES 16u
-#define CTF_MARKS \
-    4096u /* of a file; where there are more packets, every second, fourth, ... has one */
+#define CTF_MARKS 4096u /* per file; with more packets, only every second, fourth, ... has one */
 
-/* What tells a packet from others of its stream; what is not there is 0. */
+/* Values that identify a packet among the packets of its stream; values that are not stored are 0.
+ */
 struct ctf_identity {
     uint64_t begin, end, sequence, size;
 };
 
 struct ctf_lane {
-    const struct ctf_kind *kind; /* NULL = no packet could be taken apart */
-    uint64_t number;             /* of its data stream */
+    const struct ctf_kind *kind; /* stream decoder; NULL = the file has no valid packet */
+    uint64_t number;             /* stream instance id */
     bool has_number, has_begin;
-    int64_t begin, end;        /* of all its packets, where packets have times */
-    int64_t last_begin;        /* of its last packet */
-    bool is_in_order;          /* no packet begins before the one before it ends */
-    struct ctf_before last;    /* counters behind its last packet */
-    uint64_t last_full;        /* its last packet that has events; UINT64_MAX = none */
-    struct ctf_identity first; /* its first packet that says when it begins */
-    struct ctf_before initial; /* counters of its stream's packets in another file before this */
-    struct pairmap
-        *had; /* packets that other files give: CTF_HAD; of those that this one gives in place of a
-               * damaged one in another file, CTF_TAKEN and its place in `taken`.  NULL = none */
-    struct ctf_before *taken; /* counters before each of the latter */
-    size_t taken_n, taken_capacity;
+    int64_t begin, end;        /* time range of all its packets, ns; valid if has_begin */
+    int64_t last_begin;        /* begin of its last packet, ns */
+    bool is_in_order;          /* no packet begins before the previous one ends */
+    struct ctf_before last;    /* counters after its last packet */
+    uint64_t last_with_events; /* index of its last packet with events; UINT64_MAX = none */
+    struct ctf_identity first; /* its first packet that has a begin time */
+    struct ctf_before initial; /* counters of the stream at the end of an earlier file */
+    /* state of packets that other files contain too: CTF_DUPLICATE_SKIP (another file provides
+     * it), or CTF_DUPLICATE_REPLACES plus an index into `replaced` (this file provides it for a
+     * damaged one). NULL = none */
+    struct pairmap *duplicates;
+    struct ctf_before *replaced; /* counters before each packet that replaces a damaged one */
+    size_t replaced_n, replaced_capacity;
 };
 
 #define CTF_HAD 1u
 #define CTF_TAKEN 2u
 
-/* A packet to enter the file at. */
+/* A packet at which reading can start. */
 struct ctf_mark {
     uint64_t offset;
-    uint64_t oldest : 63; /* the first packet before it that has events and that none with events
-                             follows in its lane before it; itself = none */
-    bool is_empty : 1;    /* the packet has no events */
-    uint64_t usual;       /* size of the packet before it, in bytes; 0 = there is none */
-    int64_t before;       /* all packets before it end before or at this time, and it begins then or
-                             earlier */
+    /* index of the first earlier packet that may be needed: with events, and the last such packet
+     * of its queue; its own index if there is none */
+    uint64_t oldest_needed : 63;
+    bool is_empty : 1;      /* the packet has no events */
+    uint64_t previous_size; /* size of the previous packet in bytes; 0 = there is none */
+    /* ns: all earlier packets end at or before this time, and this one begins at or before it */
+    int64_t before;
 };
 
 struct ctf_lanes {
     const struct alloc *alloc;
     uint32_t users;
-    struct ctf_lane *lane; /* room for one, then for CTF_LANES */
-    uint32_t n, capacity;  /* n: at least 1 */
-    uint64_t packets;      /* looked at: up to the first that cannot be taken apart */
-    uint8_t *of;           /* the lane of each packet, NULL = all are of the first */
+    struct ctf_lane *lane; /* allocated for one, then for CTF_QUEUES_MAX */
+    uint32_t n, capacity;  /* number of queues, at least 1 */
+    uint64_t packets;      /* packets indexed: all before the first bad one */
+    uint8_t *of;           /* queue of each packet; NULL = all belong to queue 0 */
     size_t of_capacity;
-    struct ctf_mark *mark; /* ascending; the i-th is that of packet i * stride */
-    size_t marks_n, marks_capacity;
-    uint64_t stride;  /* packets between marks */
-    int64_t end;      /* the latest of all packets so far */
-    bool has_times;   /* every packet says when it begins and ends */
-    uint64_t open_at; /* where a packet is that tells no size, so that those behind it were not
-                         looked at; UINT64_MAX = nowhere */
-    bool has_others;  /* packets of other traces stand between, which are not counted */
-    bool is_whole;   /* looked at up to the end: nothing stands behind that could be searched for */
-    bool is_indexed; /* what is said here is the index's word, but for some packets */
-    bool has_corrected; /* packets have other sizes than they say */
-    bool is_checked;    /* all of that was held against headers, and what is wrong was told */
+    struct ctf_mark *entry_points; /* ascending; element i is the packet i * stride */
+    size_t entry_points_n, entry_points_capacity;
+    uint64_t stride; /* packets between entry points */
+    int64_t end;     /* latest end of all packets so far, ns */
+    bool has_times;  /* each packet has begin and end */
+    /* file offset of a packet without a size, which ends the index pass; UINT64_MAX = none */
+    uint64_t unsized_at;
+    bool has_foreign_packets; /* packets of other traces are in between; they are not counted */
+    bool is_whole;   /* the pass reached the end of the file, so there are no unknown packets */
+    bool is_indexed; /* built from the index file; only some packet headers were read */
+    bool has_repaired_sizes; /* the sizes of some packets were repaired */
+    /* the index file was compared with all headers, and differences were reported */
+    bool is_checked;
 };
 
-/* Looks at the headers of all packets, and tells where the file's index says otherwise; where that
- * can be right it is taken, and few headers are looked at.  A file that cannot be looked at ahead
- * (compressed) is one lane that is not in order.  NULL with `error` when that fails. */
+/* Builds the index of the reader's file. Uses the trace's index file if it is plausible, else reads
+ * the headers of all packets and reports how the index file differs. A file without random access
+ * (compressed) gets one queue that is not in order. Returns NULL with `error` on failure. */
 struct ctf_lanes *ctf_scan(struct ctf_reader *reader, ttr_error *error);
 
-/* Looks for packets behind one that tells no size, by their magic number: those of the first lane's
- * stream that begin where all before them have ended. Their counters and times become the lane's,
- * for files that go on with it.  Packets are not looked for where all are known; false when memory
- * is out. */
+/* Searches for packets after one that declares no size, by magic number. Accepts packets of the
+ * first queue's stream that begin after all earlier ones. Updates the queue's counters and times,
+ * for files that continue the stream. Does nothing if all packets are known. Returns false if
+ * memory is out. */
 TTR_MUST bool ctf_scan_rest(struct ctf_reader *reader);
 
-/* Whether the i-th lane of the reader's file has the first packet of a lane of another file, as
- * overlapping snapshots have; by the headers from the last mark before it on.  What cannot be
- * looked at is not found: reading tells of it. */
+/* Returns true if queue `i` of the reader's file contains the first packet of `lane`, a queue of
+ * another file (overlapping snapshots). Reads headers from the last entry point before that packet
+ * on. A packet after damage is not found. */
 bool ctf_scan_finds(struct ctf_reader *reader, uint32_t i, const struct ctf_lane *lane);
 
-/* A lane of a file. */
+/* A packet queue of a file. */
 struct ctf_place {
     struct ctf_reader *reader;
     uint32_t lane;
 };
 
-/* Adds the packets of a lane that are not before one of another file to those that are known there
- * as had; where that one has a packet whole which is damaged in the first, it gives it, and the
- * first has it no more. */
+/* Marks the packets of `here` that `first` contains too as duplicates, which are not read from
+ * `here`. If a packet is damaged in `first` and valid in `here`, the roles are exchanged. Returns
+ * false if memory is out. */
 TTR_MUST bool ctf_scan_collect(const struct ctf_place *first, const struct ctf_place *here);
 
-/* What is known of a packet of a lane that other files have too: CTF_HAD, CTF_TAKEN and on, or 0.
- */
+/* Returns the state of a packet that other files contain too: CTF_DUPLICATE_SKIP,
+ * CTF_DUPLICATE_REPLACES and above, or 0 for all others. */
 uint32_t ctf_lane_had(const struct ctf_lane *lane, const struct ctf_packet *packet);
 
-/* The lane of the i-th packet. */
+/* Returns the queue of packet `i`. */
 static inline uint32_t ctf_lane_of(const struct ctf_lanes *lanes, uint64_t i)
 {
     return lanes->of && i < lanes->packets ? lanes->of[i] : 0;
 }
 
-/* Where reading a lane goes on behind packets of others: at the next mark, if there is one, that
- * lies not behind the next packet of the lane's stream, or the last packet. NULL: with the next
- * packet, which is the i-th; else *i is that of the mark. */
+/* Returns the entry point to continue at after packets of other queues: the last one before the
+ * next packet of this queue's stream. Sets *i to its packet. Returns NULL if there is none; reading
+ * continues with packet *i then. */
 const struct ctf_mark *ctf_skip_others(const struct ctf_lanes *lanes, uint32_t lane, uint64_t *i);
 
-/* Whether a packet has no events. */
+/* Returns true if the packet has no events. */
 static inline bool ctf_is_empty(const struct ctf_frame *frame)
 {
     return frame->packet.content <= frame->head;
 }
 
-/* Whether a packet is of the data stream of a lane. */
+/* Returns true if the packet belongs to the data stream of the queue. */
 static inline bool ctf_is_of_lane(const struct ctf_lane *lane, const struct ctf_frame *frame)
 {
     return lane->kind == frame->kind->first && lane->has_number == frame->has_number &&
            lane->number == frame->number;
 }
 
-/* The lane of a packet of the file, which is the i-th; behind those that were looked at the first
- * of its stream.  NULL: there is none. */
+/* Returns the queue of packet `i`. After the indexed packets it is the first queue of the packet's
+ * stream. Returns NULL if there is none. */
 struct ctf_lane *ctf_find_lane(const struct ctf_lanes *lanes, uint64_t i,
                                const struct ctf_frame *frame);
 
-/* The mark to enter the file at where events from a time on are asked for, whose packet it gives;
- * NULL = the beginning.  *wanted is untouched then, else the first packet to take; those between
- * are passed over, so that counters are known.
+/* Returns the entry point for a range that starts at `from`, with its packet index. Sets *wanted to
+ * the first packet to read; the packets in between are skipped but their counters are recorded.
+ * Returns NULL and leaves *wanted unchanged if reading must start at the beginning.
  *
- * A packet is left out where it ends before that time and the next one of its lane that has events
- * begins before it: so the word of no single header is believed of events, which may be later than
- * the end that their packet tells; only that a stream's events are in order.  The last packet of a
- * file of one lane is left out where the time is farther behind its end than packets are long: what
- * is later is told where it is read (ctf.late-event). */
+ * A packet is skipped if it ends before `from` and the next packet with events of its queue begins
+ * before `from` too. So the declared end of a packet alone never hides events; only their order
+ * within a stream is relied on. The last packet of a file with one queue has no successor. It is
+ * skipped if `from` is later than its end by more than the average length of packets; later events
+ * are reported when it is read (ctf.late-event). */
 const struct ctf_mark *ctf_find_mark(const struct ctf_lanes *lanes, int64_t from, uint64_t *packet,
                                      uint64_t *wanted);
 
-/* The same for the i-th mark, with *wanted in any case. */
+/* Does the same for entry point `i`; always sets *wanted. */
 const struct ctf_mark *ctf_mark_before(const struct ctf_lanes *lanes, size_t i, uint64_t *packet,
                                        uint64_t *wanted);
 
-/* Whether what ctf_find_mark gave is so by headers, too, where it was an index's word: the first
- * packet to take begins before the range, so that no packet before it has events there.  Where the
- * file is entered is moved to that packet unless its header is right behind the one of the packet
- * before it. */
+/* Checks the result of ctf_find_entry against packet headers if the index came from an index file.
+ * Returns false if the first wanted packet does not begin before the range; reading must start
+ * earlier then. Moves the entry point to that packet unless the header before it is valid and
+ * adjacent. */
 bool ctf_range_holds(struct ctf_reader *reader, int64_t from, const struct ctf_mark **mark,
                      uint64_t *packet, uint64_t *wanted);
 
-/* Holds the entries of an index that was taken against all packets, once, and tells what is wrong.
- */
+/* Compares the accepted index file with all packets, once, and reports differences. */
 void ctf_scan_check(struct ctf_reader *reader);
 
-/* Lets go of them; NULL is fine. */
+/* Drops a reference; NULL is allowed. */
 void ctf_lanes_release(struct ctf_lanes *lanes);
 
 #endif

@@ -1,18 +1,18 @@
-/* What a stream says is missing: counters of discarded events, numbers of packets.
+/* Gaps from a stream's counters: discarded events and missing packets.
  *
- * CTF 1.8 and 2: the counter stands for the end of its packet, so events are missing between the
- * end of the packet before and that of this one. RFC: it stands for the packet's begin (docs,
- * decision 10), unless the metadata say that it does not (decision 54).  A first counter that is
- * not 0 tells of events lost before, how many of them in this trace nobody knows unless the packet
- * is the stream's very first. */
+ * CTF 1.8 and 2: events_discarded is the value at the end of its packet, so events are missing
+ * between the previous packet's end and this one's. RFC v1.1: it is the value at the packet's begin
+ * (docs/formats/ctf-rfc-v1.1.md, decision 10), unless the metadata declare otherwise (decision 54).
+ * If the first counter seen is not 0, events were lost earlier. Their number within this trace is
+ * only known if the packet is the stream's first. */
 #include "formats/ctf/read/ctf_resync.h"
 
-static uint64_t difference(uint64_t now, uint64_t before, unsigned width)
+static uint64_t counter_difference(uint64_t now, uint64_t before, unsigned width)
 {
     return (now - before) & (UINT64_MAX >> (64 - (width ? width : 64)));
 }
 
-static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
+static void emit_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
@@ -23,7 +23,8 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     int64_t begin = packet->has_begin ? ctf_time(line, packet->begin, &is_clamped) : reader->time;
     int64_t end = packet->has_end && ends_behind ? ctf_time(line, packet->end, &is_clamped) : begin;
     int64_t from = before->has_end ? ctf_time(line, before->end, &is_clamped) : begin;
-    /* Events of this packet may not be earlier than the gap before them. */
+    /* A gap must not end after the begin of this packet's events, nor begin before events already
+     * emitted. */
     from = from < begin ? from : begin;
     from = from > reader->time ? from : reader->time;
     ttr_event *event = input_event(reader->in);
@@ -33,11 +34,12 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     if (tag == TTR_GAP_PACKETS)
         event->sequence = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
     bool is_far = false;
-    const int64_t zero = ctf_time(line, 0, &is_far); /* no event of the stream is earlier */
+    /* no event of the stream is earlier than the clock's zero */
+    const int64_t zero = ctf_time(line, 0, &is_far);
     event->time = from > INT64_MIN ? from : zero < 0 ? zero : 0;
     event->duration = end > from && from > INT64_MIN
                           ? (uint64_t)end - (uint64_t)from
-                          : 0; /* from nobody knows when: as long as nothing */
+                          : 0; /* the begin of the loss is unknown, so the gap gets no duration */
     event->track = reader->stream->track;
     event->offset = packet->offset;
     event->ticks = before->has_end ? before->end : packet->begin;
@@ -48,38 +50,41 @@ static void give_gap(struct ctf_reader *reader, ttr_gap tag, uint64_t count)
     reader->time = event->time;
 }
 
-static void give_events_gap(struct ctf_reader *reader)
+static void emit_discarded_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
-    if (!packet->has_discarded || reader->trace->class->is_dialect) /* which has events for gaps */
+    /* our own dialect stores gaps as events */
+    if (!packet->has_discarded || reader->trace->class->is_dialect)
         return;
     if (before->is_there && before->has_discarded) {
         const unsigned width = reader->frame.discarded_width ? reader->frame.discarded_width : 64;
-        const uint64_t lost = difference(packet->discarded, before->discarded, width);
+        const uint64_t lost = counter_difference(packet->discarded, before->discarded, width);
         if (packet->discarded < before->discarded &&
-            lost >> (width - 1)) /* it did not wrap: it went back */
+            /* more than half of the range: the counter went back instead of wrapping */
+            lost >> (width - 1))
             input_note(reader->in, TTR_NOTE_ODD, packet->offset, "ctf.discarded-order",
-                       "the counter of discarded events of %s goes from %llu back to %llu: how "
-                       "many are missing there is not known",
+                       "the counter of discarded events of %s goes from %llu back to %llu: the "
+                       "number of missing events is unknown",
                        reader->file, (unsigned long long)before->discarded,
                        (unsigned long long)packet->discarded);
         else if (lost)
-            give_gap(reader, TTR_GAP_EVENTS, lost);
+            emit_gap(reader, TTR_GAP_EVENTS, lost);
         return;
     }
     bool is_first = packet->has_sequence && packet->sequence == 0;
     if (packet->discarded && !reader->stream->is_entered_late)
-        give_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
+        emit_gap(reader, TTR_GAP_EVENTS, is_first ? packet->discarded : 0);
 }
 
-static void give_packets_gap(struct ctf_reader *reader)
+static void emit_packets_gap(struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_before *before = ctf_before_of(reader->stream);
     if (!packet->has_sequence || !before->is_there || !before->has_sequence)
         return;
-    uint64_t step = difference(packet->sequence, before->sequence, reader->frame.sequence_width);
+    uint64_t step =
+        counter_difference(packet->sequence, before->sequence, reader->frame.sequence_width);
     if (step == 1)
         return;
     if (step == 0 || step >> 31) {
@@ -88,7 +93,7 @@ static void give_packets_gap(struct ctf_reader *reader)
                    reader->file, (unsigned long long)before->sequence);
         return;
     }
-    give_gap(reader, TTR_GAP_PACKETS, step - 1);
+    emit_gap(reader, TTR_GAP_PACKETS, step - 1);
     input_note(reader->in, TTR_NOTE_REMARK, packet->offset, "ctf.packets-lost",
                "%llu packets are missing before packet %llu of %s", (unsigned long long)step - 1,
                (unsigned long long)packet->sequence, reader->file);
@@ -107,6 +112,6 @@ void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packe
 
 void ctf_give_gaps(struct ctf_reader *reader)
 {
-    give_events_gap(reader);
-    give_packets_gap(reader);
+    emit_discarded_gap(reader);
+    emit_packets_gap(reader);
 }

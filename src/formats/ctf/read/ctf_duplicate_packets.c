@@ -1,5 +1,5 @@
-/* Twins.  Bytes of both are compared in parts; only where they differ both are read as streams of
- * one packet each. */
+/* Comparison of duplicate packets: first byte by byte, in blocks. Only if they differ, both are
+ * decoded as streams of one packet each. */
 #include "formats/ctf/read/ctf_duplicate_packets.h"
 
 #include <string.h>
@@ -10,33 +10,35 @@
 
 #define PART ((size_t)64 << 10)
 
-/* Up to n bytes of a packet from a place in it on; none where they cannot be read. */
-static size_t peek(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
+/* Reads up to n bytes of a packet from offset `at`. Returns 0 if they cannot be read. */
+static size_t peek_packet_bytes(const struct ctf_twin *twin, uint64_t at, uint8_t *bytes, size_t n)
 {
     ttr_error error;
     int64_t got = source_peek_at(twin->reader->in->source, twin->offset + at, bytes, n, &error);
     return got > 0 ? (size_t)got : 0;
 }
 
-static bool are_same(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+static bool have_equal_bytes(const struct ctf_twin *first, const struct ctf_twin *second,
+                             uint64_t size)
 {
     const struct alloc *alloc = &first->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, 2, PART);
     bool is_same = true;
-    if (!bytes) /* nobody knows */
+    if (!bytes) /* without memory, assume the usual case */
         return true;
     for (uint64_t at = 0; at < size && is_same;) {
         size_t n = size - at < PART ? (size_t)(size - at) : PART;
-        size_t got = peek(first, at, bytes, n);
-        is_same = got == peek(second, at, bytes + PART, n) && memcmp(bytes, bytes + PART, got) == 0;
+        size_t got = peek_packet_bytes(first, at, bytes, n);
+        is_same = got == peek_packet_bytes(second, at, bytes + PART, n) &&
+                  memcmp(bytes, bytes + PART, got) == 0;
         at = got == n ? at + n : size;
     }
     alloc_free(alloc, bytes, 2, PART);
     return is_same;
 }
 
-/* Reads bytes as a stream file; false where there is damage, or nothing can be said. */
-static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
+/* Decodes bytes as a stream file. Returns false if there is damage, or if the test itself fails. */
+static bool decodes_without_damage(const struct ctf_reader *like, const uint8_t *bytes, size_t n)
 {
     ttr *t = like->trace->t;
     ttr_error error;
@@ -57,46 +59,49 @@ static bool is_whole(const struct ctf_reader *like, const uint8_t *bytes, size_t
     return is_fine;
 }
 
-static bool is_twin_whole(const struct ctf_twin *twin, uint64_t size)
+static bool is_packet_undamaged(const struct ctf_twin *twin, uint64_t size)
 {
     const struct alloc *alloc = &twin->reader->trace->t->counted;
     uint8_t *bytes = alloc_zero(alloc, (size_t)size, 1);
     if (!bytes)
         return false;
-    const size_t n = peek(twin, 0, bytes, (size_t)size);
-    const bool is_fine = n == size && is_whole(twin->reader, bytes, n);
+    const size_t n = peek_packet_bytes(twin, 0, bytes, (size_t)size);
+    const bool is_fine = n == size && decodes_without_damage(twin->reader, bytes, n);
     alloc_free(alloc, bytes, (size_t)size, 1);
     return is_fine;
 }
 
-/* Twins that are not read by themselves, once for a trace: which of them is whole nobody knows. */
-static void tell_unread(const struct ctf_twin *first, const struct ctf_twin *second, uint64_t size)
+/* Reports, once per trace, that duplicates differ but were not decoded, so it is unknown which one
+ * is valid. */
+static void report_undecoded_pair(const struct ctf_twin *first, const struct ctf_twin *second,
+                                  uint64_t size)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (trace->has_unread_twins || are_same(first, second, size))
+    if (trace->has_undecoded_duplicates || have_equal_bytes(first, second, size))
         return;
-    trace->has_unread_twins = true;
+    trace->has_undecoded_duplicates = true;
     input_note(first->reader->in, TTR_NOTE_ODD, first->offset, "ctf.unread-twin",
-               "a packet of %s differs in %s, and %s: the first is read, be it damaged or not, and "
-               "so with all like this; to see the others give the traces one by one",
+               "a packet of %s differs in %s, and %s: the first copy is read, even if damaged, and "
+               "so for all such packets; to see the others, read the traces one by one",
                first->reader->file, second->reader->file,
-               size > CTF_TWIN_BYTES ? "is too large to be tried" : "too many were tried before");
+               size > CTF_TWIN_BYTES ? "is too large to be compared"
+                                     : "too many were compared already");
 }
 
 bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
                         uint64_t size_bytes)
 {
     struct ctf_trace *trace = first->reader->trace;
-    if (size_bytes > CTF_TWIN_BYTES || trace->twins >= CTF_TWINS_MOST) {
-        tell_unread(first, second, size_bytes);
+    if (size_bytes > CTF_TWIN_BYTES || trace->decoded_duplicates >= CTF_TWINS_MOST) {
+        report_undecoded_pair(first, second, size_bytes);
         return false;
     }
-    if (are_same(first, second, size_bytes))
+    if (have_equal_bytes(first, second, size_bytes))
         return false;
-    trace->twins++;
-    if (is_twin_whole(first, size_bytes))
+    trace->decoded_duplicates++;
+    if (is_packet_undamaged(first, size_bytes))
         return false;
-    const bool is_better = is_twin_whole(second, size_bytes);
-    trace->has_damaged_twins |= !is_better;
+    const bool is_better = is_packet_undamaged(second, size_bytes);
+    trace->has_damaged_duplicates |= !is_better;
     return is_better;
 }

@@ -1,26 +1,25 @@
-/* One packet in two files, as overlapping snapshots have it: which of both is read where they
- * differ.
+/* Duplicate packets: one packet stored in two files, as in overlapping snapshots. Decides which
+ * copy is read.
  *
- * Who only looks at headers takes them for the same.  Where their bytes differ one of them is
- * damaged, or both are: each is read by itself. */
+ * The index pass compares headers only, so it treats the copies as equal. If their bytes differ, at
+ * least one is damaged; both are then decoded separately. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_DUPLICATE_PACKETS_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_DUPLICATE_PACKETS_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_TWINS_MOST                                                                          \
-    256u /* of a trace that are read by themselves; behind them the first is taken, and that is \
-            told once */
-#define CTF_TWIN_BYTES ((uint64_t)16 << 20) /* so are packets that are larger */
+/* pairs decoded per trace; after that the first copy is read, which is reported once */
+#define CTF_TWINS_MOST 256u
+#define CTF_TWIN_BYTES ((uint64_t)16 << 20) /* larger packets are not decoded either */
 
-/* Where one stands. */
+/* One copy of a packet. */
 struct ctf_twin {
-    struct ctf_reader *reader; /* of the file */
+    struct ctf_reader *reader; /* reader of its file */
     uint64_t offset;
 };
 
-/* Whether the second is to be read in place of the first: they differ, the first has damage and the
- * second none. */
+/* Returns true if the second copy must be read instead of the first: they differ, the first is
+ * damaged and the second is not. */
 bool ctf_twin_is_better(const struct ctf_twin *first, const struct ctf_twin *second,
                         uint64_t size_bytes);
 

@@ -1,31 +1,36 @@
-/* The loop over the events of a packet, as far as the window holds them: header, class, end of the
- * body, view.
+/* Loops over the events of a packet: header, class, size of the body, ttr_event.
  *
- * Nothing here moves the window or decides about damage: the loop stops and says why (enum
- * ctf_stop), ctf_read.c goes on from there. */
+ * Three loops, from fast to general; each stops at the start of an event that it cannot read:
+ *
+ * |  ctf_fast_loop_read (ctf_fast_loop.c)  plain events: fixed headers, ticks are ns, no threads
+ * |  read_usual_events                     any fixed header and clock, threads
+ * |  read_one_event                        one event of any kind
+ *
+ * Nothing here moves the window or handles damage: the loops stop with a reason (enum
+ * ctf_stop_reason) and ctf_read.c continues. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define ZEROS_LEAST 4u /* bytes */
+#define ZERO_BYTES_MIN 4u /* bytes that must be zero to count as unwritten */
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* What the loop keeps at hand. */
-struct loop {
+/* State of the loops, kept in registers if possible. */
+struct event_loop {
     struct ctf_reader *reader;
-    ttr_event *events; /* to fill: n so far, room for more */
+    ttr_event *events; /* output array; n are used, `room` is its size */
     uint32_t n, room;
     const struct ctf_plan *plan;
     const uint8_t *base;
-    uint64_t at, end; /* bits from base */
+    uint64_t at, end; /* bits after base */
     uint64_t header_at, body_at;
     struct ctf_header header;
     struct ctf_class *class;
 };
 
-/* A header that two loads do not read. */
-static enum ctf_stop read_header_slowly(struct loop *loop)
+/* Reads an event header that is not two loads. */
+static enum ctf_stop read_event_header_by_layout(struct event_loop *loop)
 {
     struct bits bits = bits_over(loop->base, loop->at, loop->end);
     struct ctf_reader *reader = loop->reader;
@@ -43,8 +48,8 @@ static enum ctf_stop read_header_slowly(struct loop *loop)
     return CTF_STOP_FULL;
 }
 
-/* Reads the header at loop->at; CTF_STOP_FULL where it is read. */
-static enum ctf_stop read_header(struct loop *loop)
+/* Reads the event header at loop->at. Returns CTF_STOP_FULL on success. */
+static enum ctf_stop read_event_header(struct event_loop *loop)
 {
     const struct ctf_plan *plan = loop->plan;
     uint64_t mask = (UINT64_C(1) << plan->align) - 1;
@@ -53,12 +58,12 @@ static enum ctf_stop read_header(struct loop *loop)
         return CTF_STOP_EDGE;
     if (plan->kind != CTF_PLAN_LOADS || (loop->end - loop->header_at) >> 3 < plan->loads.room ||
         !ctf_load_header(plan, loop->base + (loop->header_at >> 3), &loop->header))
-        return read_header_slowly(loop);
+        return read_event_header_by_layout(loop);
     loop->body_at = loop->header_at + loop->header.bits;
     return CTF_STOP_FULL;
 }
 
-static void note_cut_text(const struct loop *loop)
+static void report_cut_text(const struct event_loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     input_note(reader->in, TTR_NOTE_ODD, reader->offset + (loop->header_at >> 3), "ctf.odd-length",
@@ -68,7 +73,7 @@ static void note_cut_text(const struct loop *loop)
 }
 
 /* Finds the end of a body of variable size. */
-static enum ctf_stop measure(struct loop *loop)
+static enum ctf_stop measure_event_body(struct event_loop *loop)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_run *run = &reader->run;
@@ -86,8 +91,9 @@ static enum ctf_stop measure(struct loop *loop)
     return end == LAYOUT_SHORT ? CTF_STOP_EDGE : CTF_STOP_BAD;
 }
 
-/* Finds the class and moves behind the body; CTF_STOP_FULL where it is whole. */
-static enum ctf_stop pass_body(struct loop *loop)
+/* Finds the event class and advances to the end of the body. Returns CTF_STOP_FULL if it is
+ * complete. */
+static enum ctf_stop find_class_and_body_end(struct event_loop *loop)
 {
     struct ctf_stream *stream = loop->reader->stream;
     struct ctf_class *class =
@@ -115,21 +121,21 @@ static enum ctf_stop pass_body(struct loop *loop)
         return CTF_STOP_FULL;
     }
     if (class->layout)
-        return measure(loop);
+        return measure_event_body(loop);
     if (UNLIKELY(loop->body_at > loop->end))
         return CTF_STOP_EDGE;
     loop->at = loop->body_at;
     return CTF_STOP_FULL;
 }
 
-/* Whether the header to come is all zeros, and so is what a tracer did not come to fill:
- * CTF_STOP_ZERO, else CTF_STOP_FULL; CTF_STOP_EDGE where the window must show more of it first. */
-static enum ctf_stop look_for_zeros(const struct loop *loop)
+/* Tests for unwritten space: returns CTF_STOP_ZERO if the next event header is all zero,
+ * CTF_STOP_EDGE if the window shows too little of it, else CTF_STOP_FULL. */
+static enum ctf_stop check_zero_header(const struct event_loop *loop)
 {
     const struct ctf_reader *reader = loop->reader;
     uint64_t first = (loop->at + 7) >> 3, left = loop->end >> 3,
              n = loop->plan->kind == CTF_PLAN_LOADS ? loop->plan->loads.bits >> 3 : 0;
-    n = n < ZEROS_LEAST ? ZEROS_LEAST : n;
+    n = n < ZERO_BYTES_MIN ? ZERO_BYTES_MIN : n;
     for (uint64_t i = 0; i < n && first + i < left; i++)
         if (loop->base[first + i])
             return CTF_STOP_FULL;
@@ -138,27 +144,27 @@ static enum ctf_stop look_for_zeros(const struct loop *loop)
                : CTF_STOP_EDGE;
 }
 
-static void note_backward(struct ctf_reader *reader, const ttr_event *event)
+static void report_backward_time(struct ctf_reader *reader, const ttr_event *event)
 {
     input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.backward",
                "an event of %s is %llu ns before the one that it follows in its stream",
                reader->file, (unsigned long long)reader->time - (unsigned long long)event->time);
 }
 
-static __attribute__((noinline)) void clamp(struct ctf_reader *reader, ttr_event *event)
+static __attribute__((noinline)) void report_clamped_time(struct ctf_reader *reader,
+                                                          ttr_event *event)
 {
     event->flags |= TTR_EVENT_CLAMPED;
     input_note(reader->in, TTR_NOTE_ODD, event->offset, "ctf.far-time",
-               "the time of an event of %s (%llu ticks) is none that 64 bits of nanoseconds hold: "
-               "the nearest one stands for it",
+               "the time of an event of %s (%llu ticks) does not fit in 64 bits of nanoseconds: "
+               "the nearest time is used",
                reader->file, (unsigned long long)event->ticks);
 }
 
-/* Fills the view of an event whose header begins at bit `header_at`, its body at `body_at`, and
- * that ends at `end`. */
-static inline void fill_view(ttr_event *event, const struct ctf_views *views,
-                             struct ctf_class *class, uint64_t header_at, uint64_t body_at,
-                             uint64_t end)
+/* Fills an event from its class and its positions in the packet, in bits. */
+static inline void fill_event(ttr_event *event, const struct ctf_views *views,
+                              struct ctf_class *class, uint64_t header_at, uint64_t body_at,
+                              uint64_t end)
 {
     uint64_t first = header_at >> 3;
     ctf_copy_event(event, &class->model);
@@ -172,9 +178,9 @@ static inline void fill_view(ttr_event *event, const struct ctf_views *views,
     class->given++;
 }
 
-/* The view's time; what is odd about it is told. */
-static inline void set_time(struct ctf_reader *reader, ttr_event *event,
-                            const struct ctf_views *views)
+/* Sets the time of an event. Reports times that go back or do not fit. */
+static inline void set_event_time(struct ctf_reader *reader, ttr_event *event,
+                                  const struct ctf_views *views)
 {
     bool is_clamped = false;
     if (UNLIKELY(!views->has_time)) {
@@ -187,15 +193,15 @@ static inline void set_time(struct ctf_reader *reader, ttr_event *event,
     else
         event->time = ctf_time(views->timeline, event->ticks, &is_clamped);
     if (UNLIKELY(is_clamped))
-        clamp(reader, event);
+        report_clamped_time(reader, event);
     if (UNLIKELY(event->time < reader->time))
-        note_backward(reader, event);
+        report_backward_time(reader, event);
     reader->time = event->time;
 }
 
-/* Whether an event is not before the time up to which they are wanted; then the input has stopped.
- */
-static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views, uint64_t ticks)
+/* Returns true if an event is at or after the time limit; the input is stopped then. */
+static bool reaches_time_limit(struct ctf_reader *reader, const struct ctf_views *views,
+                               uint64_t ticks)
 {
     struct input *in = reader->in;
     bool is_clamped = false;
@@ -207,12 +213,12 @@ static bool is_too_late(struct ctf_reader *reader, const struct ctf_views *views
     return in->is_stopped;
 }
 
-/* The usual events, as many as come in a row: two loads for the header, a class met before, a body
- * that needs nothing from outside.  Stops at whatever is not so, at its begin, and behind the first
- * before plain ones.  All that the loop needs is copied first: what is stored through pointers
- * could be anything. */
-static __attribute__((noinline)) void run_usual(struct loop *loop, const struct ctf_views *shared,
-                                                bool has_plain)
+/* Reads consecutive usual events: header of two loads, known class, no imports. Stops at the start
+ * of any other event, and before a plain event if the fast loop can continue (`has_plain`). State
+ * is copied to locals, because stores to events might alias it. */
+static __attribute__((noinline)) void read_usual_events(struct event_loop *loop,
+                                                        const struct ctf_views *shared,
+                                                        bool has_plain)
 {
     struct ctf_reader *reader = loop->reader;
     struct layout_run *run = &reader->run;
@@ -255,13 +261,13 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
         }
         if (next > end || next < body_at)
             break;
-        if (UNLIKELY(has_until) && is_too_late(reader, &views, header.ticks))
+        if (UNLIKELY(has_until) && reaches_time_limit(reader, &views, header.ticks))
             break;
-        fill_view(event, &views, class, header_at, body_at, next);
+        fill_event(event, &views, class, header_at, body_at, next);
         event->ticks = header.ticks;
         if (class->has_thread && !(body_at & 7))
             event->thread = ctf_find_thread(reader, class, views.base + (body_at >> 3));
-        set_time(reader, event, &views);
+        set_event_time(reader, event, &views);
         ticks = header.ticks;
         at = next;
     }
@@ -270,9 +276,9 @@ static __attribute__((noinline)) void run_usual(struct loop *loop, const struct 
     loop->header.ticks = ticks;
 }
 
-/* Fills in what an event says of itself in our dialect; one that only names a thread is no event.
- * The events before that are given first: whoever has them asks for the name that is known now. */
-static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
+/* Fills attributes that our dialect stores in the event. An event that only names a thread is not
+ * emitted; the batch is returned before it, so that earlier events still see the old name. */
+static enum ctf_stop apply_dialect_event(struct event_loop *loop, ttr_event *event)
 {
     struct ctf_reader *reader = loop->reader;
     const struct ctf_trace *trace = reader->trace;
@@ -295,9 +301,9 @@ static enum ctf_stop take_said(struct loop *loop, ttr_event *event)
     return CTF_STOP_FAILED;
 }
 
-/* Numbers in the event's contexts and payload that are mapped to the clock move it, for the events
- * behind (CTF 1.8.3, 8). */
-static void move_clock(struct loop *loop)
+/* Updates the clock from body fields that are mapped to it. They apply to later events (CTF 1.8.3,
+ * 8). */
+static void advance_clock_by_fields(struct event_loop *loop)
 {
     struct layout_run *run = &loop->reader->run;
     struct bits body = bits_over(loop->base, loop->body_at, loop->at),
@@ -306,37 +312,38 @@ static void move_clock(struct loop *loop)
     ctf_walk_times(loop->class->times, &body, run->slots, &loop->header);
 }
 
-/* One event of any kind. */
-static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
-                                                       const struct ctf_views *views)
+/* Reads one event of any kind. */
+static __attribute__((noinline)) enum ctf_stop read_one_event(struct event_loop *loop,
+                                                              const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
     uint64_t ticks = loop->header.ticks, at = loop->at;
-    enum ctf_stop stop = ctf_ends_with_zeros(&reader->frame) ? look_for_zeros(loop) : CTF_STOP_FULL;
+    enum ctf_stop stop =
+        ctf_ends_with_zeros(&reader->frame) ? check_zero_header(loop) : CTF_STOP_FULL;
     if (stop == CTF_STOP_FULL)
-        stop = read_header(loop);
+        stop = read_event_header(loop);
     reader->run.has_cut_text = false;
     if (stop == CTF_STOP_FULL)
-        stop = pass_body(loop);
+        stop = find_class_and_body_end(loop);
     if (stop == CTF_STOP_FULL && loop->at == at)
         stop = CTF_STOP_ZERO;
-    /* What is no event says nothing of when the next one is. */
-    if (stop != CTF_STOP_FULL || is_too_late(reader, views, loop->header.ticks)) {
+    /* Restore the clock: bytes that are not an event must not change it. */
+    if (stop != CTF_STOP_FULL || reaches_time_limit(reader, views, loop->header.ticks)) {
         loop->header.ticks = ticks;
         loop->at = at;
         return stop;
     }
     if (UNLIKELY(reader->run.has_cut_text))
-        note_cut_text(loop);
+        report_cut_text(loop);
     ttr_event *event = &loop->events[loop->n++];
-    fill_view(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
+    fill_event(event, views, loop->class, loop->header_at, loop->body_at, loop->at);
     event->ticks = loop->header.ticks;
     if (loop->class->has_thread && !(loop->body_at & 7))
         event->thread = ctf_find_thread(reader, loop->class, loop->base + (loop->body_at >> 3));
-    set_time(reader, event, views);
+    set_event_time(reader, event, views);
     if (loop->class->times)
-        move_clock(loop);
-    stop = loop->class->said ? take_said(loop, event) : CTF_STOP_FULL;
+        advance_clock_by_fields(loop);
+    stop = loop->class->said ? apply_dialect_event(loop, event) : CTF_STOP_FULL;
     if (stop == CTF_STOP_NAMES) {
         loop->header.ticks = ticks;
         loop->at = at;
@@ -345,8 +352,8 @@ static __attribute__((noinline)) enum ctf_stop run_one(struct loop *loop,
     return stop;
 }
 
-/* The plainest events, as many as come in a row. */
-static void run_plain(struct loop *loop, const struct ctf_views *views)
+/* Reads as many plain events as follow each other. */
+static void read_fast_events(struct event_loop *loop, const struct ctf_views *views)
 {
     struct ctf_reader *reader = loop->reader;
     struct ctf_run run;
@@ -365,22 +372,23 @@ static void run_plain(struct loop *loop, const struct ctf_views *views)
     reader->time = run.time;
 }
 
-static struct loop loop_of(struct ctf_reader *reader, ttr_event *events, uint32_t n, uint32_t room)
+static struct event_loop make_event_loop(struct ctf_reader *reader, ttr_event *events, uint32_t n,
+                                         uint32_t room)
 {
-    return (struct loop){.reader = reader,
-                         .events = events,
-                         .n = n,
-                         .room = room,
-                         .plan = &reader->stream->kind->plan,
-                         .base = reader->bits.base,
-                         .at = reader->bits.at,
-                         .end = reader->bits.end,
-                         .header.ticks = reader->ticks};
+    return (struct event_loop){.reader = reader,
+                               .events = events,
+                               .n = n,
+                               .room = room,
+                               .plan = &reader->stream->kind->plan,
+                               .base = reader->bits.base,
+                               .at = reader->bits.at,
+                               .end = reader->bits.end,
+                               .header.ticks = reader->ticks};
 }
 
-/* Ticks that are nanoseconds of their own clock only have to be moved, as long as that stays within
- * 64 bits. */
-static void find_plain_ticks(struct ctf_views *views)
+/* Sets plain_ticks if ticks are nanoseconds, so that the time is one addition. Ticks with a sum
+ * would overflow are excluded. */
+static void set_plain_ticks(struct ctf_views *views)
 {
     const struct ctf_timeline *line = views->timeline;
     if (!line->has_base || line->shift || line->math.rest || line->math.whole != 1)
@@ -389,27 +397,27 @@ static void find_plain_ticks(struct ctf_views *views)
     views->plain_ticks = (uint64_t)INT64_MAX - (line->base > 0 ? (uint64_t)line->base : 0);
 }
 
-/* Bytes behind the reader's base that are at hand. */
-static uint64_t bytes_there(const struct ctf_reader *reader)
+/* Returns the number of bytes after reader->bits.base that may be loaded. */
+static uint64_t loadable_bytes(const struct ctf_reader *reader)
 {
     const uint64_t end = reader->bits.end >> 3,
                    n = reader->is_unpacked ? 0 : ctf_bytes_from(reader, reader->offset);
     return n > end ? n : end;
 }
 
-static struct ctf_views views_of(const struct ctf_reader *reader)
+static struct ctf_views make_packet_views(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct ctf_kind *kind = reader->stream->kind;
     struct ctf_views views = {.timeline = &kind->timeline,
                               .base = reader->bits.base,
                               .offset = reader->offset,
-                              .there = bytes_there(reader),
+                              .there = loadable_bytes(reader),
                               .part = reader->slot,
                               .cpu = packet->has_cpu ? packet->cpu : 0,
                               .cpu_flag = packet->has_cpu ? TTR_EVENT_HAS_CPU : 0,
                               .has_time = kind->plan.has_time};
-    find_plain_ticks(&views);
+    set_plain_ticks(&views);
     return views;
 }
 
@@ -420,8 +428,9 @@ static bool has_usual_events(const struct ctf_reader *reader)
            !ctf_ends_with_zeros(&reader->frame);
 }
 
-/* Leaves the reader where the loop stopped. */
-static void leave(struct ctf_reader *reader, const struct loop *loop, uint32_t before)
+/* Writes the loop's position and clock back to the reader. */
+static void store_loop_state(struct ctf_reader *reader, const struct event_loop *loop,
+                             uint32_t before)
 {
     reader->bits.at = loop->at;
     reader->ticks = loop->header.ticks;
@@ -432,25 +441,25 @@ static void leave(struct ctf_reader *reader, const struct loop *loop, uint32_t b
 enum ctf_stop ctf_run_events(struct ctf_reader *reader)
 {
     struct input *in = reader->in;
-    struct loop loop = loop_of(reader, in->events, in->n, in->batch);
-    const struct ctf_views views = views_of(reader);
+    struct event_loop loop = make_event_loop(reader, in->events, in->n, in->batch);
+    const struct ctf_views views = make_packet_views(reader);
     bool has_usual = has_usual_events(reader),
          has_plain = has_usual && ctf_run_can(loop.plan, &views);
     enum ctf_stop stop = CTF_STOP_FULL;
     while (loop.n < loop.room && stop == CTF_STOP_FULL && !in->is_stopped) {
         const uint32_t before = loop.n;
         if (has_plain)
-            run_plain(&loop, &views);
-        if (has_usual && loop.at >= loop.end) { /* as far as others would come */
+            read_fast_events(&loop, &views);
+        if (has_usual && loop.at >= loop.end) { /* the other loops would stop here too */
             stop = loop.n < loop.room && !in->is_stopped ? CTF_STOP_EDGE : CTF_STOP_FULL;
             continue;
         }
         if (has_usual && !in->is_stopped)
-            run_usual(&loop, &views, has_plain);
+            read_usual_events(&loop, &views, has_plain);
         if (loop.n == before && !in->is_stopped)
-            stop = run_one(&loop, &views);
+            stop = read_one_event(&loop, &views);
     }
-    leave(reader, &loop, in->n);
+    store_loop_state(reader, &loop, in->n);
     in->n = loop.n;
     return stop;
 }

@@ -1,11 +1,12 @@
-/* See the header.  All that the loop needs is copied first: what is stored through pointers could
- * be anything. */
+/* Implementation of the fast loop; ctf_fast_loop.h describes it. The loop's state is copied to
+ * locals first, since stores to events might alias it. */
 #include <stddef.h>
 #include <string.h>
 
 #include "formats/ctf/read/ctf_fast_loop.h"
 
-#define PLAIN_BYTES ((uint64_t)1 << 30) /* looked at in one go: fewer than LAYOUT_BYTES_NONE */
+/* bytes processed per call; must be below LAYOUT_BYTES_NONE */
+#define PLAIN_BYTES ((uint64_t)1 << 30)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
 {
@@ -14,14 +15,14 @@ bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views)
            views->has_time && views->plain_ticks > 0;
 }
 
-/* Ticks below become nanoseconds by adding `shift`. */
-static inline uint64_t plain_ticks(uint64_t shift)
+/* Returns the limit of ticks to which `shift` can be added without overflow. */
+static inline uint64_t max_plain_ticks(uint64_t shift)
 {
     return (uint64_t)INT64_MAX - ((int64_t)shift > 0 ? shift : 0);
 }
 
-/* Eight bytes of a view: one number of four, then another. */
-static inline uint64_t word_of(uint32_t first, uint32_t second)
+/* Combines two 32-bit members of ttr_event into one 8-byte store. */
+static inline uint64_t combine_u32_pair(uint32_t first, uint32_t second)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     return first | (uint64_t)second << 32;
@@ -30,8 +31,8 @@ static inline uint64_t word_of(uint32_t first, uint32_t second)
 #endif
 }
 
-/* The number that four bytes of a view are. */
-static inline uint32_t number_of(const void *bytes)
+/* Loads the 32-bit member at `bytes`. */
+static inline uint32_t load_event_u32(const void *bytes)
 {
     uint32_t number;
     memcpy(&number, bytes, sizeof number);
@@ -67,28 +68,29 @@ void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
                             .ids = (uint32_t)stream->by_id_n,
                             .plain_shift = views->plain_shift,
                             .wider = wider % CTF_WIDER_MOST,
-                            .origin = word_of(views->cpu, number_of(source)),
-                            .kind = word_of(number_of(kinds), views->part)};
+                            .origin = combine_u32_pair(views->cpu, load_event_u32(source)),
+                            .kind = combine_u32_pair(load_event_u32(kinds), views->part)};
 }
 
-/* An event as it was found. */
-struct seen {
-    const uint8_t *p; /* its header */
+/* Position and time of an event found. */
+struct plain_event {
+    const uint8_t *p; /* start of its header */
     uint64_t bytes;
     int64_t time;
 };
 
-/* Fills a view; by whole words, each stored once, and whole vectors (see input_clear_event). */
-static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
-                                                            const struct ctf_entry *entry,
-                                                            const struct ctf_run *run,
-                                                            uint32_t body, struct seen seen)
+/* Fills an event with 8- and 16-byte stores, each address written once; see input_clear_event. */
+static inline __attribute__((always_inline)) void fill_plain_event(ttr_event *event,
+                                                                   const struct ctf_entry *entry,
+                                                                   const struct ctf_run *run,
+                                                                   uint32_t body,
+                                                                   struct plain_event seen)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
+    typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
     typedef uint64_t word __attribute__((may_alias));
-    lanes *part = (lanes *)event;
+    vec16 *part = (vec16 *)event;
     word *to = (word *)event;
-    const lanes zero = {0, 0}, ids = *(const lanes *)&entry->schema;
+    const vec16 zero = {0, 0}, ids = *(const vec16 *)&entry->schema;
     _Static_assert(offsetof(struct ctf_entry, category) - offsetof(struct ctf_entry, schema) == 12,
                    "ids as in a view");
     _Static_assert(offsetof(ttr_event, category) - offsetof(ttr_event, schema) == 12 &&
@@ -98,105 +100,106 @@ static inline __attribute__((always_inline)) void fill_view(ttr_event *event,
     to[1] = (uint64_t)seen.time - run->plain_shift;
     part[1] = zero;
     event->payload = seen.p;
-    to[5] = word_of((uint32_t)seen.bytes, body);
+    to[5] = combine_u32_pair((uint32_t)seen.bytes, body);
     part[3] = ids;
-    to[8] = word_of(entry->track, 0);
+    to[8] = combine_u32_pair(entry->track, 0);
     to[9] = run->before + (uintptr_t)seen.p;
     part[5] = zero;
     part[6] = zero;
     to[14] = run->origin;
-    to[15] = run->kind | word_of(number_of(&entry->kind), 0);
+    to[15] = run->kind | combine_u32_pair(load_event_u32(&entry->kind), 0);
 }
 
-/* The end of a body with a text that is longer than most; `first` is where that begins. */
-static __attribute__((noinline)) uint64_t pass_long_text(const struct layout_bytes *bytes,
-                                                         const uint8_t *base, uint64_t first,
-                                                         uint64_t end)
+/* Returns the end of a body with a text that exceeds the vector search. `first`: offset of the
+ * text. */
+static __attribute__((noinline)) uint64_t find_long_text_end(const struct layout_bytes *bytes,
+                                                             const uint8_t *base, uint64_t first,
+                                                             uint64_t end)
 {
     const uint8_t *zero = find_zero(base, base + first, base + end);
     return zero ? (uint64_t)(zero - base) + bytes->rest : UINT64_MAX;
 }
 
-/* What finding the next event needs, in registers as far as they go. */
-struct finder {
+/* Copy of everything that find_plain_event needs, to be kept in registers. */
+struct plain_finder {
     const uint8_t *bytes;
     struct ctf_entry *by_id;
     struct ctf_loads loads, wide;
-    uint64_t ids, only_id, mask; /* mask: of the header's alignment */
+    uint64_t ids, only_id, mask; /* mask: alignment of headers - 1 */
     uint64_t escape, wider;
     unsigned id_at, id_shift;
     uint64_t end, last_header;
-    uint64_t last_body; /* the fixed part of a body may end there */
+    uint64_t last_body; /* last offset at which the fixed part of a body may end */
     uint64_t plain_ticks, plain_shift;
     int64_t until;
 };
 
-/* Where the finder is; bytes. */
-struct found {
+/* Position of the loop; offsets are bytes after finder->bytes. */
+struct plain_found {
     uint64_t at, ticks;
     int64_t time;
     uint64_t header_at, next, id; /* of the event found */
-    uint64_t wider;               /* bytes that its header is longer than others */
+    uint64_t wider;               /* additional bytes of its extended header */
 };
 
 enum finding { FOUND, FOUND_LATER, FOUND_NONE };
 
-/* How headers are read. */
-enum heads {
-    HEADS_ANY,
-    HEADS_SIMPLE,  /* at any byte, with the id first */
-    HEADS_EXTENDED /* some are longer, as the id in all of them tells */
+/* Kinds of event headers; the loop is compiled once for each. */
+enum header_kind {
+    HEADER_ANY,
+    HEADER_SIMPLE,  /* byte-aligned, with the id in the lowest bits */
+    HEADER_EXTENDED /* short and extended headers are mixed; the id distinguishes them */
 };
 
-/* The end of a body, in bytes from the finder's; behind its end where it is not found so easily. */
-static inline uint64_t pass_body(const struct finder *finder, const struct layout_bytes *bytes,
-                                 uint64_t header_at)
+/* Returns the end of a body as a byte offset, or UINT64_MAX if the size rule does not apply. */
+static inline uint64_t find_plain_body_end(const struct plain_finder *finder,
+                                           const struct layout_bytes *bytes, uint64_t header_at)
 {
     const uint64_t first = header_at + bytes->first;
     if (UNLIKELY(first > finder->last_body))
         return UINT64_MAX;
     uint64_t next = layout_bytes_pass(bytes, finder->bytes, first);
     return UNLIKELY(next == UINT64_MAX && first < finder->end)
-               ? pass_long_text(bytes, finder->bytes, first, finder->end)
+               ? find_long_text_end(bytes, finder->bytes, first, finder->end)
                : next;
 }
 
-/* Where what is looked at in one go ends. */
-static inline uint64_t end_of(const struct ctf_run *run)
+/* Returns the end of the bytes for this call. */
+static inline uint64_t find_batch_end(const struct ctf_run *run)
 {
     const uint64_t at = ctf_run_at(run), whole = run->end;
     return at < whole && whole - at > PLAIN_BYTES ? at + PLAIN_BYTES : whole;
 }
 
-/* `there`: bytes that may be looked at, all up to the run's end at least.  False where there is
- * nothing to be found. */
-static inline __attribute__((always_inline)) bool finder_init(struct finder *finder,
-                                                              const struct ctf_run *run,
-                                                              uint64_t there, int64_t until,
-                                                              enum heads heads)
+/* Copies the state. `there`: bytes that may be loaded, at least run->end. Returns false if no event
+ * fits. */
+static inline __attribute__((always_inline)) bool init_plain_finder(struct plain_finder *finder,
+                                                                    const struct ctf_run *run,
+                                                                    uint64_t there, int64_t until,
+                                                                    enum header_kind header_kind)
 {
     const struct ctf_plan *plan = run->plan;
-    const bool is_simple = heads == HEADS_SIMPLE;
-    const uint64_t ids_most = heads == HEADS_EXTENDED ? UINT64_MAX : plan->escape;
-    const uint64_t at = ctf_run_at(run), end = end_of(run);
+    const bool is_simple = header_kind == HEADER_SIMPLE;
+    const uint64_t ids_most = header_kind == HEADER_EXTENDED ? UINT64_MAX : plan->escape;
+    const uint64_t at = ctf_run_at(run), end = find_batch_end(run);
     const uint64_t head = plan->loads.bits >> 3;
-    *finder = (struct finder){.bytes = run->bytes,
-                              .by_id = run->by_id,
-                              .loads = plan->loads,
-                              .ids = run->ids < ids_most ? run->ids : ids_most,
-                              .only_id = is_simple ? 0 : plan->only_id,
-                              .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3,
-                              .id_at = is_simple ? 0 : plan->loads.id_at,
-                              .id_shift = is_simple ? 0 : plan->loads.id_shift,
-                              .end = end,
-                              .last_header = there - plan->loads.room < end - head
-                                                 ? there - plan->loads.room
-                                                 : end - head,
-                              .last_body = there - LAYOUT_BYTES_AHEAD,
-                              .plain_ticks = plain_ticks(run->plain_shift),
-                              .plain_shift = run->plain_shift,
-                              .until = until};
-    if (heads == HEADS_EXTENDED) {
+    *finder = (struct plain_finder){.bytes = run->bytes,
+                                    .by_id = run->by_id,
+                                    .loads = plan->loads,
+                                    .ids = run->ids < ids_most ? run->ids : ids_most,
+                                    .only_id = is_simple ? 0 : plan->only_id,
+                                    .mask = is_simple ? 0 : ((UINT64_C(1) << plan->align) - 1) >> 3,
+                                    .id_at = is_simple ? 0 : plan->loads.id_at,
+                                    .id_shift = is_simple ? 0 : plan->loads.id_shift,
+                                    .end = end,
+                                    .last_header = there - plan->loads.room < end - head
+                                                       ? there - plan->loads.room
+                                                       : end - head,
+                                    .last_body = there - LAYOUT_BYTES_AHEAD,
+                                    .plain_ticks = max_plain_ticks(run->plain_shift),
+                                    .plain_shift = run->plain_shift,
+                                    .until = until};
+    if (header_kind == HEADER_EXTENDED) {
         finder->wide = plan->wide;
         finder->escape = plan->escape;
         finder->wider = run->wider;
@@ -204,11 +207,10 @@ static inline __attribute__((always_inline)) bool finder_init(struct finder *fin
     return at < end && end >= head && there >= plan->loads.room && there >= LAYOUT_BYTES_AHEAD;
 }
 
-/* Finds the next event.  Where one ends is what finding the next waits for, so all that is computed
- * in between counts. */
-static inline __attribute__((always_inline)) enum finding find_next(const struct finder *finder,
-                                                                    struct found *found,
-                                                                    enum heads heads)
+/* Finds the next event. Each event's start depends on the previous one's end, so the latency of
+ * this chain limits the speed. */
+static inline __attribute__((always_inline)) enum finding find_plain_event(
+    const struct plain_finder *finder, struct plain_found *found, enum header_kind header_kind)
 {
     const struct ctf_loads *loads = &finder->loads;
     const uint64_t header_at = (found->at + finder->mask) & ~finder->mask;
@@ -219,7 +221,8 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
         ((load_u64le(p + finder->id_at) >> finder->id_shift) & loads->id_mask) | finder->only_id;
     uint64_t low = (load_u64le(p + loads->time_at) >> loads->time_shift) & loads->time_mask;
     uint64_t mask = loads->time_mask, step = loads->time_step, wider = 0;
-    if (heads == HEADS_EXTENDED) { /* both are read and one is taken: which it is comes at random */
+    /* both variants are loaded and one is selected, because a branch would be mispredicted */
+    if (header_kind == HEADER_EXTENDED) {
         const struct ctf_loads *wide = &finder->wide;
         const uint64_t wide_id = (load_u64le(p + wide->id_at) >> wide->id_shift) & wide->id_mask;
         const uint64_t wide_low =
@@ -233,9 +236,10 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
     }
     const uint64_t same = (found->ticks & ~mask) | low,
                    now = same < found->ticks ? same + step : same;
-    const uint64_t next = UNLIKELY(id >= finder->ids)
-                              ? UINT64_MAX
-                              : pass_body(finder, &finder->by_id[id].bytes, header_at + wider);
+    const uint64_t next =
+        UNLIKELY(id >= finder->ids)
+            ? UINT64_MAX
+            : find_plain_body_end(finder, &finder->by_id[id].bytes, header_at + wider);
     const int64_t here = (int64_t)(now + finder->plain_shift);
     if (UNLIKELY(next > finder->end || now >= finder->plain_ticks || here < found->time))
         return FOUND_NONE;
@@ -243,43 +247,45 @@ static inline __attribute__((always_inline)) enum finding find_next(const struct
         found->time = here;
         return FOUND_LATER;
     }
-    *found = (struct found){.at = next,
-                            .ticks = now,
-                            .time = here,
-                            .header_at = header_at,
-                            .next = next,
-                            .id = id,
-                            .wider = wider};
+    *found = (struct plain_found){.at = next,
+                                  .ticks = now,
+                                  .time = here,
+                                  .header_at = header_at,
+                                  .next = next,
+                                  .id = id,
+                                  .wider = wider};
     return FOUND;
 }
 
-static inline enum heads heads_of(const struct ctf_run *run)
+static inline enum header_kind header_kind_of(const struct ctf_run *run)
 {
     const struct ctf_plan *plan = run->plan;
     if (run->wider)
-        return HEADS_EXTENDED;
+        return HEADER_EXTENDED;
     return plan->align == 3 && !plan->only_id && !plan->loads.id_at && !plan->loads.id_shift
-               ? HEADS_SIMPLE
-               : HEADS_ANY;
+               ? HEADER_SIMPLE
+               : HEADER_ANY;
 }
 
-static inline __attribute__((always_inline)) void run_plain(struct ctf_run *state, uint64_t there,
-                                                            struct reader_some *some,
-                                                            enum heads heads)
+static inline __attribute__((always_inline)) void read_plain_events(struct ctf_run *state,
+                                                                    uint64_t there,
+                                                                    struct reader_some *some,
+                                                                    enum header_kind header_kind)
 {
-    struct finder finder;
-    if (!finder_init(&finder, state, there, some->until, heads))
+    struct plain_finder finder;
+    if (!init_plain_finder(&finder, state, there, some->until, header_kind))
         return;
     const struct ctf_run run = *state;
-    struct found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
+    struct plain_found found = {.at = ctf_run_at(&run), .ticks = run.ticks, .time = run.time};
     ttr_event *event = some->events + some->n, *const stop = some->events + some->room;
     int64_t time = run.time;
     enum finding finding = FOUND;
-    for (; event < stop && (finding = find_next(&finder, &found, heads)) == FOUND; event++) {
+    for (; event < stop && (finding = find_plain_event(&finder, &found, header_kind)) == FOUND;
+         event++) {
         struct ctf_entry *entry = &finder.by_id[found.id];
-        fill_view(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
-                  (struct seen){finder.bytes + found.header_at, found.next - found.header_at,
-                                time = found.time});
+        fill_plain_event(event, entry, &run, run.body + 8 * (uint32_t)found.wider,
+                         (struct plain_event){finder.bytes + found.header_at,
+                                              found.next - found.header_at, time = found.time});
         entry->given++;
     }
     if (event < stop && finding == FOUND_LATER) {
@@ -292,34 +298,34 @@ static inline __attribute__((always_inline)) void run_plain(struct ctf_run *stat
     state->time = time;
 }
 
-static __attribute__((noinline)) void run_simple(struct ctf_run *run, uint64_t there,
-                                                 struct reader_some *some)
+static __attribute__((noinline)) void read_plain_simple(struct ctf_run *run, uint64_t there,
+                                                        struct reader_some *some)
 {
-    run_plain(run, there, some, HEADS_SIMPLE);
+    read_plain_events(run, there, some, HEADER_SIMPLE);
 }
 
-static __attribute__((noinline)) void run_extended(struct ctf_run *run, uint64_t there,
-                                                   struct reader_some *some)
+static __attribute__((noinline)) void read_plain_extended(struct ctf_run *run, uint64_t there,
+                                                          struct reader_some *some)
 {
-    run_plain(run, there, some, HEADS_EXTENDED);
+    read_plain_events(run, there, some, HEADER_EXTENDED);
 }
 
-static __attribute__((noinline)) void run_other(struct ctf_run *run, uint64_t there,
-                                                struct reader_some *some)
+static __attribute__((noinline)) void read_plain_any_header(struct ctf_run *run, uint64_t there,
+                                                            struct reader_some *some)
 {
-    run_plain(run, there, some, HEADS_ANY);
+    read_plain_events(run, there, some, HEADER_ANY);
 }
 
 void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some)
 {
-    switch (heads_of(run)) {
-    case HEADS_SIMPLE:
-        run_simple(run, there, some);
+    switch (header_kind_of(run)) {
+    case HEADER_SIMPLE:
+        read_plain_simple(run, there, some);
         break;
-    case HEADS_EXTENDED:
-        run_extended(run, there, some);
+    case HEADER_EXTENDED:
+        read_plain_extended(run, there, some);
         break;
     default:
-        run_other(run, there, some);
+        read_plain_any_header(run, there, some);
     }
 }

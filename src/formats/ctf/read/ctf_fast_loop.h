@@ -1,10 +1,33 @@
-/* The fast loop: plain events one after another, as far as the window holds them.
+/* Fast loop: decodes consecutive plain events, as far as the window contains them.
  *
- * Most events of most traces are plain: the header is two loads of whole bytes, ticks are
- * nanoseconds of their own clock, the class was met before and its events need nothing but their
- * bytes, and the end of the body follows from its shape in bytes. The loop stops before any other
- * event; ctf_events.c reads that one. Its state is made of the reader's for each call.
- * Thread rule: that of the reader. */
+ * Purpose: most events of most traces are plain, and only their boundaries and times are needed
+ * until a caller asks for fields. An event is plain if
+ * |  - its header consists of two loads of whole bytes (CTF_PLAN_LOADS, little-endian);
+ * |  - its ticks are nanoseconds, so its time is one addition;
+ * |  - its class was met before, belongs to no thread, and needs no values from outside of the
+ * |     event;
+ * |  - its end follows from the class's size rule in bytes (struct layout_bytes).
+ *
+ * Order of calls: ctf_fast_loop_is_possible and ctf_fast_loop_init once per call of the reader;
+ * ctf_fast_loop_read; then ctf_fast_loop_bit for the new position. ctf_events.c reads the event at
+ * which the loop stopped and may call ctf_fast_loop_read again.
+ *
+ * Layout of a plain event, from a byte boundary:
+ *
+ * |  | id + low time bits | (extended id, time) | fixed part | text, 0 | fixed rest |
+ * |    `- loads.bits -------- wider bytes ----'   `------- layout_bytes -----------'
+ *
+ * Invariants: the loop never reads after `there`; it writes no member of the reader; it stops at
+ * the start of the first event that is not plain, so the caller sees no half-decoded state. All
+ * state is copied to locals, because the compiler must assume that stores to events alias the
+ * reader.
+ *
+ * Cost: about 30 instructions per event; one cache line per event class (struct ctf_entry). The
+ * loop is compiled three times, for simple, extended and other headers (enum heads in the .c
+ * file).
+ *
+ * Left out: big-endian and bit-packed headers, threads, backward times, imports, clock fields in
+ * bodies. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_FAST_LOOP_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_FAST_LOOP_H
 
@@ -12,70 +35,71 @@
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* What views have in common while a packet is read. */
+/* Values shared by all events of the current packet. */
 struct ctf_views {
     const struct ctf_timeline *timeline;
     const uint8_t *base;
-    uint64_t offset; /* of base in the file */
-    uint64_t there; /* bytes from base on that may be looked at, also beyond the packet's content */
+    uint64_t offset; /* file offset of `base` */
+    uint64_t there;  /* bytes after `base` that may be loaded, beyond the packet's content too */
     uint32_t part, cpu;
     uint8_t cpu_flag;
     bool has_time;
-    uint64_t
-        plain_ticks; /* ticks below this become nanoseconds by adding plain_shift; 0: none do */
+    /* ticks below this are converted to ns by adding plain_shift; 0: none are */
+    uint64_t plain_ticks;
     uint64_t plain_shift;
 };
 
-/* The state of the loop. */
+/* State of the loop. */
 struct ctf_run {
-    const uint8_t *next; /* where the next event may begin */
+    const uint8_t *next; /* earliest start of the next event */
     const uint8_t *bytes;
-    uint64_t end; /* of content or window, in bytes from there */
+    uint64_t end; /* end of content or window, bytes from `bytes` */
     uint64_t ticks;
     int64_t time;
     const struct ctf_plan *plan;
     struct ctf_entry *by_id;
     uint64_t plain_shift;
-    uint64_t before;       /* added to an address among the bytes, it is the offset in the file */
-    uint64_t origin, kind; /* the last two words of all views, except for the parts of a class */
-    uint16_t body;         /* bits of a header */
-    uint8_t wider; /* bytes that an extended header is longer; 0: the loop stops at such headers */
+    uint64_t before;       /* address of a byte plus this = its file offset */
+    uint64_t origin, kind; /* the last two words of each ttr_event, without what the class adds */
+    uint16_t body;         /* size of the event header, bits */
+    /* additional bytes of an extended event header; 0: the loop stops at such headers */
+    uint8_t wider;
     uint32_t ids;
 };
 
-/* Copies by whole vectors, see input_clear_event. */
+/* Copies an event with 16-byte vectors; see input_clear_event. */
 static inline void ctf_copy_event(ttr_event *to, const ttr_event *from)
 {
-    typedef uint64_t lanes __attribute__((vector_size(16), aligned(8), may_alias));
-    lanes *part = (lanes *)to;
-    const lanes *of = (const lanes *)from;
+    typedef uint64_t vec16 __attribute__((vector_size(16), aligned(8), may_alias));
+    vec16 *part = (vec16 *)to;
+    const vec16 *of = (const vec16 *)from;
     part[0] = of[0], part[1] = of[1], part[2] = of[2], part[3] = of[3];
     part[4] = of[4], part[5] = of[5], part[6] = of[6], part[7] = of[7];
 }
 
-/* Whether events of such headers and times may be plain. */
+/* Returns true if events with this header plan and clock can be plain. */
 bool ctf_run_can(const struct ctf_plan *plan, const struct ctf_views *views);
 
-/* A state of the reader's present packet, at reader->bits. */
+/* Initializes the state at reader->bits of the current packet. */
 void ctf_run_init(struct ctf_run *run, const struct ctf_reader *reader,
                   const struct ctf_views *views);
 
-/* Where the next event may begin, in bytes from run->bytes. */
+/* Returns the position of the next event, in bytes from run->bytes. */
 static inline uint64_t ctf_run_at(const struct ctf_run *run)
 {
     return (uint64_t)(run->next - run->bytes);
 }
 
-/* The same as a bit, where `before` was the place that the run was made at: that of a run that did
- * not move. */
+/* Returns the same position in bits. `before` is the bit position at init, which is kept if the
+ * loop did not advance, since it may be inside a byte. */
 static inline uint64_t ctf_run_bit(const struct ctf_run *run, uint64_t before)
 {
     const uint64_t at = ctf_run_at(run);
     return at == (before + 7) >> 3 ? before : at << 3;
 }
 
-/* Gives plain events behind the some->n that are there.  Stops at whatever is no such event, at its
- * begin.  `there`: bytes from run->bytes on that may be looked at, not fewer than run->end. */
+/* Appends plain events to the some->n present ones. Stops at the start of the first event that is
+ * not plain. `there`: bytes after run->bytes that may be loaded, at least run->end. */
 void ctf_run_plain(struct ctf_run *run, uint64_t there, struct reader_some *some);
 
 #endif

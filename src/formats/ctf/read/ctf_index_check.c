@@ -1,8 +1,8 @@
-/* Indexes held against the packets' own headers, number by number.  The first that is wrong is told
- * with both words, the others are counted.
+/* Comparison of an index file with the packets' own headers, number by number. The first wrong
+ * number is reported with both values; later ones are counted.
  *
- * What is not compared: sizes of a packet that does not tell them, and the stream's number and the
- * packet's, where headers or the index lack them. */
+ * Not compared: the size of a packet that declares none; stream and packet numbers that the header
+ * or the index lacks. */
 #include <inttypes.h>
 
 #include "base/status.h"
@@ -20,14 +20,15 @@ void ctf_index_check_begin(struct ctf_index_check *check, struct ctf_reader *rea
     *check = (struct ctf_index_check){.reader = reader};
     check->is_there = ctf_index_open(&check->index, reader->trace, reader->file, &is_odd);
     if (is_odd)
-        input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
-                   "index/%.80s.idx is no index: expected the magic number 0x%x, version 1 and "
-                   "whole entries of 56 bytes or more; \"convert --to=ctf\" makes a right one",
-                   reader->file, CTF_INDEX_MAGIC);
+        input_note(
+            reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
+            "index/%.80s.idx is not an index: expected the magic number 0x%x, version 1 and "
+            "complete entries of 56 bytes or more; \"convert --to=ctf\" writes a correct one",
+            reader->file, CTF_INDEX_MAGIC);
 }
 
-/* The entry for the present packet, read once. */
-static bool take_entry(struct ctf_index_check *check)
+/* Reads the next entry, unless the previous one is still unused. */
+static bool peek_index_entry(struct ctf_index_check *check)
 {
     if (check->is_there && !check->is_taken)
         check->is_taken = ctf_index_next(&check->index, &check->entry);
@@ -36,40 +37,42 @@ static bool take_entry(struct ctf_index_check *check)
 
 bool ctf_index_check_peek(struct ctf_index_check *check, struct ctf_index_entry *entry)
 {
-    bool is_there = take_entry(check);
+    bool is_there = peek_index_entry(check);
     *entry = check->entry;
     return is_there;
 }
 
-/* Where the entry that was taken last lies in the index. */
-static uint64_t place_of(const struct ctf_index *index)
+/* Returns the offset of the last entry in the index file, bytes. */
+static uint64_t offset_of_entry(const struct ctf_index *index)
 {
     return CTF_INDEX_HEADER + (index->at - 1) * index->entry_bytes;
 }
 
-static void tell(const struct ctf_index_check *check, unsigned i, uint64_t found, uint64_t expected,
-                 uint64_t offset)
+static void report_index_entry(const struct ctf_index_check *check, unsigned i, uint64_t found,
+                               uint64_t expected, uint64_t offset)
 {
     const struct ctf_reader *reader = check->reader;
     input_note(reader->in, TTR_NOTE_ODD, offset, "ctf.bad-index",
                "index/%.40s.idx, entry at byte %" PRIu64 ": %s %" PRIu64 ", expected %" PRIu64
                " as the packet at byte %" PRIu64
-               " says; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), number_names[i], found, expected, offset);
+               " declares; index not used, \"convert --to=ctf\" writes a correct one",
+               reader->file, offset_of_entry(&check->index), number_names[i], found, expected,
+               offset);
 }
 
-/* The numbers of an entry, and of the packet that it is held against. */
-struct both {
+/* The numbers of an entry and of its packet. */
+struct entry_numbers {
     uint64_t found[NUMBERS], expected[NUMBERS];
 };
 
-/* The first number that is wrong; NUMBERS where none is. */
-static unsigned compare(const struct ctf_index *index, const struct ctf_index_entry *entry,
-                        uint64_t offset, const struct ctf_frame *frame, struct both *both)
+/* Returns the index of the first wrong number, or NUMBERS if all are equal. */
+static unsigned compare_index_entry(const struct ctf_index *index,
+                                    const struct ctf_index_entry *entry, uint64_t offset,
+                                    const struct ctf_frame *frame, struct entry_numbers *both)
 {
     const struct ctf_packet *packet = &frame->packet;
     const bool has_size = packet->size != UINT64_MAX, has_instance = index->has_instance;
-    *both = (struct both){
+    *both = (struct entry_numbers){
         .found = {entry->offset, entry->size, entry->content, entry->begin, entry->end,
                   entry->discarded, entry->stream_id, entry->instance, entry->sequence},
         .expected = {offset, packet->size, packet->content, packet->has_begin ? packet->begin : 0,
@@ -94,21 +97,21 @@ static unsigned compare(const struct ctf_index *index, const struct ctf_index_en
 bool ctf_index_fits(const struct ctf_index *index, const struct ctf_index_entry *entry,
                     uint64_t offset, const struct ctf_frame *frame)
 {
-    struct both both;
-    return compare(index, entry, offset, frame, &both) == NUMBERS;
+    struct entry_numbers both;
+    return compare_index_entry(index, entry, offset, frame, &both) == NUMBERS;
 }
 
 void ctf_index_check_packet(struct ctf_index_check *check, uint64_t offset,
                             const struct ctf_frame *frame)
 {
-    struct both both;
+    struct entry_numbers both;
     check->packets++;
-    if (!take_entry(check))
+    if (!peek_index_entry(check))
         return;
     check->is_taken = false;
-    const unsigned i = compare(&check->index, &check->entry, offset, frame, &both);
+    const unsigned i = compare_index_entry(&check->index, &check->entry, offset, frame, &both);
     if (i < NUMBERS)
-        tell(check, i, both.found[i], both.expected[i], offset);
+        report_index_entry(check, i, both.found[i], both.expected[i], offset);
 }
 
 void ctf_index_check_nothing(struct ctf_index_check *check)
@@ -117,8 +120,8 @@ void ctf_index_check_nothing(struct ctf_index_check *check)
     check->is_taken = false;
     input_note(reader->in, TTR_NOTE_ODD, check->entry.offset, "ctf.bad-index",
                "index/%.60s.idx, entry at byte %" PRIu64 ": no packet begins at byte %" PRIu64
-               "; it is not used, \"convert --to=ctf\" makes a right one",
-               reader->file, place_of(&check->index), check->entry.offset);
+               "; index not used, \"convert --to=ctf\" writes a correct one",
+               reader->file, offset_of_entry(&check->index), check->entry.offset);
 }
 
 void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
@@ -127,6 +130,6 @@ void ctf_index_check_end(struct ctf_index_check *check, bool is_whole)
     if (check->is_there && is_whole && check->packets != check->index.n)
         input_note(reader->in, TTR_NOTE_ODD, NO_OFFSET, "ctf.bad-index",
                    "index/%.60s.idx has %" PRIu64 " entries, expected %" PRIu64
-                   ", one a packet; it is not used, \"convert --to=ctf\" makes a right one",
+                   ", one per packet; index not used, \"convert --to=ctf\" writes a correct one",
                    reader->file, check->index.n, check->packets);
 }

@@ -1,9 +1,10 @@
-/* Intersection of streams.  What is known to be wrong is put right as babeltrace2 does. */
+/* Intersection of streams. Known tracer faults are corrected in the same way as babeltrace2 does.
+ */
 #include "formats/ctf/read/ctf_intersect.h"
 
 #include "base/status.h"
 
-static void end_stream(struct ctf_intersection *at)
+static void add_finished_stream(struct ctf_intersection *at)
 {
     const struct ctf_lane *stream = &at->stream;
     if (!stream->kind)
@@ -18,9 +19,9 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
 {
     struct ctf_lane *stream = &at->stream;
     if (!lane->has_begin) {
-        at->timeless = lane->kind || !lane->is_in_order
-                           ? file
-                           : at->timeless; /* else there is no packet in it */
+        at->file_without_times = lane->kind || !lane->is_in_order
+                                     ? file
+                                     : at->file_without_times; /* else the file has no packets */
         return;
     }
     if (goes_on && stream->kind) {
@@ -28,13 +29,13 @@ void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *la
         stream->end = lane->end > stream->end ? lane->end : stream->end;
         return;
     }
-    end_stream(at);
+    add_finished_stream(at);
     *stream = *lane;
 }
 
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane)
 {
-    const bool is_unclosed = !lane->last.has_end; /* an end of 0 is none */
+    const bool is_unclosed = !lane->last.has_end; /* an end of 0 counts as missing */
     return lane->has_begin && (trace->class->quirks.event_after_packet ||
                                (trace->class->quirks.crash_leaves_end_zero && is_unclosed));
 }
@@ -43,7 +44,8 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
 {
     ttr_batch batch;
     ttr_status status;
-    in->time_offset = 0; /* lanes have none */
+    /* times of packet queues are without the offset, so the event times must be too */
+    in->time_offset = 0;
     lane->end = lane->last_begin;
     reader_range(&in->base, lane->last_begin, INT64_MAX);
     while ((status = ttr_read(&in->base, &batch, error)) == TTR_OK)
@@ -59,19 +61,19 @@ ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *erro
 
 ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace, ttr_error *error)
 {
-    end_stream(at);
-    if (at->timeless)
+    add_finished_stream(at);
+    if (at->file_without_times)
         return fail(
             error, TTR_E_UNSUPPORTED, NO_OFFSET,
-            "%s: nobody knows when all streams are active: packets of %s do not say when they "
-            "begin, or cannot be looked at ahead",
-            trace, at->timeless);
+            "%s: cannot intersect streams: packets of %s declare no begin time, or the file "
+            "has no random access",
+            trace, at->file_without_times);
     if (at->streams == 0)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s has no streams that could be active at one time", trace);
+                    "%s: cannot intersect streams: there are no packets", trace);
     if (at->from > at->to)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s: there is no time at which all %llu streams are active", trace,
+                    "%s: all %llu streams are never active at the same time", trace,
                     (unsigned long long)at->streams);
     return TTR_OK;
 }

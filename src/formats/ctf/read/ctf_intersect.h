@@ -1,34 +1,34 @@
-/* The time in which all streams of a trace are active: from the latest of their begins to the
- * earliest of their ends, as their packets say, or their last events where packets are known to say
- * it wrong.  Plain data. */
+/* Time in which all streams of a trace are active: from the latest begin to the earliest end of the
+ * streams. Uses the packets' times, or the last events' for tracers with packet ends that are known
+ * to be wrong. Plain data. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_INTERSECT_H
 
 #include "formats/ctf/read/ctf_build_index.h"
 
 struct ctf_intersection {
-    int64_t from, to;       /* of the streams before the present one */
-    struct ctf_lane stream; /* the present one: begin and end of its lanes together */
+    int64_t from, to;       /* intersection of the finished streams, ns, both inclusive */
+    struct ctf_lane stream; /* current stream: begin and end of all its packet queues */
     size_t streams;
     const char
-        *timeless; /* the name of a file whose packets do not say when they are; NULL = none */
+        *file_without_times; /* name of a file with packets that have no times; NULL = none */
 };
 
-/* Adds a lane of the file of that name; those of one data stream follow each other, and the later
- * ones go on with it. */
+/* Adds a packet queue of the file. Queues of one data stream must follow each other; `goes_on`
+ * marks all but the first. */
 void ctf_intersection_add(struct ctf_intersection *at, const struct ctf_lane *lane, bool goes_on,
                           const char *file);
 
-/* Whether the end of a lane's last packet is not to be believed: its tracer is known for that
- * (ctf_tracer_quirks.c). */
+/* Returns true if the end of the queue's last packet is unreliable, because its tracer has a known
+ * fault (ctf_tracer_quirks.c). */
 bool ctf_end_is_wrong(const struct ctf_trace *trace, const struct ctf_lane *lane);
 
-/* Sets the lane's end to the time of the last event of its last packet, or that packet's begin.
- * Reads `in`, an input of this lane that nobody has read before, and closes it, also on failure. */
+/* Sets the queue's end to the time of the last event of its last packet, or to that packet's begin.
+ * `in` must be a fresh input of this queue; it is always closed. */
 TTR_MUST ttr_status ctf_find_end(struct input *in, struct ctf_lane *lane, ttr_error *error);
 
-/* Settles from and to, both inclusive.  TTR_E_UNSUPPORTED with the reason where there is no such
- * time, or nobody knows. */
+/* Finishes from and to. Returns TTR_E_UNSUPPORTED with a reason if there is no common time or it is
+ * unknown. */
 TTR_MUST ttr_status ctf_intersection_end(struct ctf_intersection *at, const char *trace,
                                          ttr_error *error);
 

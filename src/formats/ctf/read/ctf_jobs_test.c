@@ -1,5 +1,5 @@
-/* Text written by several threads is the same as text written by one.  The trace is made
- * here byte by byte. */
+/* Text written by several threads must be the same as text written by one. The trace is built byte
+ * by byte. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define STREAMS 6u
 #define PACKETS 40u
-#define EVENTS 700u /* of a packet */
+#define EVENTS 700u /* per packet */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -115,9 +115,9 @@ static void drop_trace(struct trace *trace)
         buffer_free(&trace->stream[i]);
 }
 
-/* --- Threads that read the same once more --- */
+/* --- Threads that read the same input again --- */
 
-/* What other threads open, and how often they did. */
+/* Input of the other threads, and how often they opened it. */
 struct again {
     const ttr_file *files;
     unsigned streams;
@@ -133,15 +133,15 @@ static ttr_reader *open_again(void *own, ttr *t)
                         : NULL;
 }
 
-/* How a trace is written: by how many other threads, which read `again`; so many batches of it, or
- * all; the output fails behind so many bytes. */
+/* Parameters of a write: number of threads, the input they read, number of batches (0 = all), bytes
+ * after which the output fails. */
 struct sharing {
     const char *format;
     unsigned threads, streams;
     struct again *again;
     uint64_t batches;
     size_t fails_at;
-    bool is_cut; /* the last batch has one event less */
+    bool is_cut; /* the last batch lacks one event */
 };
 
 struct output {
@@ -160,7 +160,7 @@ static int64_t take_bytes(void *own, const void *bytes, size_t n)
     return (int64_t)n;
 }
 
-/* Writes as told; gives how that ended, the bytes, and what was counted. */
+/* Writes with these parameters. Returns the status, the bytes and the counts. */
 static ttr_status write_shared(const struct trace *trace, const struct sharing *how,
                                struct buffer *to, uint64_t counts[3])
 {
@@ -194,13 +194,13 @@ static ttr_status write_shared(const struct trace *trace, const struct sharing *
     if (status != TTR_OK && how->fails_at)
         assert_int_equal(error.sys, ENOSPC);
     if (how->fails_at)
-        counts[0] = counts[1] = counts[2] = 0; /* as far as it got */
+        counts[0] = counts[1] = counts[2] = 0; /* counts are undefined after a failure */
     ttr_close(in);
     ttr_free(t);
     return status;
 }
 
-/* Writes without other threads and with one and two of them, which must be the same. */
+/* Writes with zero, one and two additional threads, and compares the results. */
 static void check_sharing(const struct trace *trace, struct sharing how,
                           const struct again *read_again)
 {
@@ -221,7 +221,7 @@ static void check_sharing(const struct trace *trace, struct sharing how,
     buffer_free(&shared);
 }
 
-static void threads_that_read_the_same_change_nothing_of_what_is_written(void **state)
+static void parallel_writing_equals_serial_writing(void **state)
 {
     (void)state;
     static const char *const formats[] = {"jsonl", "text", "babeltrace2"};
@@ -234,8 +234,8 @@ static void threads_that_read_the_same_change_nothing_of_what_is_written(void **
     drop_trace(&trace);
 }
 
-/* The trace has changed, or cannot be opened any more. */
-static void threads_that_read_something_else_are_sent_away(void **state)
+/* The input of the threads has changed, or cannot be opened again. */
+static void threads_with_a_different_input_are_dismissed(void **state)
 {
     (void)state;
     struct trace trace;
@@ -246,7 +246,7 @@ static void threads_that_read_something_else_are_sent_away(void **state)
                   &(struct again){.files = trace.files, .streams = 2});
     check_sharing(&trace, (struct sharing){.format = "text", .streams = 2},
                   &(struct again){.files = NULL});
-    trace.files[2].n -= 12345; /* is read so, and was whole when it was opened again */
+    trace.files[2].n -= 12345; /* truncated for the first reader, complete for the others */
     ttr_file whole[STREAMS + 1];
     memcpy(whole, trace.files, sizeof whole);
     whole[2].n += 12345;
@@ -255,7 +255,7 @@ static void threads_that_read_something_else_are_sent_away(void **state)
     drop_trace(&trace);
 }
 
-static void output_that_ends_early_is_what_it_would_be_alone(void **state)
+static void parallel_output_that_ends_early_equals_serial_output(void **state)
 {
     (void)state;
     struct trace trace;
@@ -273,7 +273,7 @@ static void output_that_ends_early_is_what_it_would_be_alone(void **state)
     drop_trace(&trace);
 }
 
-static void an_output_that_fails_ends_all_threads(void **state)
+static void failing_output_ends_all_threads(void **state)
 {
     (void)state;
     struct trace trace;
@@ -285,7 +285,7 @@ static void an_output_that_fails_ends_all_threads(void **state)
     drop_trace(&trace);
 }
 
-static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
+static void formats_with_dependent_events_are_written_serially(void **state)
 {
     (void)state;
     static const char *const formats[] = {"fxt", "chrome", "csv"};
@@ -305,10 +305,10 @@ static void formats_whose_events_do_not_stand_alone_are_not_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_read_the_same_change_nothing_of_what_is_written),
-        cmocka_unit_test(threads_that_read_something_else_are_sent_away),
-        cmocka_unit_test(output_that_ends_early_is_what_it_would_be_alone),
-        cmocka_unit_test(an_output_that_fails_ends_all_threads),
-        cmocka_unit_test(formats_whose_events_do_not_stand_alone_are_not_shared)};
+        cmocka_unit_test(parallel_writing_equals_serial_writing),
+        cmocka_unit_test(threads_with_a_different_input_are_dismissed),
+        cmocka_unit_test(parallel_output_that_ends_early_equals_serial_output),
+        cmocka_unit_test(failing_output_ends_all_threads),
+        cmocka_unit_test(formats_with_dependent_events_are_written_serially)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

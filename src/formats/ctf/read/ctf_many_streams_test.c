@@ -1,6 +1,6 @@
-/* Hundreds of streams, whose windows are small: what is read in rounds, and where windows move,
- * shows in nothing that is given.  All streams have the same bytes, so that each instant has an
- * event of each, in the order of their numbers. */
+/* Hundreds of streams with small windows: batch merging and window moves must not change the
+ * events. All streams have the same bytes, so at each time there is one event of each stream, in
+ * the order of their numbers. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,19 +14,20 @@
 #include "support/support.h"
 
 #define STREAMS 250u
-#define EVENTS 1200u                 /* of a stream: more than a window holds */
-#define HIT 300u                     /* the event of the first packet whose time is damaged */
-#define FAR_EVENTS 250u              /* the same of larger ones */
-#define PACKET_EVENTS 400u           /* of a packet at most */
-#define COPY_MEMORY (12u << 20)      /* what a copy may take */
-#define ANEW_MEMORY (28u << 20)      /* what encoding anew may take */
-#define SHARED_MEMORY (12u << 20)    /* what one of several readers may take */
-#define STAT_MEMORY (5u << 19)       /* what counting and checking may take */
-#define SPANS 100000                 /* more events than wait for one another to come in order */
-#define UNORDERED_MEMORY (13u << 20) /* what reading without order may take */
-#define FAR 256u /* bytes: what a value is aligned to, from its packet's begin */
+#define EVENTS 1200u /* per stream; more than a window holds */
+/* index of the event in the first packet that gets a damaged time */
+#define HIT 300u
+#define FAR_EVENTS 250u              /* per stream of the trace with large events */
+#define PACKET_EVENTS 400u           /* maximum per packet */
+#define COPY_MEMORY (12u << 20)      /* limit for copying, bytes */
+#define ANEW_MEMORY (28u << 20)      /* limit for re-encoding, bytes */
+#define SHARED_MEMORY (12u << 20)    /* limit for one of several readers, bytes */
+#define STAT_MEMORY (5u << 19)       /* limit for counting and checking, bytes */
+#define SPANS 100000                 /* more events than the sorting stage holds */
+#define UNORDERED_MEMORY (13u << 20) /* limit for unordered reading, bytes */
+#define FAR 256u                     /* alignment of a value from its packet's start, bytes */
 
-/* Metadata of 1.8 with such headers of events, and a class of events that have these fields. */
+/* CTF 1.8 metadata with the given event header and event fields. */
 #define METADATA(header, fields)                                                                  \
     "/* CTF 1.8 */\n"                                                                             \
     "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = " \
@@ -49,7 +50,7 @@ static const char far_metadata[] =
              "enum : integer { size = 8; align = 8; } { FAR = 1 } tag;"
              " variant <tag> { integer { size = 32; align = 2048; } FAR; } v; string rest;");
 
-/* Headers as LTTng has them: those of higher ids, and any, may be longer ones. */
+/* LTTng's compact header: larger ids use the extended form, smaller ones may. */
 #define EXTENDED_METADATA(long_ts)                                                                 \
     METADATA("{ enum : integer { size = 5; align = 1; } { compact = 0 ... 30, extended = 31 } id;" \
              " variant <id> { struct { short_ts timestamp; } compact; struct { u32 id; " long_ts   \
@@ -59,13 +60,13 @@ static const char far_metadata[] =
 
 static const char extended_metadata[] = EXTENDED_METADATA("ts");
 
-/* The same bytes, but headers end inside one. */
+/* The same bytes, but the header ends inside a byte. */
 static const char uneven_metadata[] =
     EXTENDED_METADATA("integer { size = 60; align = 1; map = clock.c.value; }");
 
 enum made { MADE_PLAIN, MADE_FAR, MADE_EXTENDED };
 
-/* So that the next event begins where alignments to less than FAR do not hold by chance. */
+/* Moves the next event to an offset at which alignments below FAR do not hold by chance. */
 static const char far_rest[] = "a text with which values that are aligned are not followed by the "
                                "next event at once, but later";
 
@@ -75,7 +76,7 @@ static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
         buffer_add_byte(to, (uint8_t)(x >> 8 * i));
 }
 
-/* Texts of all lengths, some longer than is looked at at once. */
+/* Texts of all lengths, some longer than one vector search. */
 static size_t word_of(uint32_t number, char word[80])
 {
     const size_t n = number % 50 == 7 ? 40 + number % 30 : number % 20;
@@ -85,7 +86,7 @@ static size_t word_of(uint32_t number, char word[80])
     return n;
 }
 
-/* Which headers are short, and what class an event is of, comes at random to whoever guesses. */
+/* Pseudo-random choice of short headers and classes, so that branch prediction fails. */
 static bool is_compact(uint32_t number)
 {
     return number * 2654435761u >> 30 == 0;
@@ -125,7 +126,7 @@ static void add_event(struct buffer *to, size_t begin, uint32_t number, enum mad
         buffer_add(to, word, word_of(number, word) + 1);
 }
 
-/* Packets of different sizes, some with bytes behind their content. */
+/* Appends packets of different sizes, some with padding. */
 static void make_stream(struct buffer *to, enum made made)
 {
     const uint32_t events = made == MADE_FAR ? FAR_EVENTS : EVENTS;
@@ -169,7 +170,7 @@ static void expect_event(const ttr *t, const ttr_event *event, uint64_t i, enum 
     assert_memory_equal(field[1].value.text.p, word, n);
 }
 
-/* A trace of many files, in memory. */
+/* A trace of many files in memory. */
 struct many {
     struct buffer stream;
     ttr_file file[STREAMS + 1];
@@ -217,31 +218,31 @@ static void read_many(const char *metadata, size_t metadata_n, enum made made)
     buffer_free(&many.stream);
 }
 
-static void events_of_many_streams_come_by_time_then_by_stream_with_their_fields(void **state)
+static void many_streams_are_ordered_by_time_then_stream(void **state)
 {
     (void)state;
     read_many(plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
 }
 
-static void alignments_in_options_of_variants_hold_where_small_windows_move(void **state)
+static void aligned_variant_options_survive_window_moves(void **state)
 {
     (void)state;
     read_many(far_metadata, sizeof far_metadata - 1, MADE_FAR);
 }
 
-static void extended_headers_among_short_ones_tell_class_and_time(void **state)
+static void mixed_short_and_extended_headers_decode_id_and_time(void **state)
 {
     (void)state;
     read_many(extended_metadata, sizeof extended_metadata - 1, MADE_EXTENDED);
 }
 
-static void extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit(void **state)
+static void extended_headers_ending_inside_a_byte_decode(void **state)
 {
     (void)state;
     read_many(uneven_metadata, sizeof uneven_metadata - 1, MADE_EXTENDED);
 }
 
-/* --- What packets and headers say of an event --- */
+/* --- Packet context and event header of an event --- */
 
 #define OWN_EVENTS 300u
 
@@ -260,14 +261,14 @@ static const char own_metadata[] =
     "event { name = \"far\"; id = 1; stream_id = 0; fields := struct { integer { size = 32; align "
     "= 2048; } number; string word; }; };\n";
 
-/* Of the first events some have a field that is aligned to the packet's begin: they are no plain
- * ones. */
+/* Some of the first events have a field aligned to the packet's start, so the fast loop does not
+ * read them. */
 static bool is_aligned(uint32_t i)
 {
     return i < OWN_EVENTS / 3 && i % 3 == 0;
 }
 
-/* One packet of stream `own`. */
+/* Appends one packet of stream `own`. */
 static void make_own(struct buffer *to, uint32_t own)
 {
     char word[80];
@@ -315,7 +316,7 @@ static void expect_own(const ttr *t, const ttr_event *event, uint32_t own, uint3
     assert_memory_equal(field.value.text.p, word, n);
 }
 
-static void packets_and_headers_of_events_are_those_of_their_own_stream(void **state)
+static void packet_and_header_fields_belong_to_the_events_stream(void **state)
 {
     (void)state;
     static struct buffer stream[STREAMS];
@@ -346,7 +347,7 @@ static void packets_and_headers_of_events_are_those_of_their_own_stream(void **s
         buffer_free(&stream[i]);
 }
 
-/* What a trace takes that is open and read from. */
+/* Returns the memory of an open trace, bytes. */
 static uint64_t memory_of_trace(ttr *t, const ttr_file *file)
 {
     const uint64_t before = t->memory;
@@ -360,7 +361,7 @@ static uint64_t memory_of_trace(ttr *t, const ttr_file *file)
     return memory;
 }
 
-static void a_trace_takes_no_more_memory_behind_a_thousand_others(void **state)
+static void trace_after_a_thousand_others_uses_no_more_memory(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -379,7 +380,7 @@ static void a_trace_takes_no_more_memory_behind_a_thousand_others(void **state)
     buffer_free(&stream);
 }
 
-/* Where an event of the first packet begins. */
+/* Returns the offset of an event in the first packet. */
 static size_t place_of_event(uint32_t number)
 {
     char word[80];
@@ -389,7 +390,7 @@ static size_t place_of_event(uint32_t number)
     return at;
 }
 
-/* Reads the first n streams, of which one has other bytes: `given` events come in order. */
+/* Reads the first n streams, one of them with the bytes `hit`; expects `given` events in order. */
 static void read_hit(struct many *many, unsigned n, const struct buffer *hit, uint64_t given)
 {
     ttr *t = ttr_new(NULL);
@@ -413,11 +414,10 @@ static void read_hit(struct many *many, unsigned n, const struct buffer *hit, ui
     ttr_free(t);
 }
 
-/* What is no event may say anything of its time: the packets behind it come when it is their turn.
- */
-static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void **state)
+/* Bytes that are not an event must not change the clock, so later packets keep their order. */
+static void late_time_in_damage_does_not_delay_later_packets(void **state)
 {
-    static const unsigned streams[] = {6, STREAMS}; /* read in both ways */
+    static const unsigned streams[] = {6, STREAMS}; /* merged event by event, and in batches */
     static struct many many;
     (void)state;
     struct buffer hit;
@@ -427,11 +427,11 @@ static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void 
     const size_t at = place_of_event(HIT), last = place_of_event(PACKET_EVENTS - 1),
                  end = place_of_event(PACKET_EVENTS) - 1;
     for (unsigned i = 0; i < 2; i++) {
-        hit.bytes[at] = 0xff; /* of the id */
+        hit.bytes[at] = 0xff; /* highest byte of the id */
         hit.bytes[at + 4 + 6] = 1;
         read_hit(&many, streams[i], &hit, (uint64_t)streams[i] * EVENTS - (PACKET_EVENTS - HIT));
         memcpy(hit.bytes, many.stream.bytes, hit.n);
-        hit.bytes[end] = 'x'; /* its text does not end */
+        hit.bytes[end] = 'x'; /* its text has no terminator */
         hit.bytes[last + 4 + 6] = 1;
         read_hit(&many, streams[i], &hit, (uint64_t)streams[i] * EVENTS - 1);
         memcpy(hit.bytes, many.stream.bytes, hit.n);
@@ -440,9 +440,9 @@ static void a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it(void 
     buffer_free(&many.stream);
 }
 
-/* A time that no clock gets to is not one that comes later: the stream is asked again, not waited
- * for. */
-static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
+/* A time that does not fit in 64 bits of ns is not "later": the stream must be read on instead of
+ * waited for. */
+static void time_beyond_64_bits_in_one_stream_does_not_hang(void **state)
 {
     (void)state;
     static struct many many;
@@ -453,7 +453,7 @@ static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     buffer_init(&hit, alloc_default());
     buffer_add(&hit, many.stream.bytes, many.stream.n);
-    hit.bytes[place_of_event(HIT) + 4 + 7] = 0x82; /* of the time */
+    hit.bytes[place_of_event(HIT) + 4 + 7] = 0x82; /* highest byte of the time */
     many.file[STREAMS / 2].bytes = hit.bytes;
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
@@ -466,7 +466,7 @@ static void a_time_beyond_all_clocks_in_one_of_many_streams_ends(void **state)
     buffer_free(&many.stream);
 }
 
-/* Copies all of `in`, one stream behind another; with the memory that a few take. */
+/* Copies all streams one after another, with the memory of a few. */
 static void copy_scattered(ttr_reader *in, ttr_writer *out)
 {
     ttr_batch batch;
@@ -479,7 +479,7 @@ static void copy_scattered(ttr_reader *in, ttr_writer *out)
         assert_int_equal(ttr_write(out, &batch, NULL), TTR_OK);
     }
     assert_int_equal(status, TTR_END);
-    assert_false(ttr_write_scattered(out, in)); /* too late */
+    assert_false(ttr_write_scattered(out, in)); /* after the first read it is too late */
     ttr_close(in);
     assert_int_equal(ttr_finish(out, NULL), TTR_OK);
 }
@@ -506,20 +506,20 @@ static void expect_copies_of_many(const char *const *version, unsigned changed)
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void copies_of_many_streams_are_made_one_behind_another_in_little_memory(void **state)
+static void copies_of_many_streams_stay_within_memory_limit(void **state)
 {
     (void)state;
     expect_copies_of_many(NULL, 0);
 }
 
-static void so_are_those_with_metadata_in_another_language(void **state)
+static void copies_with_translated_metadata_stay_within_memory_limit(void **state)
 {
     static const char *const other_version[] = {"version=2", NULL};
     (void)state;
-    expect_copies_of_many(other_version, 1); /* all but the metadata are copies */
+    expect_copies_of_many(other_version, 1); /* everything except the metadata is copied */
 }
 
-static void streams_that_are_read_one_after_another_leave_nothing_behind(void **state)
+static void streams_read_one_after_another_free_their_memory(void **state)
 {
     static struct many many;
     (void)state;
@@ -542,7 +542,7 @@ static void streams_that_are_read_one_after_another_leave_nothing_behind(void **
     buffer_free(&many.stream);
 }
 
-/* Puts the files of a trace into a folder; all streams are one file. */
+/* Writes the trace to a folder; the stream files are hard links to one file. */
 static void make_folder(const struct many *many, const char *folder)
 {
     char path[PATH_MAX], first[PATH_MAX];
@@ -560,9 +560,8 @@ static void make_folder(const struct many *many, const char *folder)
     }
 }
 
-/* Packets are copied as a whole, and larger here than a window; for who does not copy them they are
- * read as for any other use. */
-static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void **state)
+/* Packets larger than a window must be complete for copies only, not for re-encoding. */
+static void re_encoded_streams_do_not_keep_complete_packets(void **state)
 {
     static struct many many;
     (void)state;
@@ -591,7 +590,7 @@ static void streams_that_are_encoded_anew_take_no_memory_for_whole_packets(void 
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* Reads a folder of many streams as one of so many readers; whether the memory is enough. */
+/* Opens the folder as one of `readers` readers. Returns true if the memory limit suffices. */
 static bool fits(const char *folder, uint32_t readers)
 {
     const ttr_options options = {.size = sizeof options, .max_memory = SHARED_MEMORY};
@@ -609,7 +608,7 @@ static bool fits(const char *folder, uint32_t readers)
     return status == TTR_END;
 }
 
-static void readers_of_one_trace_share_the_memory_for_windows(void **state)
+static void parallel_readers_of_a_trace_share_window_memory(void **state)
 {
     static struct many many;
     (void)state;
@@ -619,12 +618,12 @@ static void readers_of_one_trace_share_the_memory_for_windows(void **state)
     make_folder(&many, folder);
     assert_false(fits(folder, 0));
     assert_true(fits(folder, 8));
-    assert_true(fits(folder, UINT32_MAX)); /* more than there are pages for */
+    assert_true(fits(folder, UINT32_MAX)); /* more readers than pages of memory */
     buffer_free(&many.stream);
     assert_int_equal(files_remove(folder), 0);
 }
 
-static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given(void **state)
+static void definitions_are_omitted_if_packets_cannot_be_copied(void **state)
 {
     static struct many many;
     (void)state;
@@ -647,8 +646,7 @@ static void definitions_for_a_copy_to_another_format_or_with_other_times_are_not
     buffer_free(&many.stream);
 }
 
-static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory(
-    void **state)
+static void damage_check_of_many_streams_stays_within_memory_limit(void **state)
 {
     static struct many many;
     (void)state;
@@ -668,14 +666,14 @@ static void who_only_looks_for_damage_reads_streams_one_behind_another_in_little
     }
     assert_int_equal(status, TTR_END);
     assert_int_equal(events, STREAMS * EVENTS);
-    assert_false(ttr_read_scattered(in)); /* too late */
+    assert_false(ttr_read_scattered(in)); /* after the first read it is too late */
     ttr_close(in);
     ttr_free(t);
     buffer_free(&many.stream);
 }
 
-/* That a stream begins before the one that was read before it ended is no disorder. */
-static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **state)
+/* A stream that begins before the previously read one ended is not disorder. */
+static void summary_counts_backward_times_per_stream(void **state)
 {
     static struct many many;
     struct buffer hit;
@@ -686,7 +684,7 @@ static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **s
     make_many(&many, plain_metadata, sizeof plain_metadata - 1, MADE_PLAIN);
     buffer_init(&hit, alloc_default());
     buffer_add(&hit, many.stream.bytes, many.stream.n);
-    hit.bytes[24 + 4] = 0xff; /* its first time: later than the second */
+    hit.bytes[24 + 4] = 0xff; /* first time, now later than the second */
     many.file[7].bytes = many.file[9].bytes = hit.bytes;
     ttr_reader *in = ttr_open_files(t, "made", many.file, STREAMS + 1, NULL, NULL);
     assert_non_null(in);
@@ -704,8 +702,8 @@ static void a_summary_of_many_streams_counts_what_goes_back_within_each(void **s
     buffer_free(&many.stream);
 }
 
-/* The last packet says that it goes on far behind the end of its file. */
-static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
+/* The last packet declares a size far beyond the end of the file. */
+static void oversized_last_packet_does_not_change_stream_size(void **state)
 {
     static struct many many;
     (void)state;
@@ -728,8 +726,8 @@ static void what_a_packet_claims_is_no_size_of_its_stream(void **state)
     buffer_free(&many.stream);
 }
 
-/* Instants are counted stream by stream, where only one has events and bytes at hand. */
-static void many_streams_without_spans_are_counted_one_behind_another_in_little_memory(void **state)
+/* Instants are counted stream by stream, with one stream in memory at a time. */
+static void counting_many_streams_without_spans_stays_within_memory_limit(void **state)
 {
     static struct many many;
     (void)state;
@@ -762,9 +760,9 @@ static void write_on(ttr_builder *builder, ttr_writer *out, ttr_kind kind, int64
     assert_int_equal(ttr_event_end(builder, out, NULL), TTR_OK);
 }
 
-/* A thread that begins on one processor and ends on that before: all ends come before all begins in
+/* A thread starts on one processor and ends on an earlier one, so all ends precede all begins in
  * their files. */
-static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
+static void spans_across_streams_are_counted_in_time_order(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-many-XXXXXX", path[64];
@@ -797,27 +795,24 @@ static void spans_from_one_stream_to_another_are_counted_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_of_many_streams_come_by_time_then_by_stream_with_their_fields),
-        cmocka_unit_test(alignments_in_options_of_variants_hold_where_small_windows_move),
-        cmocka_unit_test(extended_headers_among_short_ones_tell_class_and_time),
-        cmocka_unit_test(extended_headers_that_end_inside_a_byte_are_read_up_to_their_bit),
-        cmocka_unit_test(packets_and_headers_of_events_are_those_of_their_own_stream),
-        cmocka_unit_test(a_trace_takes_no_more_memory_behind_a_thousand_others),
-        cmocka_unit_test(a_time_beyond_all_clocks_in_one_of_many_streams_ends),
-        cmocka_unit_test(a_late_time_of_what_is_no_event_keeps_back_no_packet_behind_it),
-        cmocka_unit_test(copies_of_many_streams_are_made_one_behind_another_in_little_memory),
-        cmocka_unit_test(so_are_those_with_metadata_in_another_language),
-        cmocka_unit_test(streams_that_are_read_one_after_another_leave_nothing_behind),
-        cmocka_unit_test(streams_that_are_encoded_anew_take_no_memory_for_whole_packets),
-        cmocka_unit_test(readers_of_one_trace_share_the_memory_for_windows),
-        cmocka_unit_test(
-            definitions_for_a_copy_to_another_format_or_with_other_times_are_not_given),
-        cmocka_unit_test(
-            who_only_looks_for_damage_reads_streams_one_behind_another_in_little_memory),
-        cmocka_unit_test(a_summary_of_many_streams_counts_what_goes_back_within_each),
-        cmocka_unit_test(what_a_packet_claims_is_no_size_of_its_stream),
-        cmocka_unit_test(
-            many_streams_without_spans_are_counted_one_behind_another_in_little_memory),
-        cmocka_unit_test(spans_from_one_stream_to_another_are_counted_in_order)};
+        cmocka_unit_test(many_streams_are_ordered_by_time_then_stream),
+        cmocka_unit_test(aligned_variant_options_survive_window_moves),
+        cmocka_unit_test(mixed_short_and_extended_headers_decode_id_and_time),
+        cmocka_unit_test(extended_headers_ending_inside_a_byte_decode),
+        cmocka_unit_test(packet_and_header_fields_belong_to_the_events_stream),
+        cmocka_unit_test(trace_after_a_thousand_others_uses_no_more_memory),
+        cmocka_unit_test(time_beyond_64_bits_in_one_stream_does_not_hang),
+        cmocka_unit_test(late_time_in_damage_does_not_delay_later_packets),
+        cmocka_unit_test(copies_of_many_streams_stay_within_memory_limit),
+        cmocka_unit_test(copies_with_translated_metadata_stay_within_memory_limit),
+        cmocka_unit_test(streams_read_one_after_another_free_their_memory),
+        cmocka_unit_test(re_encoded_streams_do_not_keep_complete_packets),
+        cmocka_unit_test(parallel_readers_of_a_trace_share_window_memory),
+        cmocka_unit_test(definitions_are_omitted_if_packets_cannot_be_copied),
+        cmocka_unit_test(damage_check_of_many_streams_stays_within_memory_limit),
+        cmocka_unit_test(summary_counts_backward_times_per_stream),
+        cmocka_unit_test(oversized_last_packet_does_not_change_stream_size),
+        cmocka_unit_test(counting_many_streams_without_spans_stays_within_memory_limit),
+        cmocka_unit_test(spans_across_streams_are_counted_in_time_order)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* The order of file names in which numbers are numbers: whole runs of digits are compared by what
- * they say. */
+/* Natural order of file names: runs of digits are compared by their numeric value. */
 #include "formats/ctf/read/ctf_name_order.h"
 
 #include <stdbool.h>
@@ -11,8 +10,9 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The digits that a name goes on with, without zeros in front of them; *behind: what follows. */
-static size_t number_at(const char **name, const char **behind)
+/* Skips leading zeros of a number and returns its number of digits. Sets *behind to the first
+ * character after it. */
+static size_t skip_name_digits(const char **name, const char **behind)
 {
     while (**name == '0' && is_digit((*name)[1]))
         ++*name;
@@ -30,7 +30,7 @@ int ctf_compare_names(const char *a, const char *b)
         const char *x_behind = x + 1, *y_behind = y + 1;
         int order = (unsigned char)*x - (unsigned char)*y;
         if (is_digit(*x) && is_digit(*y)) {
-            const size_t n = number_at(&x, &x_behind), m = number_at(&y, &y_behind);
+            const size_t n = skip_name_digits(&x, &x_behind), m = skip_name_digits(&y, &y_behind);
             order = n != m ? (n < m ? -1 : 1) : memcmp(x, y, n);
         }
         if (order)

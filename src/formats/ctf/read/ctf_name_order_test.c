@@ -1,11 +1,11 @@
-/* Names of files in the order in which v1.1 reads them. */
+/* Natural order of v1.1 file names. */
 #include "formats/ctf/read/ctf_name_order.h"
 
 #include <stddef.h>
 
 #include "support/support.h"
 
-static void numbers_in_names_are_compared_as_numbers(void **state)
+static void numbers_in_names_compare_by_value(void **state)
 {
     (void)state;
     static const char *const ordered[] = {"",
@@ -40,6 +40,6 @@ static void numbers_in_names_are_compared_as_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_names_are_compared_as_numbers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers_in_names_compare_by_value)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

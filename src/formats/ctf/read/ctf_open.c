@@ -1,9 +1,25 @@
-/* Opening traces: an input for each stream file, once it is known what the trace is read by
- * (ctf_open_metadata.c).
+/* Opens a CTF trace: one input for each packet queue of each stream file.
  *
- * Every regular file of the folder but `metadata` is a stream file; hidden files and those of
- * subfolders (index/) are none.  What is not in order within a file is dealt into lanes that are
- * (ctf_build_index.h); how all of them become one is in ctf_stream_set.h. */
+ * Steps, for each folder (open_folder_trace):
+ * |  1. Copy and check the options (prepare).
+ * |  2. Find the metadata: option `metadata`, the file `metadata` of the folder, or the longer
+ * |     metadata of another folder of the trace (ctf_open_metadata.c). Traces with equal
+ * |     metadata share one parsed class.
+ * |  3. Open each stream file: build its index (ctf_build_index.h), and make one input per
+ * |     packet queue. Copies get one input for all queues, since they need packets in file
+ * |     order.
+ * |  4. Add the inputs to the stream set, which sorts, links and merges them
+ * |     (ctf_stream_set.h).
+ *
+ * A stream file is each regular file of the folder except `metadata`, hidden files and files of
+ * subfolders (index/).
+ *
+ * A folder or file that cannot be read does not prevent the others from being read: it is replaced
+ * by an input without events that reports the reason as damage. This does not apply to strict
+ * mode, missing memory, wrong options, or if nothing at all can be read.
+ *
+ * Memory: with hundreds of files the windows get smaller (source_chunk_size), and the packet
+ * queues of one file share the window size of a file. Left out: live traces (live/ctf_live.c). */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -19,40 +35,41 @@
 #include "model/options.h"
 
 #define WINDOW_SMALL ((size_t)32 << 10)
-#define WINDOW_LEAST ((size_t)12 << 10)
-#define READERS_MOST 1024u
-#define FEW_LANES                                                                                  \
-    ((size_t)256) /* windows of so many take 16 MiB: they hold more of what is passed over than of \
-                     what is read */
+#define WINDOW_TINY ((size_t)12 << 10)
+#define READERS_MAX 1024u
+/* up to this number, windows take 16 MiB in all; larger windows would mostly contain skipped
+ * packets */
+#define LARGE_WINDOWS_MAX ((size_t)256)
 
 /* --- Stream files --- */
 
-static bool wants_copies(const struct ctf_opening *opening)
+static bool is_opened_for_copy(const struct ctf_opening *opening)
 {
     return opening->options && opening->options->flags & TTR_READ_DEFINITIONS;
 }
 
-/* Whether a file is called as stream files are. */
-static bool is_stream_file(const struct ctf_opening *opening, const struct folder_file *file)
+/* Returns true if the name is that of a stream file. */
+static bool is_stream_file_name(const struct ctf_opening *opening, const struct folder_file *file)
 {
     if (strchr(file->name, '/') || strcmp(file->name, CTF_METADATA) == 0 || file->name[0] == '.')
         return false;
     return !opening->only || strcmp(opening->only, file->name) == 0;
 }
 
-/* Empty files are only told to copies, also where they cannot be opened; what is gone since the
- * folder was listed is told as what cannot be. `source`: of the file, where it could be opened. */
-static bool is_nothing(const struct ctf_opening *opening, const struct folder_file *file,
-                       const struct source *source)
+/* Returns true if a file is empty; only copies need empty files. A file that was deleted since the
+ * folder was listed is not empty, so that it is reported. `source`: NULL if the file cannot be
+ * opened. */
+static bool is_empty_stream_file(const struct ctf_opening *opening, const struct folder_file *file,
+                                 const struct source *source)
 {
     uint64_t size = 0;
-    if (wants_copies(opening))
+    if (is_opened_for_copy(opening))
         return false;
     return source ? source_disk_size(source) == 0
                   : folder_file_size(opening->trace->folder, file, &size) && size == 0;
 }
 
-static bool has_section(const struct ctf_opening *opening, const struct folder_file *file)
+static bool file_has_section(const struct ctf_opening *opening, const struct folder_file *file)
 {
     const struct ctf_description *description = &opening->trace->class->description;
     bool has_cpu;
@@ -61,18 +78,18 @@ static bool has_section(const struct ctf_opening *opening, const struct folder_f
            rfc11_section_of_file(description, file->name, &has_cpu, &cpu);
 }
 
-/* Few places for packets, where there are many inputs. */
-static void choose_slots(const struct ctf_opening *opening, struct input *in)
+/* Reduces the number of packet slots if windows are small because there are many inputs. */
+static void set_slot_limit(const struct ctf_opening *opening, struct input *in)
 {
     const size_t chunk = opening->how.chunk;
     if (chunk && chunk <= WINDOW_SMALL)
-        ((struct ctf_reader *)in->own)->slots_most =
-            chunk <= WINDOW_LEAST ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
+        ((struct ctf_reader *)in->own)->slots_max =
+            chunk <= WINDOW_TINY ? CTF_SLOTS_LEAST : CTF_SLOTS_FEW;
 }
 
-/* Takes the source over; NULL stands for one that cannot be opened. */
-static struct input *make_input(struct ctf_opening *opening, const struct folder_file *file,
-                                struct source *source, ttr_error *error)
+/* Returns an input for a stream file. Owns `source`; NULL means it could not be opened. */
+static struct input *make_stream_input(struct ctf_opening *opening, const struct folder_file *file,
+                                       struct source *source, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
@@ -83,22 +100,22 @@ static struct input *make_input(struct ctf_opening *opening, const struct folder
     if (!in)
         return NULL;
     ctf_trace_join(trace, in, file->name, opening->files);
-    choose_slots(opening, in);
+    set_slot_limit(opening, in);
     if (trace->class->description.version == CTF_RFC_1_1)
         rfc11_join_section(in->own);
     return in;
 }
 
-/* The same once more, of a file of which there is one. */
-static struct input *make_another(struct ctf_opening *opening, const struct folder_file *file,
-                                  ttr_error *error)
+/* Returns a second input for the same file. */
+static struct input *make_second_input(struct ctf_opening *opening, const struct folder_file *file,
+                                       ttr_error *error)
 {
-    return make_input(opening, file,
-                      folder_source(opening->trace->folder, file, &opening->how, error), error);
+    return make_stream_input(
+        opening, file, folder_source(opening->trace->folder, file, &opening->how, error), error);
 }
 
-/* Lets an input read a lane. */
-static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
+/* Assigns a packet queue to an input. */
+static void assign_queue(struct input *in, struct ctf_lanes *lanes, uint32_t i)
 {
     struct ctf_reader *reader = in->own;
     bool is_copy = in->flags & TTR_READ_DEFINITIONS;
@@ -112,23 +129,24 @@ static void join_lane(struct input *in, struct ctf_lanes *lanes, uint32_t i)
     in->base.order = is_ordered ? TTR_ORDER_TIME : TTR_ORDER_NONE;
 }
 
-/* Finds where the lane that was opened last ends, where that is asked for and not told rightly. */
-static ttr_status correct_end(struct ctf_opening *opening, const struct folder_file *file,
-                              ttr_error *error)
+/* Corrects the end of the queue added last from its last event, if intersection needs it and the
+ * tracer is known to declare it wrongly. */
+static ttr_status correct_queue_end(struct ctf_opening *opening, const struct folder_file *file,
+                                    ttr_error *error)
 {
     struct ctf_opened *opened = &opening->set->opened[opening->set->n - 1];
     const struct ctf_reader *reader = opened->in->own;
     if (!opening->set->intersects || !ctf_end_is_wrong(opening->trace, &opened->lane))
         return TTR_OK;
-    struct input *in = make_another(opening, file, error);
+    struct input *in = make_second_input(opening, file, error);
     if (!in)
         return error->status;
-    join_lane(in, reader->lanes, opened->lane_i);
+    assign_queue(in, reader->lanes, opened->queue_i);
     context_share_attributes(opening->t, in->id, opening->trace->thread_source);
     return ctf_find_end(in, &opened->lane, error);
 }
 
-static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
+static void extend_trace_times(struct ctf_trace *trace, const struct ctf_lane *lane)
 {
     trace->lacks_times |= lane->kind && !lane->has_begin;
     if (lane->has_begin && lane->begin < trace->begin)
@@ -137,38 +155,38 @@ static void note_times(struct ctf_trace *trace, const struct ctf_lane *lane)
         trace->end = lane->end;
 }
 
-/* An input takes its lane. */
-static ttr_status take_lane(struct ctf_opening *opening, struct input *in, struct ctf_lanes *lanes,
-                            uint32_t i, ttr_error *error)
+/* Adds packet queue `i` to the set, read by `in`. */
+static ttr_status add_queue_input(struct ctf_opening *opening, struct input *in,
+                                  struct ctf_lanes *lanes, uint32_t i, ttr_error *error)
 {
     struct ctf_opened opened = {.in = in,
-                                .lane_i = i,
+                                .queue_i = i,
                                 .lane = lanes->lane[i],
                                 .folder = opening->set->folders,
                                 .file = opening->files};
-    note_times(opening->trace, &opened.lane);
+    extend_trace_times(opening->trace, &opened.lane);
     opened.number = opened.lane.has_number ? opened.lane.number : opened.file;
     opened.is_shared = i > 0 && in->flags & TTR_READ_DEFINITIONS;
     ttr_status status = ctf_set_add(opening->set, &opened, error);
     if (status != TTR_OK || opened.is_shared)
         return status;
     opening->first = opening->first ? opening->first : in;
-    join_lane(in, lanes, i);
+    assign_queue(in, lanes, i);
     return ctf_add_attributes(in, opening->trace, &opened.lane, opened.number) ? TTR_OK
                                                                                : fail_memory(error);
 }
 
-/* Whether the reason is one trace's or file's own, so that others can be read. */
-static bool is_of_trace(const struct ctf_set *set, ttr_status status)
+/* Returns true if the error concerns one trace or file only, so that others can be read. */
+static bool is_error_of_one_trace(const struct ctf_set *set, ttr_status status)
 {
     bool is_strict = set->options && set->options->flags & TTR_READ_STRICT;
     return !is_strict && status != TTR_OK && status != TTR_E_NOMEM && status != TTR_E_MISUSE &&
            status != TTR_AGAIN;
 }
 
-/* An input without events; the caller adds it. */
-static struct input *make_silent(struct ctf_opening *opening, const char *path, uint64_t number,
-                                 ttr_error *error)
+/* Returns an input without events. The caller adds it to the set. */
+static struct input *make_eventless_input(struct ctf_opening *opening, const char *path,
+                                          uint64_t number, ttr_error *error)
 {
     struct source *source = source_open_memory(&opening->t->counted, "", 0, NULL, error);
     struct input *in =
@@ -176,19 +194,19 @@ static struct input *make_silent(struct ctf_opening *opening, const char *path, 
     if (!in)
         return NULL;
     ctf_trace_join(opening->trace, in, CTF_METADATA, number);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ((struct ctf_reader *)in->own)->is_eventless = true;
     return in;
 }
 
-/* In the place of a file of which nothing can be read: an input without events that tells why, as
- * damage of these bytes. */
-static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file *file,
-                           const ttr_region *where, const char *reason, ttr_error *error)
+/* Adds an input without events in place of an unreadable file. It reports `reason` as damage at
+ * `where`. */
+static ttr_status add_damage_input(struct ctf_opening *opening, const struct folder_file *file,
+                                   const ttr_region *where, const char *reason, ttr_error *error)
 {
     char path[1024];
     struct ctf_trace *trace = opening->trace;
     folder_file_path(trace->folder, file, path, sizeof path);
-    struct input *in = make_silent(opening, path, opening->files++, error);
+    struct input *in = make_eventless_input(opening, path, opening->files++, error);
     if (!in)
         return error->status;
     in->size = where->bytes;
@@ -210,127 +228,127 @@ static ttr_status stand_in(struct ctf_opening *opening, const struct folder_file
     return TTR_OK;
 }
 
-/* Inputs of the lanes of a file have together the room of one that has none: a window for each
- * would be as much as there are lanes. */
-static void share_window(struct ctf_opening *opening, struct input *first,
-                         const struct ctf_lanes *lanes)
+/* Divides the window size of the file among its packet queues, so that a file with many queues
+ * needs no more memory than others. */
+static void share_file_window(struct ctf_opening *opening, struct input *first,
+                              const struct ctf_lanes *lanes)
 {
     if (lanes->n == 1 || first->flags & TTR_READ_DEFINITIONS)
         return;
     const size_t n = opening->set->files * lanes->n;
-    opening->how.chunk = source_chunk(n > FEW_LANES ? n : (n + 1) / 2);
+    opening->how.chunk = source_chunk(n > LARGE_WINDOWS_MAX ? n : (n + 1) / 2);
     opening->how.is_sparse = true;
     source_narrow(first->source, opening->how.chunk);
-    choose_slots(opening, first);
+    set_slot_limit(opening, first);
 }
 
-/* A file that cannot be opened, where others may be read. */
-static ttr_status pass_over(struct ctf_opening *opening, const struct folder_file *file,
-                            ttr_error *error)
+/* Replaces a file that cannot be opened by an input that reports the error. */
+static ttr_status replace_unreadable_file(struct ctf_opening *opening,
+                                          const struct folder_file *file, ttr_error *error)
 {
     const ttr_error reason = *error;
-    if (!is_of_trace(opening->set, reason.status))
+    if (!is_error_of_one_trace(opening->set, reason.status))
         return reason.status;
     if (opening->unreadable++ == 0)
         opening->reason = reason;
-    return stand_in(opening, file, &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"},
-                    reason.text, error);
+    return add_damage_input(opening, file,
+                            &(ttr_region){.offset = NO_OFFSET, .code = "ctf.unreadable"},
+                            reason.text, error);
 }
 
-/* RFC: a file of no section is told and passed over.  Where all are, it is the metadata that lack
- * their sections, and the events are lost. */
-static ttr_status pass_over_unnamed(struct ctf_opening *opening, const struct folder_file *file,
-                                    bool is_lost, ttr_error *error)
+/* RFC v1.1: skips and reports a file with a name that belongs to no section. If this holds for all
+ * files
+ * (`is_lost`), sections are missing from the metadata, and the events are reported as damage. */
+static ttr_status skip_file_without_section(struct ctf_opening *opening,
+                                            const struct folder_file *file, bool is_lost,
+                                            ttr_error *error)
 {
     static const char code[] = "ctf.no-section";
     uint64_t size;
     if (!folder_file_size(opening->trace->folder, file, &size) || size == 0 || !is_lost) {
         ctf_opening_note(opening, TTR_NOTE_ODD, 0, code,
-                         "the file %s has the name of no section: it was passed over", file->name);
+                         "the name of file %s matches no section: skipped", file->name);
         return TTR_OK;
     }
-    ttr_status status = stand_in(
+    ttr_status status = add_damage_input(
         opening, file, &(ttr_region){.bytes = size == FOLDER_SIZE_UNKNOWN ? 0 : size, .code = code},
-        "no stream file has a section in the metadata, which may have been cut", error);
+        "no stream file matches a section; the metadata may be truncated", error);
     if (status == TTR_OK && !opening->first)
         opening->first = opening->set->opened[opening->set->n - 1].in;
     return status;
 }
 
-/* Opens a file: an input for each of its lanes; one for all of them for copies, which want packets
- * in the order of the file. */
-static ttr_status open_file(struct ctf_opening *opening, const struct folder_file *file,
-                            ttr_error *error)
+/* Opens a file: one input per packet queue, or one for all queues if packets are to be copied. */
+static ttr_status open_stream_file(struct ctf_opening *opening, const struct folder_file *file,
+                                   ttr_error *error)
 {
     opening->how.chunk = opening->set->chunk;
     opening->how.is_sparse = false;
     struct source *source = folder_source(opening->trace->folder, file, &opening->how, error);
-    if (is_nothing(opening, file, source)) {
+    if (is_empty_stream_file(opening, file, source)) {
         source_close(source);
         return TTR_OK;
     }
-    struct input *in = make_input(opening, file, source, error);
+    struct input *in = make_stream_input(opening, file, source, error);
     if (!in)
-        return pass_over(opening, file, error);
+        return replace_unreadable_file(opening, file, error);
     struct ctf_lanes *lanes = ctf_scan(in->own, error);
     if (!lanes) {
         ttr_close(&in->base);
-        return pass_over(opening, file, error);
+        return replace_unreadable_file(opening, file, error);
     }
-    share_window(opening, in, lanes);
-    ttr_status status = take_lane(opening, in, lanes, 0, error);
+    share_file_window(opening, in, lanes);
+    ttr_status status = add_queue_input(opening, in, lanes, 0, error);
     if (status == TTR_OK)
-        status = correct_end(opening, file, error);
+        status = correct_queue_end(opening, file, error);
     for (uint32_t i = 1; i < lanes->n && status == TTR_OK; i++) {
-        in = wants_copies(opening) ? in : make_another(opening, file, error);
-        status = in ? take_lane(opening, in, lanes, i, error) : error->status;
+        in = is_opened_for_copy(opening) ? in : make_second_input(opening, file, error);
+        status = in ? add_queue_input(opening, in, lanes, i, error) : error->status;
         if (status == TTR_OK)
-            status = correct_end(opening, file, error);
+            status = correct_queue_end(opening, file, error);
     }
     ctf_lanes_release(lanes);
     opening->files++;
     return status;
 }
 
-/* What stands among the stream files but cannot be one, since packets are looked for where they
- * lie. */
-static void tell_others(struct ctf_opening *opening)
+/* Reports entries of the folder that cannot be stream files because they have no random access. */
+static void report_other_entries(struct ctf_opening *opening)
 {
     const char *name;
     bool is_link;
     for (size_t i = 0; !opening->only && (name = folder_other(opening->trace->folder, i, &is_link));
          i++)
         if (!strchr(name, '/'))
-            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file",
-                             "%s is a %s: it was passed over", name,
-                             is_link ? "link that leads nowhere" : "FIFO, a socket or a device");
+            ctf_opening_note(opening, TTR_NOTE_ODD, NO_OFFSET, "ctf.no-file", "%s is a %s: skipped",
+                             name, is_link ? "broken link" : "FIFO, a socket or a device");
 }
 
-/* True where no stream file has a section. */
-static bool has_no_section(const struct ctf_opening *opening)
+/* Returns true if no stream file belongs to a section. */
+static bool has_no_file_with_section(const struct ctf_opening *opening)
 {
     const struct folder_file *file;
     for (size_t i = 0; (file = folder_at(opening->trace->folder, i)); i++)
-        if (is_stream_file(opening, file) && has_section(opening, file) &&
-            !is_nothing(opening, file, NULL))
+        if (is_stream_file_name(opening, file) && file_has_section(opening, file) &&
+            !is_empty_stream_file(opening, file, NULL))
             return false;
     return true;
 }
 
-static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
+static ttr_status open_stream_files(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *trace = opening->trace;
     const struct folder_file *file;
     ttr_status status = TTR_OK;
     opening->how.no_mmap = opening->options && opening->options->flags & TTR_READ_NO_MMAP;
     const bool is_lost =
-        trace->class->description.version == CTF_RFC_1_1 && has_no_section(opening);
+        trace->class->description.version == CTF_RFC_1_1 && has_no_file_with_section(opening);
     for (size_t i = 0; status == TTR_OK && (file = folder_at(trace->folder, i)); i++)
-        if (is_stream_file(opening, file) && has_section(opening, file))
-            status = open_file(opening, file, error);
-        else if (is_stream_file(opening, file) && !is_nothing(opening, file, NULL))
-            status = pass_over_unnamed(opening, file, is_lost, error);
-    tell_others(opening);
+        if (is_stream_file_name(opening, file) && file_has_section(opening, file))
+            status = open_stream_file(opening, file, error);
+        else if (is_stream_file_name(opening, file) && !is_empty_stream_file(opening, file, NULL))
+            status = skip_file_without_section(opening, file, is_lost, error);
+    report_other_entries(opening);
     if (status == TTR_OK && opening->unreadable && !opening->first) {
         *error = opening->reason;
         return error->status;
@@ -338,14 +356,14 @@ static ttr_status open_files(struct ctf_opening *opening, ttr_error *error)
     return status;
 }
 
-/* A trace without stream files has one input all the same, without events, which knows what its
- * metadata says. */
-static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
+/* Adds an input without events for a trace without stream files, so that its metadata can be
+ * queried. */
+static ttr_status add_eventless_trace(struct ctf_opening *opening, ttr_error *error)
 {
-    struct input *in = make_silent(opening, opening->path, 0, error);
+    struct input *in = make_eventless_input(opening, opening->path, 0, error);
     if (!in)
         return error->status;
-    in->size = opening->metadata_n; /* what is told of it lies inside */
+    in->size = opening->metadata_n; /* diagnostics have offsets in the metadata file */
     ttr_status status = ctf_set_add(
         opening->set, &(struct ctf_opened){.in = in, .folder = opening->set->folders}, error);
     if (status != TTR_OK)
@@ -355,14 +373,14 @@ static ttr_status open_nothing(struct ctf_opening *opening, ttr_error *error)
     return ctf_add_attributes_alone(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* Damage of metadata has its place in their file, so it is told by an input of that name. */
-static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
+/* Adds an input for the metadata file, to report damage with its offsets. */
+static ttr_status add_metadata_input(struct ctf_opening *opening, ttr_error *error)
 {
-    struct input *in = make_silent(opening, opening->path, opening->files, error);
+    struct input *in = make_eventless_input(opening, opening->path, opening->files, error);
     if (!in)
         return error->status;
     in->size = opening->metadata_n;
-    in->shares_file = true; /* its bytes do not count, as they do not elsewhere */
+    in->shares_file = true; /* metadata do not count for the progress in bytes */
     ttr_status status = ctf_set_add(
         opening->set,
         &(struct ctf_opened){.in = in, .folder = opening->set->folders, .file = opening->files},
@@ -374,19 +392,19 @@ static ttr_status open_metadata(struct ctf_opening *opening, ttr_error *error)
     return ctf_add_attributes_of_metadata(in, opening->trace) ? TTR_OK : fail_memory(error);
 }
 
-/* --- All together --- */
+/* --- Folders --- */
 
-/* An option of two words: `usual`, which it is without being given, or `other`, where *is_other is
- * set. */
-static ttr_status read_choice(const struct ctf_opening *opening, const char *key, const char *usual,
-                              const char *other, bool *is_other, ttr_error *error)
+/* Parses an option with two values; *is_other is set if it is not `usual`, the default. */
+static ttr_status read_choice_option(const struct ctf_opening *opening, const char *key,
+                                     const char *previous_size, const char *other, bool *is_other,
+                                     ttr_error *error)
 {
     const char *value = options_get(opening->copies, opening->copies_n, key);
     *is_other = value && strcmp(value, other) == 0;
-    if (!value || *is_other || strcmp(value, usual) == 0)
+    if (!value || *is_other || strcmp(value, previous_size) == 0)
         return TTR_OK;
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s or %s", key,
-                value, usual, other);
+                value, previous_size, other);
 }
 
 static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_error *error)
@@ -399,17 +417,17 @@ static ttr_status read_intersection_option(struct ctf_opening *opening, ttr_erro
                 "option stream-intersection=%s of ctf: expected yes or no", value);
 }
 
-static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
+static ttr_status prepare_opening(struct ctf_opening *opening, ttr_error *error)
 {
     const char *const *given = opening->options ? opening->options->format_options : NULL;
     struct options_list list = {&opening->t->counted, given, &format_ctf, false};
     ttr_status status = options_copy(&list, &opening->copies, &opening->copies_n, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "time", "exact", "double",
-                             &opening->trace->class->rounds_times, error);
+        status = read_choice_option(opening, "time", "exact", "double",
+                                    &opening->trace->class->rounds_times, error);
     if (status == TTR_OK)
-        status = read_choice(opening, "mapped", "shown", "hidden",
-                             &opening->trace->class->hides_mapped, error);
+        status = read_choice_option(opening, "mapped", "shown", "hidden",
+                                    &opening->trace->class->hides_mapped, error);
     if (status == TTR_OK)
         status = read_intersection_option(opening, error);
     if (status == TTR_OK)
@@ -421,22 +439,22 @@ static ttr_status prepare(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     const bool is_damaged = ctf_opening_damage(opening) != NULL;
-    status = open_files(opening, error);
-    const bool is_nothing = status == TTR_OK && !opening->first;
-    if (is_nothing)
-        status = open_nothing(opening, error);
+    status = open_stream_files(opening, error);
+    const bool is_eventless = status == TTR_OK && !opening->first;
+    if (is_eventless)
+        status = add_eventless_trace(opening, error);
     if (status == TTR_OK && !ctf_add_longer(opening->trace, opening->longer))
         status = fail_memory(error);
-    return status == TTR_OK && is_damaged && !is_nothing ? open_metadata(opening, error) : status;
+    return status == TTR_OK && is_damaged && !is_eventless ? add_metadata_input(opening, error)
+                                                           : status;
 }
 
-/* Adds the inputs of a folder's trace to the set; takes the folder over. */
-static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const char *only,
-                             ttr_error *error)
+/* Adds the inputs of a folder's trace to the set. Owns the folder. */
+static ttr_status open_folder_trace(struct ctf_set *set, struct folder *folder, const char *only,
+                                    ttr_error *error)
 {
     ttr *t = set->t;
-    struct ctf_trace *trace =
-        ctf_trace_new(t, folder, error); /* held by this function, until the inputs are there */
+    struct ctf_trace *trace = ctf_trace_new(t, folder, error); /* reference of this function */
     struct ctf_opening opening = {
         .t = t, .set = set, .only = only, .options = set->options, .trace = trace};
     if (!trace)
@@ -444,7 +462,7 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     notes_init(&opening.notes, &t->counted);
     trace->begin = INT64_MAX;
     trace->end = INT64_MIN;
-    ttr_status status = prepare(&opening, error);
+    ttr_status status = prepare_opening(&opening, error);
     trace->group = set->n ? set->opened[0].in->id : 0;
     ctf_opening_tell(&opening);
     options_free(&t->counted, opening.copies, opening.copies_n);
@@ -454,10 +472,9 @@ static ttr_status open_trace(struct ctf_set *set, struct folder *folder, const c
     return status;
 }
 
-/* In the place of a trace that cannot be read: an input without events that tells why, as damage
- * there. */
-static ttr_status open_refused(struct ctf_set *set, const char *path, const char *code,
-                               const char *reason, ttr_error *error)
+/* Adds an input without events for an unreadable trace. It reports `reason` as damage. */
+static ttr_status add_refused_trace(struct ctf_set *set, const char *path, const char *code,
+                                    const char *reason, ttr_error *error)
 {
     ttr *t = set->t;
     struct source *source = source_open_memory(&t->counted, "", 0, NULL, error);
@@ -469,7 +486,7 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
     }
     ctf_trace_join(trace, in, CTF_METADATA, 0);
     ctf_trace_release(trace);
-    ((struct ctf_reader *)in->own)->is_nothing = true;
+    ((struct ctf_reader *)in->own)->is_eventless = true;
     ttr_status status =
         input_damage(in, NO_OFFSET, 0, code, error, "%.*s", (int)strcspn(reason, "\n"), reason);
     if (status == TTR_OK)
@@ -478,39 +495,39 @@ static ttr_status open_refused(struct ctf_set *set, const char *path, const char
     return status;
 }
 
-/* In the place of a folder of which nothing tells how to read it. */
-static ttr_status open_untold(struct ctf_set *set, const struct folder_found *found,
-                              ttr_error *error)
+/* Replaces a folder without metadata by an input that reports this. Closes the folder. */
+static ttr_status add_undescribed_folder(struct ctf_set *set, const struct folder_found *found,
+                                         ttr_error *error)
 {
     char path[1024];
     (void)snprintf(path, sizeof path, "%s", folder_path(found->folder));
     folder_close(found->folder);
     set->folders++;
-    return open_refused(set, path, "directory.untold", found->untold, error);
+    return add_refused_trace(set, path, "directory.untold", found->untold, error);
 }
 
-/* Adds the inputs of a folder.  Others are there: what is wrong with this one is told, and counted
- * in *bad; the first time it stays in `first`. */
-static ttr_status open_one_of(struct ctf_set *set, struct folder *folder, size_t *bad,
-                              ttr_error *first)
+/* Adds the inputs of one of several folders. If the folder is unreadable, reports it, counts it in
+ * *bad, and keeps the first error in `first`. */
+static ttr_status open_one_folder(struct ctf_set *set, struct folder *folder, size_t *bad,
+                                  ttr_error *first)
 {
     char path[1024];
     ttr_error own = {0};
     (void)snprintf(path, sizeof path, "%s", folder_path(folder));
-    ttr_status status = open_trace(set, folder, NULL, &own);
-    if (is_of_trace(set, status)) {
+    ttr_status status = open_folder_trace(set, folder, NULL, &own);
+    if (is_error_of_one_trace(set, status)) {
         if ((*bad)++ == 0)
             *first = own;
         ttr_error reason = own;
-        status = open_refused(set, path, "trace.unreadable", reason.text, &own);
+        status = add_refused_trace(set, path, "trace.unreadable", reason.text, &own);
     }
     if (status != TTR_OK)
         *first = own;
     return status;
 }
 
-/* Files that are not in subfolders. */
-static size_t count_files(const struct folder_found *folders, size_t n)
+/* Counts the files outside of subfolders. */
+static size_t count_stream_files(const struct folder_found *folders, size_t n)
 {
     const struct folder_file *file;
     size_t files = 0;
@@ -520,16 +537,16 @@ static size_t count_files(const struct folder_found *folders, size_t n)
     return files;
 }
 
-/* Readers that share the memory for windows. */
-static size_t readers_of(const ttr_read_options *options)
+/* Returns the number of readers that share the memory for windows. */
+static size_t reader_count(const ttr_read_options *options)
 {
     const uint32_t readers = options && options->readers ? options->readers : 1;
-    return readers < READERS_MOST ? readers : READERS_MOST;
+    return readers < READERS_MAX ? readers : READERS_MAX;
 }
 
-/* Compares the metadata of folders, where there are several of them or a further file. */
-static ttr_status compare_with(struct ctf_set *set, const struct folders_found *found,
-                               const char *further, ttr_error *error)
+/* Compares the metadata of several folders, or of one folder with a further file. */
+static ttr_status compare_with_further(struct ctf_set *set, const struct folders_found *found,
+                                       const char *further, ttr_error *error)
 {
     if (found->n < 2 && !further)
         return TTR_OK;
@@ -537,10 +554,10 @@ static ttr_status compare_with(struct ctf_set *set, const struct folders_found *
     return set->grown ? TTR_OK : error->status;
 }
 
-/* Compares the metadata of several folders, unless other metadata are given for all of them.  What
- * is wrong with options is told by who reads them. */
-static ttr_status compare_metadata(struct ctf_set *set, const struct folders_found *found,
-                                   ttr_error *error)
+/* Compares the metadata of several folders, unless option `metadata` replaces them. Bad options are
+ * reported later, by open_folder_trace. */
+static ttr_status compare_folder_metadata(struct ctf_set *set, const struct folders_found *found,
+                                          ttr_error *error)
 {
     const struct alloc *alloc = &set->t->counted;
     const struct options_list list = {alloc, set->options ? set->options->format_options : NULL,
@@ -552,32 +569,33 @@ static ttr_status compare_metadata(struct ctf_set *set, const struct folders_fou
     if (status != TTR_OK)
         status = status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
     else if (!options_get(copies, copies_n, "metadata"))
-        status = compare_with(set, found, options_get(copies, copies_n, "longer-metadata"), error);
+        status = compare_with_further(set, found, options_get(copies, copies_n, "longer-metadata"),
+                                      error);
     options_free(alloc, copies, copies_n);
     return status;
 }
 
-static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *found,
-                            const char *only, ttr_error *error)
+static ttr_reader *open_folder_list(struct ctf_set *set, const struct folders_found *found,
+                                    const char *only, ttr_error *error)
 {
     const struct folder_found *folders = found->list;
     const size_t n = found->n;
     ttr_error own = {0};
     ttr_status status = TTR_OK;
     size_t bad = 0, told = 0;
-    set->files = only ? 1 : count_files(folders, n);
-    set->chunk = source_chunk(set->files * readers_of(set->options));
-    status = compare_metadata(set, found, &own);
+    set->files = only ? 1 : count_stream_files(folders, n);
+    set->chunk = source_chunk(set->files * reader_count(set->options));
+    status = compare_folder_metadata(set, found, &own);
     for (size_t i = 0; i < n; i++) {
         told += !folders[i].untold;
         if (status != TTR_OK)
             folder_close(folders[i].folder);
         else if (folders[i].untold)
-            status = open_untold(set, &folders[i], &own);
+            status = add_undescribed_folder(set, &folders[i], &own);
         else if (n > 1 || found->has_others)
-            status = open_one_of(set, folders[i].folder, &bad, &own);
+            status = open_one_folder(set, folders[i].folder, &bad, &own);
         else
-            status = open_trace(set, folders[i].folder, only, &own);
+            status = open_folder_trace(set, folders[i].folder, only, &own);
     }
     ctf_grown_free(set->grown);
     if (status == TTR_OK && told && bad == told && !found->has_others)
@@ -594,12 +612,12 @@ static ttr_reader *open_all(struct ctf_set *set, const struct folders_found *fou
 ttr_reader *ctf_open_folders(ttr *t, const struct folders_found *found,
                              const ttr_read_options *options, ttr_error *error)
 {
-    return open_all(&(struct ctf_set){.t = t, .options = options}, found, NULL, error);
+    return open_folder_list(&(struct ctf_set){.t = t, .options = options}, found, NULL, error);
 }
 
 ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
                             const ttr_read_options *options, ttr_error *error)
 {
     const struct folders_found found = {&(struct folder_found){folder, NULL}, 1, false};
-    return open_all(&(struct ctf_set){.t = t, .options = options}, &found, only, error);
+    return open_folder_list(&(struct ctf_set){.t = t, .options = options}, &found, only, error);
 }

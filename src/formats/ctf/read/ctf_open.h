@@ -1,7 +1,5 @@
-/* A trace that is being opened: what its two parts share, the metadata (ctf_open_metadata.c) and
- * the stream files (ctf_open.c).
- *
- * Thread rule: one thread. */
+/* State of opening a trace, shared by its two parts: metadata (ctf_open_metadata.c) and stream
+ * files (ctf_open.c). Thread rule: one thread. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_OPEN_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_OPEN_H
 
@@ -14,35 +12,36 @@ struct ctf_opening {
     struct ctf_trace *trace;
     const char *only;
     const ttr_read_options *options;
-    char **copies; /* of the options that are ours */
+    char **copies; /* format options without the prefix "ctf." */
     size_t copies_n;
-    struct notes notes; /* of parsers: there is no input yet */
-    char path[1024];    /* of the metadata */
-    size_t metadata_n;  /* its bytes; those of the class may be of another file */
+    struct notes notes; /* diagnostics of parsers, until there is an input to report them */
+    char path[1024];    /* path of the metadata file */
+    /* size of the folder's own metadata; the class may be parsed from another file */
+    size_t metadata_n;
     struct source_options how;
     size_t files;
-    struct input *first; /* of the trace, where notes go */
-    bool is_metadata;    /* the latter stands for the metadata */
-    bool is_part;        /* those of another folder begin with them and go on */
-    const char *longer;  /* the file of these, where the trace is read by them; NULL: by its own */
-    size_t unreadable;   /* files that cannot be read */
-    ttr_error reason;    /* why the first of them cannot */
+    struct input *first; /* first input of the trace; reports the diagnostics */
+    bool is_metadata;    /* `first` is the placeholder of the metadata file */
+    bool is_part;        /* longer metadata of another folder start with these */
+    const char *longer;  /* path of the longer metadata that are used; NULL: the trace's own */
+    size_t unreadable;   /* stream files that cannot be opened */
+    ttr_error reason;    /* error of the first of them */
 };
 
-/* Finds what the trace is read by: its metadata, or longer ones that begin with them. */
+/* Finds, parses and compiles the metadata of the trace, or longer metadata that start with them. */
 TTR_MUST ttr_status ctf_open_class(struct ctf_opening *opening, ttr_error *error);
 
-/* Keeps a note until there is an input that can tell it. */
+/* Stores a diagnostic until there is an input. */
 void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64_t offset,
                       const char *code, const char *format, ...) TTR_PRINTF(5, 6);
 
-/* The first damage of the metadata; NULL where there is none. */
+/* Returns the first damage of the metadata, or NULL. */
 const ttr_note *ctf_opening_damage(const struct ctf_opening *opening);
 
-/* Tells what was kept. */
+/* Passes the stored diagnostics to the first input. */
 void ctf_opening_tell(const struct ctf_opening *opening);
 
-/* Reads a file of metadata that need not be in a folder: n bytes, and room for one more. */
+/* Reads a metadata file outside of a folder: n bytes, with room for one more. */
 TTR_MUST ttr_status ctf_read_metadata_file(ttr *t, const char *path, uint8_t **bytes, size_t *n,
                                            ttr_error *error);
 

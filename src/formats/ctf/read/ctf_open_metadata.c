@@ -1,8 +1,8 @@
-/* Opening traces: what tells how a trace is read.
+/* Finds and parses the metadata of a trace that is being opened.
  *
- * That is the file `metadata` of its folder, one that is given instead, or that of another folder
- * of the trace, which begins with its own and goes on (ctf_metadata_prefix.h).  What is to be told
- * of it waits until there is an input. */
+ * Candidates in this order: the file of option `metadata`; the file `metadata` of the folder; and,
+ * if they exist, the metadata of another folder of the trace that start with the same bytes and are
+ * longer (ctf_metadata_prefix.h). Diagnostics are stored until there is an input. */
 #include "formats/ctf/read/ctf_open.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ void ctf_opening_note(struct ctf_opening *opening, ttr_severity severity, uint64
     va_end(values);
 }
 
-static void take_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
-                      const char *text)
+static void store_metadata_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
+                                const char *text)
 {
     struct ctf_opening *opening = own;
     opening->trace->class->has_bad_metadata |= severity == TTR_NOTE_DAMAGE;
@@ -46,13 +46,13 @@ static ttr_status read_metadata(struct ctf_opening *opening, ttr_error *error)
         return TTR_OK;
     if (!file)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
-                    "%s holds no file \"%s\", which tells how the others are read",
+                    "%s: file \"%s\" is missing, which describes the stream files",
                     folder_path(trace->folder), CTF_METADATA);
     return folder_read(trace->folder, file, CTF_METADATA_MAX, &trace->class->metadata,
                        &trace->class->metadata_n, error);
 }
 
-/* The first damage of the metadata; NULL where there is none. */
+/* Returns the first damage of the metadata, or NULL. */
 const ttr_note *ctf_opening_damage(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n; i++)
@@ -61,29 +61,29 @@ const ttr_note *ctf_opening_damage(const struct ctf_opening *opening)
     return NULL;
 }
 
-/* Those of TSDL begin with file and line. */
-static bool names_file(const struct ctf_opening *opening, const ttr_note *note)
+/* Returns true if the text starts with the file name, as TSDL diagnostics do. */
+static bool note_names_file(const struct ctf_opening *opening, const ttr_note *note)
 {
     return strncmp(note->text, opening->path, strlen(opening->path)) == 0;
 }
 
-static ttr_status refuse_damage(const struct ctf_opening *opening, ttr_error *error)
+static ttr_status refuse_damaged_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     const ttr_note *damage = opening->options && opening->options->flags & TTR_READ_STRICT
                                  ? ctf_opening_damage(opening)
                                  : NULL;
     if (!damage)
         return TTR_OK;
-    if (names_file(opening, damage))
+    if (note_names_file(opening, damage))
         return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s (%s)", damage->text,
                     damage->code);
     return fail(error, TTR_E_MALFORMED, damage->first_offset, "%s: %s (%s)", opening->path,
                 damage->text, damage->code);
 }
 
-/* Bare text without its opening comment is taken for the RFC's, which has no ":=" outside of texts:
- * what it breaks of that grammar would mislead. */
-static bool lacks_opening(const struct ctf_text *text)
+/* Returns true if text without its opening comment is probably TSDL: v1.1 has no ":=" outside of
+ * strings. Then an error of the v1.1 grammar would be misleading. */
+static bool lacks_tsdl_opening(const struct ctf_text *text)
 {
     return text->p && text->n && memmem(text->p, text->n, ":=", 2);
 }
@@ -95,7 +95,7 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     struct ctf_key key = {trace->has_key ? trace->key : NULL};
     struct ctf_text text = {.file = opening->path};
     bool is_packetised;
-    description->note = take_note;
+    description->note = store_metadata_note;
     description->note_own = opening;
     enum ctf_version version =
         ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
@@ -107,9 +107,9 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
     if (status == TTR_OK)
         status = ctf_trace_parse(trace, version, &text, error);
     if (status == TTR_E_MALFORMED && version == CTF_RFC_1_1 && !is_packetised &&
-        lacks_opening(&text))
+        lacks_tsdl_opening(&text))
         status = fail(error, TTR_E_MALFORMED, 0,
-                      "%s does not begin with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
+                      "%s does not start with \"/* CTF 1.8 */\", as metadata of CTF 1.8 must",
                       opening->path);
     if (status == TTR_OK && version == CTF_RFC_1_1)
         status = rfc11_find_alignment(trace, error);
@@ -117,11 +117,11 @@ static ttr_status parse_metadata(struct ctf_opening *opening, ttr_error *error)
         status = rfc11_ready(trace, error);
     description->note = NULL;
     description->note_own = NULL;
-    return status == TTR_OK ? refuse_damage(opening, error) : status;
+    return status == TTR_OK ? refuse_damaged_metadata(opening, error) : status;
 }
 
-/* Makes of the metadata what the trace is read by. */
-static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
+/* Parses and compiles the metadata. */
+static ttr_status parse_and_compile_class(struct ctf_opening *opening, ttr_error *error)
 {
     struct ctf_trace *trace = opening->trace;
     ttr_status status = parse_metadata(opening, error);
@@ -130,17 +130,18 @@ static ttr_status make_class(struct ctf_opening *opening, ttr_error *error)
     if (status != TTR_OK)
         return status;
     ctf_find_quirks(trace);
-    /* What is told of metadata names their file; and how v1.1 is read depends on packets. */
+    /* Do not share a class with diagnostics: their texts name the file. Nor a v1.1 class, which
+     * depends on the packets. */
     if (!opening->notes.n && trace->class->description.version != CTF_RFC_1_1)
         ctf_trace_offer(trace);
     return TTR_OK;
 }
 
-/* --- Metadata that grew --- */
+/* --- Metadata with a common prefix --- */
 
-/* Makes a class of the longer metadata of another folder; what is to be told of them is told where
- * they lie. */
-static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *error)
+/* Parses the longer metadata of another folder. Their diagnostics are reported when that folder is
+ * opened. */
+static ttr_status parse_longer_metadata(const struct ctf_opening *opening, ttr_error *error)
 {
     ttr *t = opening->t;
     struct ctf_grown *grown = opening->set->grown;
@@ -157,7 +158,7 @@ static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *erro
     trace->class->hides_mapped = opening->trace->class->hides_mapped;
     const bool is_there = ctf_grown_lend_longer(grown, folder, trace);
     if (is_there && !ctf_trace_share(trace))
-        status = make_class(&longer, &own);
+        status = parse_and_compile_class(&longer, &own);
     if (status != TTR_E_NOMEM)
         ctf_grown_keep_longer(grown, folder, is_there && status == TTR_OK ? trace : NULL,
                               longer.notes.n > 0);
@@ -166,10 +167,9 @@ static ttr_status make_longer(const struct ctf_opening *opening, ttr_error *erro
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }
 
-/* What was made of the longer metadata, where they are this trace's; NULL with TTR_OK where there
- * are none, or none of use. */
-static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trace **longer,
-                              ttr_error *error)
+/* Sets *longer to the parsed longer metadata, or to NULL if there are none or they are unusable. */
+static ttr_status find_longer_metadata(struct ctf_opening *opening, const struct ctf_trace **longer,
+                                       ttr_error *error)
 {
     bool is_bad;
     const struct ctf_grown *grown = opening->set->grown;
@@ -177,63 +177,63 @@ static ttr_status find_longer(struct ctf_opening *opening, const struct ctf_trac
     *longer = NULL;
     if (!ctf_grown_has_more(grown, folder))
         return TTR_OK;
-    ttr_status status =
-        ctf_grown_longer(grown, folder, &is_bad) || is_bad ? TTR_OK : make_longer(opening, error);
+    ttr_status status = ctf_grown_longer(grown, folder, &is_bad) || is_bad
+                            ? TTR_OK
+                            : parse_longer_metadata(opening, error);
     *longer = ctf_grown_longer(grown, folder, &is_bad);
     if (*longer && !(*longer)->class->description.has_uuid)
         *longer = NULL;
     return status;
 }
 
-static void adopt(struct ctf_opening *opening, const struct ctf_trace *longer)
+static void adopt_longer_metadata(struct ctf_opening *opening, const struct ctf_trace *longer)
 {
     opening->longer = ctf_grown_path(opening->set->grown, opening->set->folders);
     ctf_trace_adopt(opening->trace, longer->class);
 }
 
-/* Where metadata of another folder of this trace begin with these and go on, it is read by those: a
- * tracer declares events before it writes them, but what it had declared need not have come into
- * these.  Longer ones that are damaged themselves are no better than these as long as these are
- * not. */
-static ttr_status take_longer(struct ctf_opening *opening, ttr_error *error)
+/* Uses longer metadata of another folder, if they are not damaged or these are damaged too. Reason:
+ * a tracer declares an event before it writes it, but the declaration may be missing from an older
+ * copy of the metadata. */
+static ttr_status use_longer_metadata(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer;
     const struct ctf_trace_class *class = opening->trace->class;
     const bool is_bad = class->has_bad_metadata;
-    ttr_status status = find_longer(opening, &longer, error);
+    ttr_status status = find_longer_metadata(opening, &longer, error);
     if (status != TTR_OK || !longer || (longer->class->has_bad_metadata && !is_bad))
         return status;
     if (!opening->notes.n)
         ctf_grown_keep_quiet(opening->set->grown, opening->set->folders);
-    adopt(opening, longer);
+    adopt_longer_metadata(opening, longer);
     if (is_bad)
         ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                         "%s begins with these metadata and goes on: the events are read by it",
+                         "%s starts with these metadata and is longer: events are read with it",
                          opening->longer);
     return TTR_OK;
 }
 
-/* Metadata that are no use by themselves, as they end before they declare a stream, cost nothing
- * where others begin with them and go on. */
-static ttr_status take_longer_alone(struct ctf_opening *opening, ttr_error *error)
+/* Uses longer metadata if these fail because they end before a stream is declared. Returns the
+ * original error if there are none. */
+static ttr_status use_longer_after_failure(struct ctf_opening *opening, ttr_error *error)
 {
     const struct ctf_trace *longer = NULL;
     const ttr_error reason = *error;
     const bool is_strict = opening->options && opening->options->flags & TTR_READ_STRICT;
     if (is_strict || reason.status == TTR_E_NOMEM)
         return reason.status;
-    ttr_status status = find_longer(opening, &longer, error);
+    ttr_status status = find_longer_metadata(opening, &longer, error);
     if (status != TTR_OK)
         return status;
     if (!longer) {
         *error = reason;
         return reason.status;
     }
-    adopt(opening, longer);
+    adopt_longer_metadata(opening, longer);
     ctf_opening_note(opening, TTR_NOTE_DAMAGE, opening->metadata_n, "ctf.cut-metadata",
                      "the metadata end before they declare a stream");
     ctf_opening_note(opening, TTR_NOTE_REMARK, NO_OFFSET, "ctf.longer-metadata",
-                     "%s begins with these metadata and goes on: the events are read by it",
+                     "%s starts with these metadata and is longer: events are read with it",
                      opening->longer);
     return TTR_OK;
 }
@@ -256,29 +256,29 @@ ttr_status ctf_open_class(struct ctf_opening *opening, ttr_error *error)
     opening->metadata_n = trace->class->metadata_n;
     opening->is_part = ctf_grown_has_more(grown, folder);
     if (!ctf_trace_share(trace))
-        status = make_class(opening, error);
+        status = parse_and_compile_class(opening, error);
     ctf_grown_keep(grown, folder, status == TTR_OK ? trace : NULL, opening->notes.n > 0);
-    return status == TTR_OK ? take_longer(opening, error) : take_longer_alone(opening, error);
+    return status == TTR_OK ? use_longer_metadata(opening, error)
+                            : use_longer_after_failure(opening, error);
 }
 
-/* What became of what metadata end in. */
-static const char *consequence_of(const struct ctf_opening *opening, const ttr_note *note)
+/* Returns the consequence of truncated metadata as a part of the message. */
+static const char *consequence_of_note(const struct ctf_opening *opening, const ttr_note *note)
 {
     if (strcmp(note->code, "ctf.cut-metadata") != 0)
         return "";
-    return opening->longer ? ", where those of another folder go on, which are read"
-                           : ", which is left out";
+    return opening->longer ? "; the longer metadata of another folder are used" : "; skipped";
 }
 
-/* Notes of metadata without damage are told by the first stream's input, which has no such places:
- * the texts have them. */
+/* The first stream's input reports diagnostics of undamaged metadata. Its offsets are not those of
+ * the metadata, so the text contains the offset. */
 void ctf_opening_tell(const struct ctf_opening *opening)
 {
     for (size_t i = 0; i < opening->notes.n && opening->first; i++) {
         const ttr_note *note = &opening->notes.note[i];
         const bool has_place = opening->is_metadata || !note->first_offset ||
-                               note->first_offset == NO_OFFSET || names_file(opening, note);
-        const char *consequence = consequence_of(opening, note);
+                               note->first_offset == NO_OFFSET || note_names_file(opening, note);
+        const char *consequence = consequence_of_note(opening, note);
         char place[48] = "";
         if (!has_place)
             (void)snprintf(place, sizeof place,

@@ -1,5 +1,5 @@
-/* One file with packets of many data streams: what it takes to read it, and what its streams are
- * called where it is made anew. */
+/* One file with packets of many data streams: memory and events when it is read, and the file names
+ * when it is rewritten. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +16,13 @@
 #include "support/support.h"
 
 #define STREAMS 300u
-#define EVENTS 3u  /* of a packet */
-#define PACKETS 2u /* of a stream */
-#define SMALL 256u /* bytes of a packet */
+#define EVENTS 3u  /* per packet */
+#define PACKETS 2u /* per stream */
+#define SMALL 256u /* packet size, bytes */
 #define LARGE 65536u
 #define LARGE_PACKETS 64u
-#define MEMORY                                                                                   \
-    (12u << 20) /* what reading 16 streams of one file may take: windows of a MiB for each would \
-                   be 16 */
-
+/* limit for reading 16 streams of one file; 16 windows of a MiB would exceed it */
+#define MEMORY (12u << 20)
 static const char metadata[] =
     "/* CTF 1.8 */\n"
     "typealias integer { size = 32; align = 8; } := u32; typealias integer { size = 64; align = 8; "
@@ -44,7 +42,8 @@ static void add_number(struct buffer *to, uint64_t x, unsigned bytes)
         buffer_add_byte(to, (uint8_t)(x >> 8 * i));
 }
 
-/* A packet of a stream, whose events tell which it is; they begin at a time, which moves on. */
+/* Appends a packet of a stream; its events contain the stream number. Their times start at *time,
+ * which is advanced. */
 static void add_packet(struct buffer *to, uint32_t stream, size_t bytes, uint64_t *time)
 {
     const size_t end = to->n + bytes;
@@ -65,7 +64,7 @@ static void add_packet(struct buffer *to, uint32_t stream, size_t bytes, uint64_
         buffer_add_byte(to, 0);
 }
 
-/* Packets of so many streams, that with the highest number first, then in turn. */
+/* Returns a file with packets of `streams` streams: the highest number first, then in turn. */
 static struct buffer make_file(uint32_t streams, uint32_t packets, size_t bytes, uint64_t *time)
 {
     struct buffer file;
@@ -76,7 +75,7 @@ static struct buffer make_file(uint32_t streams, uint32_t packets, size_t bytes,
     return file;
 }
 
-/* Makes a trace of memory anew in a folder. */
+/* Re-encodes a trace in memory to a folder. */
 static void make_anew(const ttr_file *files, size_t n, const char *path, const char *option)
 {
     const char *const options[] = {option, NULL};
@@ -96,7 +95,8 @@ static void make_anew(const ttr_file *files, size_t n, const char *path, const c
     ttr_free(t);
 }
 
-/* The stream that all events of a file tell; UINT64_MAX where there is no such file. */
+/* Returns the stream number that all events of a file contain; UINT64_MAX if the file does not
+ * exist. */
 static uint64_t stream_of_file(const char *folder, const char *name)
 {
     char path[128];
@@ -120,8 +120,7 @@ static uint64_t stream_of_file(const char *folder, const char *name)
     return stream;
 }
 
-static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met(
-    void **state)
+static void streams_of_one_file_are_numbered_in_order_of_appearance(void **state)
 {
     (void)state;
     static const char *const options[] = {"version=1.8", "version=2", "version=1.1"};
@@ -141,21 +140,22 @@ static void streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_
                 assert_int_equal(stream_of_file(path, name), STREAMS - k);
         }
         assert_int_equal(files_count(path),
-                         STREAMS + 1 + (i < 2)); /* metadata, and an index but in v1.1 */
+                         STREAMS + 1 + (i < 2)); /* metadata, and an index except in v1.1 */
         assert_int_equal(files_remove(folder), 0);
     }
     buffer_free(&made);
 }
 
-/* "s-2" is met first in one trace, last in the other: the second to come has another number. */
-static void numbers_that_files_have_already_are_left_out(void **state)
+/* "s-2" is met first in one trace and last in the other, so the second trace must choose another
+ * number. */
+static void numbers_of_existing_files_are_skipped(void **state)
 {
     (void)state;
     for (unsigned is_late = 0; is_late < 2; is_late++) {
         uint64_t early = 100, time = 1000, late = 100000;
         struct buffer made = make_file(3, 6, SMALL, &time),
                       other = make_file(1, 1, SMALL, is_late ? &late : &early);
-        other.bytes[8] = 9; /* the data stream, and what events tell of it */
+        other.bytes[8] = 9; /* stream number of the packet, and the one in its events */
         for (unsigned i = 0; i < EVENTS; i++)
             other.bytes[48 + 12 + 16 * i] = 9;
         const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
@@ -177,7 +177,7 @@ static void numbers_that_files_have_already_are_left_out(void **state)
     }
 }
 
-static void the_number_of_a_name_is_known_without_trying_those_before(void **state)
+static void next_number_is_found_without_trying_used_ones(void **state)
 {
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
@@ -197,7 +197,7 @@ static void the_number_of_a_name_is_known_without_trying_those_before(void **sta
     keymap_free(&w.given);
 }
 
-static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(void **state)
+static void v1_1_file_names_match_the_longest_section(void **state)
 {
     (void)state;
     struct ctf_writer w = {.traces_n = 0};
@@ -212,9 +212,9 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     assert_true(ctf_give_kind(&w, &trace, 2));
     assert_ptr_equal(ctf_given_kind(&w, &trace, 2), &kind[1]);
     assert_false(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s_3", 3}, 1, &kind[0]}));
-    assert_false(ctf_given_is_other(
-        &w, &trace,
-        &(struct ctf_file_given){{"s-3", 3}, 3, NULL})); /* that of the longest name has it */
+    assert_false(ctf_given_is_other(&w, &trace,
+                                    /* the longest matching name owns the file */
+                                    &(struct ctf_file_given){{"s-3", 3}, 3, NULL}));
     assert_true(ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2", 3}, 1, &kind[0]}));
     assert_true(
         ctf_given_is_other(&w, &trace, &(struct ctf_file_given){{"s-2_4", 5}, 3, &kind[0]}));
@@ -226,7 +226,7 @@ static void files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of(v
     keymap_free(&w.given);
 }
 
-static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void **state)
+static void fields_in_a_shared_file_belong_to_their_own_packets(void **state)
 {
     (void)state;
     uint64_t time = 1000, events = 0;
@@ -256,8 +256,8 @@ static void fields_of_many_streams_of_a_file_are_those_of_their_own_packets(void
     buffer_free(&made);
 }
 
-/* Windows are read: what is mapped no allocator counts. */
-static void inputs_of_one_file_have_together_the_room_of_one(void **state)
+/* Read without mmap, since the allocator does not count mapped memory. */
+static void inputs_of_one_file_share_one_window_size(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-lanes-XXXXXX", path[64];
@@ -288,7 +288,7 @@ static void inputs_of_one_file_have_together_the_room_of_one(void **state)
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* How often that is told of a file. */
+/* Returns how often the diagnostic is reported. */
 static uint64_t count_notes(const struct buffer *made, const char *code)
 {
     const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
@@ -309,9 +309,8 @@ static uint64_t count_notes(const struct buffer *made, const char *code)
     return count;
 }
 
-/* Streams have inputs in common where they are more than these may be: what goes back is each
- * stream's own. */
-static void packets_of_two_streams_may_overlap_in_one_input(void **state)
+/* Above CTF_QUEUES_MAX, streams share inputs; backward times are still detected per stream. */
+static void overlapping_streams_in_one_input_are_not_backward(void **state)
 {
     (void)state;
     struct buffer made;
@@ -321,14 +320,15 @@ static void packets_of_two_streams_may_overlap_in_one_input(void **state)
         add_packet(&made, (uint32_t)i, SMALL, &time);
     }
     assert_int_equal(count_notes(&made, "ctf.backward"), 0);
-    uint64_t time = 100; /* behind another stream's, the last one goes back itself */
+    /* the last packet of this stream goes back, with other streams in between */
+    uint64_t time = 100;
     add_packet(&made, 3 * CTF_LANES - 1, SMALL, &time);
     assert_false(made.failed);
     assert_int_equal(count_notes(&made, "ctf.backward"), 1);
     buffer_free(&made);
 }
 
-static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
+static void truncated_header_is_reported_once_per_file(void **state)
 {
     (void)state;
     uint64_t time = 1000;
@@ -338,8 +338,7 @@ static void a_file_that_ends_inside_a_header_is_told_of_once(void **state)
     buffer_free(&made);
 }
 
-static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream(
-    void **state)
+static void packets_of_other_queues_are_skipped_by_entry_points(void **state)
 {
     (void)state;
     struct ctf_lane lane[] = {{.number = 1, .has_number = true},
@@ -347,20 +346,27 @@ static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_nex
                               {.number = 1, .has_number = true}};
     struct ctf_mark mark[] = {{.offset = 0}, {.offset = 200}, {.offset = 400}, {.offset = 600}};
     uint8_t of[] = {0, 1, 1, 1, 1, 2, 1, 1};
-    struct ctf_lanes lanes = {
-        .lane = lane, .n = 3, .packets = 8, .of = of, .mark = mark, .marks_n = 4, .stride = 2};
+    struct ctf_lanes lanes = {.lane = lane,
+                              .n = 3,
+                              .packets = 8,
+                              .of = of,
+                              .entry_points = mark,
+                              .entry_points_n = 4,
+                              .stride = 2};
     uint64_t i = 1;
     assert_ptr_equal(ctf_skip_others(&lanes, 0, &i),
-                     &mark[2]); /* the fifth is of the same stream */
+                     &mark[2]); /* the fifth packet is of the same stream */
     assert_int_equal(i, 4);
     assert_null(ctf_skip_others(&lanes, 0, &i));
     assert_int_equal(i, 4);
     i = 6;
     assert_null(ctf_skip_others(&lanes, 0,
-                                &i)); /* the last is looked at: what is behind it may be anyone's */
+                                /* the last indexed packet is read, since the packets after it may
+                                 * be of any queue */
+                                &i));
     i = 1;
     assert_null(ctf_skip_others(&lanes, 1, &i));
-    lanes.has_others = true;
+    lanes.has_foreign_packets = true;
     assert_null(ctf_skip_others(&lanes, 0, &i));
     assert_int_equal(i, 1);
 }
@@ -368,17 +374,15 @@ static void packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_nex
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            streams_of_one_file_get_its_name_with_numbers_in_the_order_in_which_they_are_met),
-        cmocka_unit_test(numbers_that_files_have_already_are_left_out),
-        cmocka_unit_test(the_number_of_a_name_is_known_without_trying_those_before),
-        cmocka_unit_test(files_of_v1_1_are_known_by_the_sections_that_their_names_may_be_of),
-        cmocka_unit_test(fields_of_many_streams_of_a_file_are_those_of_their_own_packets),
-        cmocka_unit_test(inputs_of_one_file_have_together_the_room_of_one),
-        cmocka_unit_test(packets_of_two_streams_may_overlap_in_one_input),
-        cmocka_unit_test(a_file_that_ends_inside_a_header_is_told_of_once),
-        cmocka_unit_test(
-            packets_of_other_lanes_are_passed_over_up_to_the_mark_before_the_next_of_the_stream),
+        cmocka_unit_test(streams_of_one_file_are_numbered_in_order_of_appearance),
+        cmocka_unit_test(numbers_of_existing_files_are_skipped),
+        cmocka_unit_test(next_number_is_found_without_trying_used_ones),
+        cmocka_unit_test(v1_1_file_names_match_the_longest_section),
+        cmocka_unit_test(fields_in_a_shared_file_belong_to_their_own_packets),
+        cmocka_unit_test(inputs_of_one_file_share_one_window_size),
+        cmocka_unit_test(overlapping_streams_in_one_input_are_not_backward),
+        cmocka_unit_test(truncated_header_is_reported_once_per_file),
+        cmocka_unit_test(packets_of_other_queues_are_skipped_by_entry_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,12 @@
-/* A look at headers; see the header.  What was read for one packet is kept for the next, as those
- * of small ones stand near to each other. */
+/* Cached reads of packet headers. The bytes read for one header are kept for the next, since
+ * headers of small packets are close to each other. */
 #include "formats/ctf/read/ctf_peek_header.h"
 
 #include "base/status.h"
 
 #define PEEK_MAX ((size_t)1 << 20)
-#define PEEK_DENSE ((size_t)32 << 10) /* where packets are small, for many of them at once */
+/* read size for small packets, to get many headers at once */
+#define PEEK_DENSE ((size_t)32 << 10)
 #define DENSE_PACKET ((uint64_t)2048)
 
 bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
@@ -16,8 +17,8 @@ bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader)
     return look->bytes != NULL;
 }
 
-/* More room for bytes, which are kept; false when memory is out. */
-static bool widen(struct ctf_look *look, size_t room)
+/* Grows the buffer and keeps its bytes. Returns false if memory is out. */
+static bool grow_peek_buffer(struct ctf_look *look, size_t room)
 {
     uint8_t *larger = alloc_resize(look->alloc, look->bytes, look->room, room, 1);
     if (!larger)
@@ -30,21 +31,22 @@ static bool widen(struct ctf_look *look, size_t room)
 /* Bytes of the file from an offset on. */
 struct at_hand {
     struct bits bits;
-    bool is_end; /* there are no more */
-    bool is_all; /* there is no room for more */
+    bool is_end; /* the file ends after them */
+    bool is_all; /* the buffer is full */
 };
 
-/* What is at hand of them, where that is more than most headers have, or what the file has: as much
- * as there is room for where that was not enough. */
-static bool take_at_hand(struct ctf_look *look, uint64_t offset, bool wants_all, struct at_hand *to,
-                         ttr_error *error)
+/* Makes at least CTF_LOOK_FIRST bytes at `offset` available, or all that the file has. With
+ * `wants_all`, fills the buffer. Returns false on a read error. */
+static bool load_header_bytes(struct ctf_look *look, uint64_t offset, bool wants_all,
+                              struct at_hand *to, ttr_error *error)
 {
     const uint64_t behind = look->from + look->n;
     size_t wanted = look->room < PEEK_DENSE ? look->room : CTF_LOOK_FIRST;
     *to = (struct at_hand){.is_end = false};
     if (wants_all || offset < look->from || offset > behind || behind - offset < CTF_LOOK_FIRST) {
-        if (look->is_dense && (look->room >= PEEK_DENSE ||
-                               widen(look, PEEK_DENSE))) /* without memory it takes longer */
+        if (look->has_small_packets && (look->room >= PEEK_DENSE ||
+                                        /* without the larger buffer it is only slower */
+                                        grow_peek_buffer(look, PEEK_DENSE)))
             wanted = PEEK_DENSE;
         wanted = wants_all ? look->room : wanted;
         const int64_t n =
@@ -66,16 +68,16 @@ enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_
 {
     for (bool wants_all = false;; wants_all = true) {
         struct at_hand at;
-        if (!take_at_hand(look, offset, wants_all, &at, error))
+        if (!load_header_bytes(look, offset, wants_all, &at, error))
             return CTF_FRAME_FAILED;
         enum ctf_framing framing =
             at.bits.end ? ctf_frame_packet(look->reader->trace, look->reader->section, &at.bits,
                                            frame, error)
                         : CTF_FRAME_SHORT;
-        look->is_dense = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
+        look->has_small_packets = framing == CTF_FRAMED && frame->packet.size / 8 <= DENSE_PACKET;
         if (framing != CTF_FRAME_SHORT || at.is_end || (at.is_all && look->room >= PEEK_MAX))
             return framing;
-        if (at.is_all && !widen(look, look->room * 4)) {
+        if (at.is_all && !grow_peek_buffer(look, look->room * 4)) {
             (void)fail_memory(error);
             return CTF_FRAME_FAILED;
         }
@@ -86,10 +88,10 @@ struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t want
 {
     struct at_hand at;
     ttr_error error;
-    bool is_there = take_at_hand(look, offset, false, &at, &error);
+    bool is_there = load_header_bytes(look, offset, false, &at, &error);
     if (is_there && at.bits.end / 8 < wanted && !at.is_end && wanted <= PEEK_MAX &&
-        (look->room >= wanted || widen(look, (size_t)wanted)))
-        is_there = take_at_hand(look, offset, true, &at, &error);
+        (look->room >= wanted || grow_peek_buffer(look, (size_t)wanted)))
+        is_there = load_header_bytes(look, offset, true, &at, &error);
     return is_there ? at.bits : bits_over(look->bytes, 0, 0);
 }
 

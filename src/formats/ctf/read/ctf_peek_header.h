@@ -1,35 +1,34 @@
-/* Headers of packets, taken from a stream file wherever they stand, while the window of what is
- * read stays as it is.
+/* Reads packet headers at any offset of a stream file, without moving the window of the reader.
  *
- * Ownership: what begins has to be ended.  Thread rule: as the reader. */
+ * Ownership: each ctf_look_begin needs a ctf_look_end. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_PEEK_HEADER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_PEEK_HEADER_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_LOOK_FIRST ((size_t)256) /* bytes that are asked for: most headers are smaller */
+#define CTF_LOOK_FIRST ((size_t)256) /* bytes of the first read; most headers are smaller */
 
 struct ctf_look {
     struct ctf_reader *reader;
     const struct alloc *alloc;
-    uint8_t *bytes; /* at hand: n of the file from `from` on; NULL: memory was out */
+    uint8_t *bytes; /* n bytes of the file from `from` on; NULL = memory was out */
     size_t room, n;
     uint64_t from;
-    bool is_dense; /* the last packet was small: the next ones are soon to be asked for */
+    bool has_small_packets; /* the last packet was small, so more headers will be needed soon */
 };
 
-/* False when memory is out. */
+/* Returns false if memory is out. */
 bool ctf_look_begin(struct ctf_look *look, struct ctf_reader *reader);
 
-/* Takes apart the packet at an offset; CTF_FRAME_SHORT at the end of the file. */
+/* Parses the packet header at an offset. Returns CTF_FRAME_SHORT at the end of the file. */
 enum ctf_framing ctf_look_at(struct ctf_look *look, uint64_t offset, struct ctf_frame *frame,
                              ttr_error *error);
 
-/* The bytes from there on that are at hand, as many as are wanted if the file and the memory have
- * them; until the next look. */
+/* Returns up to `wanted` bytes at an offset; fewer at the end of the file or if memory is out.
+ * Valid until the next call. */
 struct bits ctf_look_bytes(struct ctf_look *look, uint64_t offset, uint64_t wanted);
 
-/* Gives back the room that looking for a header took where there is none. */
+/* Frees the buffer that a very large or bogus header needed. */
 void ctf_look_shrink(struct ctf_look *look);
 
 void ctf_look_end(struct ctf_look *look);

@@ -1,22 +1,23 @@
-/* A CTF trace being read: one `ctf_trace` shared by the inputs of its stream files, which are
- * merged by time.
+/* A CTF trace that is being read: one `ctf_trace`, shared by the inputs of its stream files, which
+ * are merged by time.
  *
- * Each stream file is an input of its own (own window, notes, batches), so that one bad stream
- * never silences another and messages name file and offset.  Packets are taken apart by compiled
- * layouts (layout/layout.h): packet header and context when a packet begins, the event header by a
- * plan for the usual shapes, else by its layout; the rest of an event is only measured until
- * somebody asks.
+ * Each stream file is an input of its own with its own window, notes and batches. So damage in one
+ * file does not affect the others, and messages name file and offset. Compiled layouts
+ * (layout/layout.h) decode the packet header and context. A plan decodes usual event headers, a
+ * layout the others. The rest of an event is only measured until a caller asks for its fields.
  *
- * With TTR_READ_DEFINITIONS an input gives, besides its events, what a writer needs to copy packets
- * as they are: CTF_DEFINITION_STREAM  once, first, also for a file without packets: payload empty
- *   CTF_DEFINITION_PACKET  behind the last event of every undamaged packet: payload = the whole
- * packet as stored (header, content, padding; compressed or enciphered where it is), `link` = how
- * many events of it were given, `time` = that of the last Events then carry TTR_EVENT_RAW, payload
- * = their bytes from the byte their header begins in, and lie inside the payload of the packet's
- * definition to come (unless the packet is compressed).  All carry a schema whose `own` is a struct
- * ctf_schema. A packet larger than CTF_COPY_MAX has no definition: its events are all there is.
- * Ownership: the trace is freed with the last of its inputs, its class with the last of its traces.
- */
+ * With TTR_READ_DEFINITIONS an input also emits what a writer needs to copy packets unchanged:
+ *
+ * |  CTF_DEFINITION_STREAM  once, first, also for a file without packets; the payload is empty
+ * |  CTF_DEFINITION_PACKET  after the last event of each undamaged packet:
+ * |                         payload = the packet as stored (header, content, padding; compressed or
+ * |                                   encrypted if the file is), link = its number of events,
+ * |                         time = that of its last event
+ *
+ * Events then have TTR_EVENT_RAW: their payload is the stored event from the first byte of its
+ * header. It points into the payload of the packet definition that follows (unless the packet is
+ * compressed). The `own` of each schema is a struct ctf_schema. A packet larger than CTF_COPY_MAX
+ * gets no definition. Ownership: the last input frees the trace; the last trace frees its class. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READ_H
 
@@ -27,17 +28,16 @@
 #include "model/input.h"
 #include "layout/layout.h"
 
-/* ttr_event.tag of definitions. */
+/* Values of ttr_event.tag for definitions. */
 enum ctf_definition {
     CTF_DEFINITION_STREAM = 1,
     CTF_DEFINITION_PACKET = 2,
-    CTF_DEFINITION_EVENT =
-        3 /* an event that is none but belongs to the others; counts as one of its packet */
+    CTF_DEFINITION_EVENT = 3 /* an event of another kind that counts as one of its packet */
 };
 
 #define CTF_COPY_MAX (UINT64_C(256) << 20)
 
-/* What is known to be wrong with what a tracer wrote (ctf_tracer_quirks.c). */
+/* Known faults of the tracer that wrote the trace (ctf_tracer_quirks.c). */
 struct ctf_quirks {
     bool event_after_packet;  /* the last events of a packet may be later than its end */
     bool event_before_packet; /* the first events of a packet may be earlier than its begin */
@@ -46,85 +46,93 @@ struct ctf_quirks {
 
 struct ctf_kind;
 
-/* What the metadata say, and what was made of it to read by.  Traces of one context that have the
- * very same metadata share it. */
+/* Parsed metadata and everything compiled from them. Traces of one library context with identical
+ * metadata share it. */
 struct ctf_trace_class {
-    struct offer offer; /* to others, see ctf_trace_offer */
-    uint32_t users;     /* traces that hold it */
+    /* entry in the library context's list of shared objects; see ctf_trace_offer */
+    struct offer offer;
+    uint32_t users; /* references held by traces */
     bool is_offered;
     bool rounds_times; /* option time=double */
     bool hides_mapped; /* option mapped=hidden */
     struct ctf_description description;
-    uint8_t *metadata; /* the metadata file as stored, for copies */
+    uint8_t *metadata; /* metadata file as stored, for copies */
     size_t metadata_n;
-    bool has_bad_metadata;    /* it is damaged: nobody copies it as it is */
-    bool is_dialect;          /* it speaks as our own writer does (ctf_dialect.h) */
-    bool has_magic, has_uuid; /* packets begin with the magic; and say whose they are */
-    uint8_t magic[4];         /* as packets begin */
-    char version[8];          /* "1.8" */
+    bool has_bad_metadata; /* metadata are damaged, so they are not copied unchanged */
+    bool is_dialect;       /* written by our own writer (ctf_dialect.h) */
+    /* packets start with the magic number; packets contain the trace uuid */
+    bool has_magic, has_uuid;
+    uint8_t magic[4]; /* the magic number in the byte order of the packets */
+    char version[8];  /* "1.8" */
     struct ctf_quirks quirks;
-    const struct layout *packet_header; /* NULL where packets have none */
-    struct ctf_head head;               /* the same where it lies at fixed places */
-    struct ctf_kind **kinds; /* of description.streams, made ready when first met; NULL before */
+    const struct layout *packet_header; /* NULL if packets have no header */
+    /* fast decoder of the packet header, if its fields have fixed offsets */
+    struct ctf_head head;
+    /* decoders by index in description.streams, compiled at first use; NULL before */
+    struct ctf_kind **kinds;
     size_t kinds_capacity;
-    const struct ctf_kind *latest; /* of them, to be made ready; NULL = none */
+    const struct ctf_kind *latest; /* the decoder added last, to be compiled; NULL = none */
 };
 
 struct ctf_trace {
     ttr *t;
     struct ctf_trace_class *class;
-    uint32_t users; /* inputs that hold it */
-    uint32_t twins; /* packets in two files that differ, of which it was found out which is whole
-                       (ctf_duplicate_packets.h) */
-    bool has_unread_twins;  /* there are more, which is told */
-    bool has_damaged_twins; /* two files have a packet that is whole in neither */
-    struct folder *folder;  /* may be NULL (live) */
+    uint32_t users; /* references held by inputs */
+    /* pairs of differing duplicate packets that were compared by decoding both
+     * (ctf_duplicate_packets.h) */
+    uint32_t decoded_duplicates;
+    bool has_undecoded_duplicates; /* further pairs were not decoded, which is reported once */
+    bool has_damaged_duplicates;   /* a packet is damaged in both of its files */
+    struct folder *folder;         /* NULL for live traces */
     const struct format *format;
-    const struct ctf_reader **readers; /* by the source of their events, from `readers_from` on;
-                                          NULL: none of the trace's, or closed */
+    /* readers by source id of their events, starting at `readers_from`; NULL elements: not of this
+     * trace, or closed */
+    const struct ctf_reader **readers;
     size_t readers_n;
     uint16_t readers_from;
-    struct arena scratch; /* of fields being walked */
-    struct arena met; /* streams and classes of events as its inputs met them: side by side, to be
-                         found in few pages */
-    struct ctf_schema **schemas; /* of event classes by their numbers, those of all streams; NULL
-                                    where one was not met, or each stream has its own */
+    struct arena scratch; /* temporary memory for decoding fields; reset for each batch */
+    /* memory of streams and event classes of all inputs, kept together to touch few pages */
+    struct arena met;
+    /* schemas by event class number, shared by all streams; NULL elements: not met yet, or each
+     * stream has its own */
+    struct ctf_schema **schemas;
     size_t schemas_n;
-    const struct type *cpu_context; /* RFC: what the names of files tell, as fields of packets */
-    const struct layout *cpu;       /* the same, compiled */
-    uint32_t group;                 /* traces opened together have the same */
-    bool lacks_times;               /* not all streams tell when packets begin; else these are: */
-    int64_t begin, end;             /* of all packets */
-    uint16_t thread_source;         /* threads of all its streams are those of one source */
-    uint8_t key[32];                /* RFC: of enciphered packets */
+    const struct type *cpu_context; /* RFC v1.1: the cpu of the file name, as a packet field */
+    const struct layout *cpu;       /* compiled layout of cpu_context */
+    uint32_t group;                 /* equal for traces that were opened together */
+    /* some streams do not declare when packets begin; `begin` and `end` are invalid then */
+    bool lacks_times;
+    int64_t begin, end;     /* earliest begin and latest end of all packets, ns */
+    uint16_t thread_source; /* source id that the threads of all streams belong to */
+    uint8_t key[32];        /* RFC v1.1: AES key of encrypted packets */
     bool has_key;
-    enum ctf_alignment assumed_alignment; /* RFC: where none is recorded; UNKNOWN: it is probed */
-    uint64_t unpacked_max;                /* RFC: bytes that a packet may unpack to; 0 = 1 GiB */
-    struct ctf_trace *other_order; /* RFC: the same metadata for packets of the other byte order;
-                                      NULL = none was met */
-    struct rfc11_packet
-        first; /* RFC: the header of a packet, where there is one: the others are stored as it is */
+    /* RFC v1.1: alignment if the metadata do not record it; UNKNOWN = found by probing */
+    enum ctf_alignment assumed_alignment;
+    /* RFC v1.1: size limit of an unpacked packet, in bytes; 0 = 1 GiB */
+    uint64_t unpacked_max;
+    /* RFC v1.1: the same metadata for packets of the other byte order; NULL = none was met */
+    struct ctf_trace *other_order;
+    struct rfc11_packet first; /* RFC v1.1: header of the first packet, a template for copies */
     bool has_first;
-    bool has_foreign; /* packets were seen that are not as the metadata's: of another trace; RFC: or
-                         byte order */
+    bool has_foreign; /* packets of another trace were seen; RFC v1.1: or of another byte order */
 };
 
-/* A data stream as far as one file has it. */
+/* The part of a data stream that one file contains. */
 struct ctf_stream {
     struct ctf_trace *trace;
     const struct ctf_stream_class *class;
     const struct ctf_kind *kind;
-    struct ctf_stream *first; /* itself; of RFC packets of the other byte order than those met
-                                 first: what those are of */
-    uint64_t number;          /* as packets say; where they do not: of the file */
+    /* itself; RFC v1.1: for packets of the second byte order, the stream of the first one */
+    struct ctf_stream *first;
+    uint64_t number; /* stream instance id; if packets have none, the index of the file */
     bool has_number;
-    const char *file; /* its name below the folder, where it is written */
+    const char *file; /* path below the trace folder, if known */
     ttr_id track;
-    struct ctf_schema *schema; /* of definitions */
-    /* The reader's: event classes as met, and the packet before. */
-    struct ctf_entry *by_id; /* at a line of the cache */
-    void *by_id_memory;      /* where that is */
-    bool has_extended;       /* classes were met whose ids only extended headers have */
+    struct ctf_schema *schema; /* schema of the stream's definitions */
+    /* Private to the reader: event classes by id, and counters of the previous packet. */
+    struct ctf_entry *by_id; /* aligned to a cache line */
+    void *by_id_memory;      /* the allocation that contains by_id */
+    bool has_extended;       /* some event ids only fit extended event headers */
     struct ctf_class **by_index;
     size_t by_id_n, by_index_n;
     struct ctf_before {
@@ -132,27 +140,28 @@ struct ctf_stream {
         bool has_sequence, has_discarded, has_end;
         uint64_t sequence, discarded, end;
     } before;
-    bool is_entered_late; /* reading began behind its first packet */
-    int64_t time; /* ns: of its last event, once another stream's packet came behind it; INT64_MIN:
-                     none */
+    bool is_entered_late; /* reading started after the first packet */
+    /* time of its last event, ns; set when a packet of another stream follows; INT64_MIN: none */
+    int64_t time;
 };
 
-/* What ttr_event.schema's `own` points to: an event class.  All streams of a trace share it, so
- * that it stays in the caches where they are hundreds; unless events are to be copied with their
- * packets, or what is shown of these differs (RFC). */
+/* An event class, as ttr_event.schema's `own`. All streams of a trace share it, so that it stays in
+ * the cache. Streams have their own if events are copied with packets, or if the printed fields
+ * differ per stream (RFC v1.1). */
 struct ctf_schema {
     struct layout_schema base;
     struct ctf_trace *trace;
     const struct ctf_event_class *event; /* NULL in the schema of definitions */
     ttr_id id;
-    bool has_imports;          /* its fields need values of the packet or the header */
-    bool ends_inside;          /* events may end inside a byte */
-    struct ctf_stream *stream; /* this and the reader: NULL where it is shared, see ctf_origin_of */
+    bool has_imports; /* its fields need values of the packet or the event header */
+    bool ends_inside; /* events may end inside a byte */
+    /* `stream` and `reader` are NULL if the schema is shared; see ctf_origin_of */
+    struct ctf_stream *stream;
     const struct ctf_reader *reader;
 };
 
-/* Where an event comes from, as its source and track tell, which have to be as they were given; of
- * one whose input was closed nothing. */
+/* Reader and stream of an event. Found by the event's source and track, which must be unchanged.
+ * Both are NULL once the input is closed. */
 struct ctf_origin {
     const struct ctf_reader *reader;
     struct ctf_stream *stream;
@@ -160,33 +169,34 @@ struct ctf_origin {
 
 struct ctf_origin ctf_origin_of(const struct ctf_schema *schema, const ttr_event *event);
 
-/* A packet whose events are in the batch; ttr_event.part is its index. */
+/* A packet with events in the batch; ttr_event.part is its index. */
 struct ctf_packet {
-    uint64_t offset;        /* in the file */
+    uint64_t offset;        /* file offset */
     uint64_t size, content; /* bits, as stored */
     uint64_t sequence, discarded;
-    uint64_t begin, end; /* ticks, whole */
+    uint64_t begin, end; /* ticks since the clock's zero, extended to 64 bits */
     bool has_sequence, has_discarded, has_begin, has_end;
     uint32_t cpu;
     bool has_cpu;
-    uint8_t sequence_bits; /* of its field; 0 = 64 */
-    const uint8_t *base; /* a multiple of 1 << kind->step bits behind its start, in the window or in
-                            unpacked memory; bits count from here */
-    uint64_t base_bit;   /* of that place in the packet */
-    uint64_t content_end;     /* in bits from base */
-    uint64_t first_bit;       /* of its first event, from the packet's start */
-    uint32_t head_at, head_n; /* a copy of its header and context: bytes of the reader's `heads` */
-    uint64_t context_bit;     /* where the context begins in it */
+    uint8_t sequence_bits; /* width of the sequence field in bits; 0 = 64 */
+    /* address that bit offsets count from, in the window or in unpacked memory; a multiple of 1 <<
+     * kind->step bits after the packet's start */
+    const uint8_t *base;
+    uint64_t base_bit;        /* bits from the packet's start to `base` */
+    uint64_t content_end;     /* bits after base */
+    uint64_t first_bit;       /* offset of its first event, bits from the packet's start */
+    uint32_t head_at, head_n; /* range of its header and context in the reader's `heads`, bytes */
+    uint64_t context_bit;     /* offset of the context in it, bits */
 };
 
-/* The number of a packet that is so many numbers before the one it has, as its field can say it. */
+/* Returns the packet's sequence number minus `shift`, wrapped to the width of its field. */
 static inline uint64_t ctf_sequence_before(const struct ctf_packet *packet, int64_t shift)
 {
     return (packet->sequence - (uint64_t)shift) &
            (UINT64_MAX >> (packet->sequence_bits ? 64 - packet->sequence_bits : 0));
 }
 
-/* Lets go of a trace; the last input frees it. */
+/* Drops a reference; the last one frees the trace. */
 void ctf_trace_release(struct ctf_trace *trace);
 
 #endif

@@ -1,7 +1,7 @@
-/* The reader's own state and the functions between its files; what writers may know too is in
- * ctf_read.h. Thread rule: one input, one thread; the trace and its class are read-only once its
- * inputs are made, but for kinds and layouts made at first use, which is never ahead (struct
- * format). */
+/* State of the CTF reader, and the functions that its files call of each other. The part that
+ * writers may use is in ctf_read.h. Thread rule: one thread per input. Trace and trace class are
+ * read-only once the inputs exist, except for decoders and layouts, which are compiled at first
+ * use. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_READER_H
 
@@ -14,110 +14,121 @@
 #include "layout/layout_shape.h"
 
 #define CTF_MAGIC 0xC1FC1FC1u
-#define CTF_SLOTS 32u      /* packets a batch may have events of */
-#define CTF_SLOTS_FEW 8u   /* the same where hundreds of inputs have small windows */
-#define CTF_SLOTS_LEAST 4u /* and where a thousand have smaller ones */
-#define CTF_FEW_STREAMS                                                       \
-    8u /* in a file: so many are looked through as fast as they are looked up \
-        */
-#define CTF_STEP_MOST                                                                        \
-    15u /* log2 of bits: window bases keep a distance from their packet's start in which all \
-           alignments hold */
-#define CTF_STEP_LEAST 9u /* the same of a line of the cache: what nearly all traces do with */
+#define CTF_SLOTS 32u      /* packets that may have events in share one batch */
+#define CTF_SLOTS_FEW 8u   /* the same for traces of hundreds of inputs, which have small windows */
+#define CTF_SLOTS_LEAST 4u /* the same for traces of a thousand inputs and more */
+/* streams per file up to which linear search is as fast as a hash table */
+#define CTF_FEW_STREAMS 8u
+/* log2 of bits: the window moves inside a packet by multiples of this, so that the alignment of
+ * every type is kept */
+#define CTF_STEP_MOST 15u
+#define CTF_STEP_LEAST 9u /* the usual step: one cache line */
 
-/* A stream class made ready. */
+/* A stream class with its compiled layouts. */
 struct ctf_kind {
     const struct ctf_stream_class *class;
-    const struct ctf_kind *first; /* itself; for RFC packets of the other byte order than the
-                                     metadata: the metadata's own */
-    const struct layout *context, *header; /* of packets, of events; NULL = none */
-    struct ctf_head
-        head; /* the context behind a fixed packet header, where it lies at fixed places */
-    const struct layout *context_shown; /* the same without what only readers need */
-    const struct layout *rfc_context;   /* RFC: of events, alone; NULL = not needed yet */
+    /* itself; for RFC v1.1 packets of the foreign byte order: the decoder of the metadata's own
+     * byte order */
+    const struct ctf_kind *first;
+    /* layouts of the packet context and of the event header; NULL = none */
+    const struct layout *context, *header;
+    /* decoder of a packet context with fields that have fixed offsets after a fixed packet header
+     */
+    struct ctf_head head;
+    /* packet context without the fields that only readers need (sizes, counters) */
+    const struct layout *context_shown;
+    /* RFC v1.1: layout of the event context alone; NULL until needed */
+    const struct layout *rfc_context;
     struct ctf_plan plan;
     struct ctf_timeline timeline;
-    uint8_t step; /* log2 of bits: where windows may begin in packets */
+    /* log2 of bits: granularity of window moves inside a packet, from CTF_STEP_MIN to CTF_STEP_MAX
+     */
+    uint8_t step;
 };
 
-/* A number of the common context that lies at a fixed place, or behind LEB128 numbers that begin at
- * one. */
+/* Position of a number in the common event context: a fixed byte offset, or a fixed number of
+ * LEB128 numbers after one. */
 struct ctf_spot {
-    uint16_t at;     /* bytes from where the body begins */
-    uint8_t bytes;   /* 4 or 8; 0 = none */
-    uint8_t skipped; /* LEB128 numbers before it, from `at` on */
+    uint16_t at;     /* bytes from the start of the body */
+    uint8_t bytes;   /* size of the number, 4 or 8; 0 = the class has no such field */
+    uint8_t skipped; /* LEB128 numbers to skip, starting at `at` */
     bool is_big_endian, is_signed;
-    bool is_leb; /* it is one itself; `bytes` is 8 */
+    bool is_leb; /* the number itself is LEB128; `bytes` is 8 then */
 };
 
-/* Those of threads: `name` has `bytes` of characters. */
+/* Positions of the fields that identify a thread. The `bytes` of `name` count characters. */
 struct ctf_spots {
     struct ctf_spot pid, tid, name;
 };
 
-/* An event class as met in one stream: what is the same for all its events. */
+/* An event class as one stream uses it: everything that is equal for all its events. */
 struct ctf_class {
     ttr_event model;
-    const struct layout *layout; /* of contexts and payload; NULL = none */
-    uint64_t fixed;              /* bits of every body that begins at a byte; 0 = to be measured */
-    struct layout_shape shape;   /* of bodies that begin at a byte */
-    uint64_t given;              /* events */
+    const struct layout *layout; /* layout of contexts and payload; NULL = the body has no fields */
+    /* bits of each body that starts at a byte boundary; 0 = differs per event */
+    uint64_t fixed;
+    struct layout_shape shape; /* size rule of bodies that start at a byte boundary */
+    uint64_t given;            /* events read so far by the general path; see ctf_entry.given */
     bool has_thread, has_imports;
-    bool is_usual;                  /* its events need nothing but their bytes */
-    struct ctf_spot pid, tid, name; /* see ctf_spots */
-    const struct layout
-        *times; /* CTF 1.8: of a body that moves the clock, to find what does; else NULL */
-    const struct ctf_said
-        *said; /* in our own dialect: what its events say of themselves; else NULL */
-    struct ctf_schema *schema; /* shared with those of other streams, or its own */
+    /* plain: its events need no values from outside of their own bytes */
+    bool is_usual;
+    struct ctf_spot pid, tid, name; /* copied from ctf_spots */
+    /* CTF 1.8: layout of a body in which a field advances the clock; NULL = no such field */
+    const struct layout *times;
+    /* attributes that our own dialect declares for its events; NULL in other traces */
+    const struct ctf_said *said;
+    struct ctf_schema *schema; /* shared by all streams of the trace, or owned by this class */
 };
 
-/* The class of an id, with all that finding its plain events and making their views needs, in one
- * line of the cache: of hundreds of streams each has its own. */
+/* Everything that the fast loop needs for one event id, in one cache line. Each stream has its own
+ * entries, so with hundreds of streams the size matters. */
 struct ctf_entry {
-    struct ctf_class *class;   /* NULL: not met yet */
-    struct layout_bytes bytes; /* where events end, with their headers, of classes whose events are
-                                  usual and belong to no thread; others have none */
-    ttr_id schema, name, provider, category, track; /* of views */
+    struct ctf_class *class; /* NULL until the first event of this id */
+    /* rule for the end of an event, header included; only set for plain classes without threads */
+    struct layout_bytes bytes;
+    /* members of ttr_event that are equal for the class */
+    ttr_id schema, name, provider, category, track;
     uint8_t kind, level, opcode, flags;
-    uint64_t given; /* plain events, beside those that the class has counted */
+    uint64_t given; /* events read by the fast loop, in addition to ctf_class.given */
 };
 
 #define CTF_LINE 64u
 
 _Static_assert(sizeof(struct ctf_entry) == CTF_LINE, "an entry is a line of the cache");
 
-/* A packet's header and context taken apart. */
+/* A parsed packet header and packet context. */
 struct ctf_frame {
     struct ctf_packet packet;
     struct ctf_kind *kind;
-    uint64_t number; /* of the data stream */
+    uint64_t number; /* stream instance id */
     bool has_number;
-    uint64_t head; /* bits of header and context */
+    uint64_t head; /* size of packet header and context, in bits */
     uint64_t context_bit;
     unsigned discarded_width, sequence_width;
-    uint64_t ticks; /* of the clock behind the context, where a field without a name of its own
-                       moved it */
+    uint64_t ticks; /* clock after the packet context, if one of its fields advanced the clock */
     bool has_ticks;
-    bool is_whole_file;  /* no size at all */
-    bool is_rounded;     /* nothing tells a content that ends inside a byte */
-    bool is_unfinished;  /* a size that a tracer writes last: the content ends where events do */
-    bool has_unset_size; /* as before, but that of the content is there */
-    bool is_resized; /* the packet says another size, which cannot be: packet.size is what it seems
-                        to have ... */
-    uint64_t said_size;    /* ... and this what it says, in bits */
-    uint64_t said_content; /* bits that the content has by the packet's own word */
-    bool is_size_wrong;    /* the size cannot be that of a packet */
-    bool is_overfull;      /* the content claims more than the packet ... */
-    bool is_underfull; /* ... or less than the header: it ends where events do, as in packets that
-                          are unfinished, which say nothing */
-    struct rfc11_packet rfc; /* RFC: the header */
+    bool is_whole_file; /* the packet declares no size: it ends with the file */
+    /* the declared content size has byte granularity, so up to 7 padding bits may follow the last
+     * event */
+    bool is_rounded;
+    /* the tracer never stored the sizes: the content ends where the events end */
+    bool is_unfinished;
+    bool has_unset_size; /* the same, but the content size is stored */
+    bool is_resized; /* the declared packet size is impossible; packet.size is the repaired one */
+    uint64_t declared_size; /* declared packet size in bits, if is_resized */
+    uint64_t said_content;  /* declared content size in bits */
+    bool is_size_wrong;     /* the declared size cannot be a packet's */
+    bool is_overfull;       /* the declared content is larger than the packet */
+    /* the declared content is smaller than the header; it is read like an unfinished packet */
+    bool is_underfull;
+    struct rfc11_packet rfc; /* RFC v1.1: the fixed packet header */
     bool is_foreign;         /* the uuid is that of another trace */
-    const char *code;        /* what is wrong, where it is */
+    const char *code;        /* diagnostic code if the frame is bad; `text` describes the damage */
     char text[160];
 };
 
-/* Whether the packet does not tell where its content ends, so that a header of zeros does. */
+/* Returns true if the packet does not declare the end of its content, so that an event header of
+ * zeros ends it. */
 static inline bool ctf_ends_with_zeros(const struct ctf_frame *frame)
 {
     return frame->is_unfinished || frame->is_overfull;
@@ -125,185 +136,202 @@ static inline bool ctf_ends_with_zeros(const struct ctf_frame *frame)
 
 enum ctf_framing {
     CTF_FRAMED,
-    CTF_FRAME_SHORT,   /* goes on behind the bytes given */
-    CTF_FRAME_BAD,     /* nothing follows from it */
-    CTF_FRAME_FOREIGN, /* of another trace: its size is known */
-    CTF_FRAME_FAILED   /* no memory, or the description cannot be compiled: the error tells */
+    CTF_FRAME_SHORT,   /* the header continues after the available bytes */
+    CTF_FRAME_BAD,     /* not a packet; no size can be derived */
+    CTF_FRAME_FOREIGN, /* packet of another trace; its size is valid */
+    CTF_FRAME_FAILED   /* out of memory, or the description cannot be compiled; see the error */
 };
 
-/* Why the events of a packet stopped. */
+/* Reason why reading events of a packet stopped. */
 enum ctf_stop {
-    CTF_STOP_FULL,    /* the batch is */
-    CTF_STOP_EDGE,    /* at reader->bits.end */
-    CTF_STOP_UNKNOWN, /* an id that no event class has */
-    CTF_STOP_CLASS,   /* the class cannot be compiled: reader->why tells */
-    CTF_STOP_ZERO,    /* an event without any bits */
-    CTF_STOP_NAMES,   /* before a thread gets a name; the batch is not empty */
-    CTF_STOP_BAD,     /* a field that cannot be: reader->run tells */
+    CTF_STOP_FULL,    /* the batch is full */
+    CTF_STOP_EDGE,    /* reader->bits.end is reached */
+    CTF_STOP_UNKNOWN, /* no event class has this id */
+    CTF_STOP_CLASS,   /* the class cannot be compiled; reader->why has the reason */
+    CTF_STOP_ZERO,    /* an event of zero bits */
+    CTF_STOP_NAMES,   /* a thread gets its name next and the batch is not empty */
+    CTF_STOP_BAD,     /* a field has an impossible value; reader->run has the details */
     CTF_STOP_FAILED
 };
 
 struct ctf_lanes;
 
 struct ctf_reader {
-    /* What every entry into the input looks at stands together: it has left the caches each time.
+    /* Members used by each call are first: with many inputs, the cache has lost them between calls.
      */
     struct input *in;
     struct ctf_trace *trace;
-    struct ctf_stream *stream; /* of the present packet */
+    struct ctf_stream *stream; /* stream of the current packet */
     ttr_error *error;
-    uint64_t offset;  /* of bits.base in the file */
-    struct bits bits; /* at: where the next event may begin; end: of the content or of the window */
-    uint64_t content_end;         /* in bits from bits.base */
-    uint64_t next;                /* offset of the next packet */
-    uint64_t usual;               /* size of the packet before, in bytes; 0 = none yet */
-    uint64_t looked_from, stride; /* reading up to times: where that began, and twice the bytes that
-                                     take most of them */
+    uint64_t offset; /* file offset of bits.base */
+    /* `at`: earliest start of the next event; `end`: end of the content or of the window */
+    struct bits bits;
+    uint64_t content_end;   /* bits after bits.base */
+    uint64_t next;          /* file offset of the next packet */
+    uint64_t previous_size; /* size of the previous packet in bytes; 0 = none yet */
+    /* for reads up to a time limit: offset where the last one started, and twice the bytes that
+     * most of them consume */
+    uint64_t last_read_from, stride;
     uint64_t ticks;
-    int64_t time;       /* of the last event */
-    uint64_t given;     /* events of the present packet */
-    int64_t from, to;   /* what is asked for */
-    int64_t packet_end; /* of the packet before that has events; INT64_MIN before the first */
-    uint64_t wanted;    /* packets before this one are not asked for */
-    uint32_t slot;      /* the present one */
+    int64_t time;     /* time of the last event, ns */
+    uint64_t given;   /* events read from the current packet */
+    int64_t from, to; /* requested time range, ns */
+    /* end time of the last packet that has events; INT64_MIN before the first */
+    int64_t packet_end;
+    uint64_t wanted; /* index of the first packet to read; earlier ones only update counters */
+    uint32_t slot;   /* index of the current packet in `packets` */
     uint32_t slots_n;
-    ttr_status status; /* of CTF_STOP_FAILED */
-    bool is_nothing;   /* the trace has no stream files: there are no events */
-    bool is_unpacked;  /* RFC: the bits are those of `unpacked`, not of the window */
-    bool is_inside;    /* a packet */
-    bool is_told;      /* the stream's definition was given */
-    bool is_damaged;   /* the present packet */
-    bool is_sealed; /* its content cannot be opened, which is all that is wrong with it: copies have
-                       it as it is */
-    bool is_copied; /* its definition is still to be given */
-    bool is_encoded; /* who asked for definitions encodes all packets anew: none is held as a whole
-                      */
-    bool is_over;    /* nothing stands at `next`, which was looked for there */
-    bool is_lost;    /* no packet begins at `next`: frame.code and text tell why */
-    bool is_size_told;       /* that of the present packet is wrong */
-    bool is_cut_told;        /* that the file ends inside a packet */
-    uint64_t no_packet_from; /* no other packet begins from there to the end of the file, as far as
-                                was looked for one; 0 = not known */
-    bool tells_cut;   /* where the file ends in its padding, as the last one was one of those read
-                         here */
-    bool is_in_order; /* packets follow each other in time */
-    bool is_foreign;  /* packets that were taken had the uuid of another trace */
-    bool has_cpu;     /* RFC: the file's name says so */
-    struct ctf_lanes *lanes; /* of the file; may be NULL */
+    ttr_status status;      /* status of CTF_STOP_FAILED */
+    bool is_eventless;      /* the trace has no stream files, so there are no events */
+    bool is_unpacked;       /* RFC v1.1: `bits` points into `unpacked` instead of the window */
+    bool is_inside;         /* reading is inside a packet */
+    bool is_stream_defined; /* the definition of the stream was emitted */
+    bool is_damaged;        /* the current packet has damage */
+    /* the only fault of the packet is content that cannot be decoded; copies keep it as stored */
+    bool is_sealed;
+    bool is_copied; /* the packet definition has still to be emitted */
+    /* the consumer re-encodes all packets, so no packet has to be kept in the window */
+    bool is_encoded;
+    bool is_over; /* the file ends at `next`; this was checked */
+    bool is_lost; /* no packet starts at `next`; frame.code and frame.text have the reason */
+    bool is_size_reported; /* the wrong size of the current packet was reported */
+    bool is_cut_reported;  /* the truncated last packet was reported */
+    /* from this offset to the end of the file, as far as searched, no packet starts; 0 = not known
+     */
+    uint64_t no_packet_after;
+    /* report a file that ends inside padding: the last packet belongs to this input */
+    bool reports_cut;
+    bool is_in_order;        /* packets of the file do not overlap in time */
+    bool is_foreign;         /* packets with the uuid of another trace were read */
+    bool has_cpu;            /* RFC v1.1: the file name contains the cpu */
+    struct ctf_lanes *lanes; /* index of the file, shared by its inputs; may be NULL */
     struct buffer heads;
-    struct ctf_packet *packets; /* slots_most of them; NULL before the first */
-    uint32_t slots_most;        /* CTF_SLOTS_LEAST to CTF_SLOTS, a power of two */
+    struct ctf_packet *packets; /* slots_max elements; NULL before the first packet */
+    uint32_t slots_max;         /* a power of two from CTF_SLOTS_MIN to CTF_SLOTS_MAX */
     struct layout_run run;
 
-    const char *file;                       /* its name below the folder */
-    const struct ctf_stream_class *section; /* RFC: the class of all its packets */
+    const char *file;                       /* path below the trace folder */
+    const struct ctf_stream_class *section; /* RFC v1.1: stream class of all packets in the file */
     uint32_t cpu;
-    uint8_t cpu_bytes[16]; /* the same as if it stood in packets, little-endian; 12 are room for
-                              reading */
+    /* `cpu` in little-endian, as if it were stored in packets; 12 bytes are padding for wide loads
+     */
+    uint8_t cpu_bytes[16];
     struct buffer unpacked;
-    uint64_t number;      /* of the file among the files of its trace */
-    uint32_t lane;        /* that is read here */
-    bool takes_all;       /* all lanes, in the order of the file */
-    uint64_t packet_i;    /* of the packet at `next` */
-    bool is_entered_late; /* reading began behind the first packet */
+    uint64_t number;      /* index of the file among the files of its trace */
+    uint32_t lane;        /* index of the packet queue that this input reads */
+    bool takes_all;       /* reads all packet queues, in file order */
+    uint64_t packet_i;    /* index of the packet at `next` */
+    bool is_entered_late; /* reading started after the first packet */
     struct ctf_stream **streams;
     size_t streams_n, streams_capacity;
-    struct pairmap
-        stream_of; /* their indices, where they are more than CTF_FEW_STREAMS: ctf_event_class.c */
-    struct ctf_frame frame; /* of the present packet */
-    size_t need;            /* bytes the window should hold from where it begins */
-    uint64_t bad_id;        /* of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
-    char why[120];          /* of CTF_STOP_CLASS */
+    /* index into `streams` by stream id, used above CTF_LINEAR_SEARCH_MAX; see ctf_event_class.c */
+    struct pairmap stream_of;
+    struct ctf_frame frame; /* header of the current packet */
+    size_t need;            /* bytes the window should have after its start */
+    uint64_t bad_id;        /* event id of CTF_STOP_UNKNOWN and CTF_STOP_CLASS */
+    char why[120];          /* reason of CTF_STOP_CLASS */
     uint64_t last_pid, last_tid;
     ttr_id last_thread;
 };
 
 extern const struct format format_ctf;
 
-/* The place in the file of a bit of the present packet; in one that was unpacked the nearest there
- * is. */
-static inline uint64_t ctf_place(const struct ctf_reader *reader, uint64_t bit)
+/* Returns the file offset of a bit of the current packet. For unpacked content it is at most the
+ * end of the stored packet. */
+static inline uint64_t ctf_file_offset_of_bit(const struct ctf_reader *reader, uint64_t bit)
 {
     uint64_t place = reader->offset + bit / 8, end = reader->offset + reader->frame.packet.size / 8;
     return reader->is_unpacked && place > end ? end : place;
 }
 
-/* The file that tells how the others of its folder are read, and how large it may be. */
+/* Name and largest size of the file that describes the stream files of its folder. */
 #define CTF_METADATA "metadata"
 #define CTF_METADATA_MAX (UINT64_C(256) << 20)
 
 /* --- ctf_trace.c --- */
 
-/* Makes a trace without metadata, held by its maker; the folder (NULL = none) is taken over, also
- * on failure. */
+/* Returns a trace without metadata, with one reference owned by the caller. Owns `folder` (NULL =
+ * none) afterwards, also on failure. */
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error);
 
-/* Offers the class of a trace, which is ready, to others of the context. */
+/* Publishes the class of a complete trace, so that other traces of the library context can share
+ * it. */
 void ctf_trace_offer(struct ctf_trace *trace);
 
-/* Lets a trace that has nothing but its metadata and options have the class of another one with the
- * same; false where none is offered. */
+/* Replaces the class of a trace by a published one with the same metadata and options. Returns
+ * false if there is none. */
 bool ctf_trace_share(struct ctf_trace *trace);
 
-/* Lets a trace have a class that another one has instead of its own. */
+/* Replaces the class of a trace by that of another one, and releases its own. */
 void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class);
 
-/* Reads metadata without packets into the description: all of it, or more of it later. */
+/* Parses unpacked metadata into the description. May be called again when a live trace gets more
+ * metadata. */
 TTR_MUST ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
                                     const struct ctf_text *text, ttr_error *error);
 
-/* Makes an input one of the trace's: the stream file `name`, which is the number-th. */
+/* Adds an input to the trace as the reader of stream file `name`, which has index `number`. */
 void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name, uint64_t number);
 
-/* The reader of a trace by the source of its events, from its first stream to its end; false when
- * memory is out. */
+/* Registers a reader under the source id of its events, from its first stream until it is closed.
+ * Returns false if memory is out. */
 TTR_MUST bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader);
 void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader);
 
-/* Makes the packet header ready, once the description is there. */
+/* Compiles the packet header of a complete description. */
 TTR_MUST ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error);
 
-/* The stream class made ready; NULL with `error`. */
+/* Returns the stream class with its layouts, compiled at first use. Returns NULL with `error` on
+ * failure. */
 struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *class,
                              ttr_error *error);
 
 /* --- ctf_packet.c --- */
 
-/* Takes apart the packet that begins at bits->base; bits->end is where the bytes at hand end. */
+/* Parses the packet header and context at bits->base. bits->end is the end of the available bytes.
+ */
 enum ctf_framing ctf_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                   const struct bits *bits, struct ctf_frame *frame,
                                   ttr_error *error);
 
-/* --- ctf_event_class.c --- */
+/* --- ctf_stream.c --- */
 
-/* The stream of a packet, added when new; NULL when memory is out. */
+/* Returns the stream of a packet, added if it is new. Returns NULL if memory is out. */
 struct ctf_stream *ctf_stream_of(struct ctf_reader *reader, const struct ctf_frame *frame);
 
-/* The event class of an id as met in the present stream.  NULL: there is none (*error untouched),
- * or `error` tells. */
+/* Unregisters the reader and frees its streams with the schemas that they own. */
+void ctf_drop_streams(struct ctf_reader *reader);
+
+/* --- ctf_event_class.c --- */
+
+/* Returns the decoder of an event id in the current stream. Returns NULL if the id is not declared
+ * (*error is untouched) or compiling failed (`error` is set). */
 struct ctf_class *ctf_class_of(struct ctf_reader *reader, uint64_t id, ttr_error *error);
 
-/* What is known beforehand of an event class. */
+/* Fills the properties of an event class that the metadata declare. */
 void ctf_describe_class(const struct ctf_trace *trace, const struct ctf_event_class *event,
                         struct event_class *about);
 
-/* The thread that wrote the event whose body, of a class that has threads and whole, is at `body`;
- * 0 when memory is out. */
+/* --- ctf_event_thread.c --- */
+
+/* Returns the thread of the event with the complete body at `body`, registered if it is new.
+ * Returns 0 if memory is out. The class must have thread fields. */
 ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
                        const uint8_t *body);
 
-/* Fills the slots of a layout that come from outside, in the present packet; `header`: where the
- * event's header begins. */
+/* --- ctf_event_fields.c --- */
+
+/* Fills the imported slots of a layout from the packet and from the event header at `header`. */
 void ctf_import(struct ctf_reader *reader, const struct layout *layout, const struct bits *header,
                 struct layout_run *run);
 
-/* Where an event begins and ends in its packet; bits.  Up to a whole byte where the next one begins
- * at one anyway. */
+/* Computes the bit range of an event in its packet. The end is rounded up to a byte if the next
+ * event is byte-aligned. */
 void ctf_event_bits(const struct ctf_schema *schema, const ttr_event *event, uint64_t *from,
                     uint64_t *to);
 
-/* ttr_event.body of CTF: where the body begins, and where in its first byte the header does; bits.
- */
+/* ttr_event.body of CTF: the low 29 bits are the bit offset of the body, the high 3 bits are the
+ * bit of that byte in which the header starts. */
 #define CTF_BODY_MASK 0x1fffffffu
 
 static inline uint64_t ctf_body_bit(const ttr_event *event)
@@ -316,13 +344,13 @@ static inline uint64_t ctf_header_bit(const ttr_event *event)
     return event->body >> 29;
 }
 
-/* Counters of the present stream. */
+/* Returns the counters of the current stream, shared by its decoders of both byte orders. */
 static inline struct ctf_before *ctf_before_of(const struct ctf_stream *stream)
 {
     return &stream->first->before;
 }
 
-/* Bytes of the window from a place in the file on. */
+/* Returns the number of window bytes from a file offset on; 0 if the offset is outside. */
 static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t offset)
 {
     const struct window *window = &reader->in->window;
@@ -331,23 +359,21 @@ static inline uint64_t ctf_bytes_from(const struct ctf_reader *reader, uint64_t 
                : window->offset + window->n - offset;
 }
 
-/* Forgets the reader and the schemas that are its streams' own. */
-void ctf_drop_streams(struct ctf_reader *reader);
-
 /* --- ctf_discarded.c --- */
 
-/* Counters go on behind a packet. */
+/* Updates the stream's counters with those of a packet that was read or skipped. */
 void ctf_settle_before(struct ctf_before *before, const struct ctf_packet *packet);
 
 /* --- ctf_events.c --- */
 
-/* The next event is not before the time up to which they are wanted; INT64_MAX: there is none. */
+/* Reports to the merge that no event before `time` (ns) is left; INT64_MAX = no event at all. */
 static inline void ctf_stop_at(struct input *in, int64_t time)
 {
     in->is_stopped = true;
     in->stopped_at = time;
 }
 
+/* Appends events of the current packet to the batch. Returns why it stopped. */
 enum ctf_stop ctf_run_events(struct ctf_reader *reader);
 
 /* --- ctf_read.c --- */
@@ -363,7 +389,7 @@ ttr_reader *ctf_open_folder(ttr *t, struct folder *folder, const char *only,
 
 /* --- ctf_describe.c --- */
 
-/* For struct format: see there. */
+/* Implement the members of struct format with these names. */
 bool ctf_describe(struct input *in, size_t i, struct event_class *about, uint64_t *events);
 ttr_status ctf_print(struct input *in, const char *language, struct buffer *to, ttr_error *error);
 

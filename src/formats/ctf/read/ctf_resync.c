@@ -1,9 +1,18 @@
-/* Salvage: what is left of a stream where a packet or an event in it is damaged.
+/* Resynchronization: finds the next packet after damage.
  *
- * Packets that begin with the magic number are found again by it: a candidate counts when its
- * header and context can be taken apart (with the uuid of the trace where packets have one).
- * Without a magic number nothing behind the damage can be trusted, but for what ctf_size_repair.c
- * finds. */
+ * Algorithm: scan for the magic number. A candidate counts if its packet header and context can be
+ * parsed and its uuid (if packets have one) is that of the trace. Each window is searched up to
+ * CTF_CANDIDATE bytes before its end, so that a candidate is complete; the rest is searched with
+ * the next window.
+ *
+ * |  ...events | damage | magic? (no: header impossible) | magic, header, context -> reader->next
+ * |            `- reported as one region of damage -----'
+ *
+ * Invariant: damage before reader->next is reported exactly once, by the input of the file's first
+ * packet queue. Cost: one memmem over the damaged bytes, and one header parse per candidate.
+ *
+ * Left out: streams without a magic number. Nothing after the damage can be trusted there, except
+ * for packets that ctf_size_repair.c finds. */
 #include "formats/ctf/read/ctf_resync.h"
 
 #include <stdio.h>
@@ -22,9 +31,9 @@ bool ctf_is_zero(const uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Looks through the bytes of the window from *at on, up to where a candidate would not be whole;
- * *at is where the search goes on. */
-static ttr_status search_window(struct ctf_reader *reader, uint64_t *at, bool *is_found)
+/* Searches the window from *at on. Sets *at to the packet, or to where the search continues in the
+ * next window. */
+static ttr_status search_window_for_packet(struct ctf_reader *reader, uint64_t *at, bool *is_found)
 {
     const struct window *window = &reader->in->window;
     const uint8_t *begin = window->bytes + (*at - window->offset), *end = window->bytes + window->n;
@@ -59,7 +68,7 @@ ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero)
         const struct window *window = &in->window;
         uint64_t end = window->offset + window->n;
         if (has_magic && at < end)
-            status = search_window(reader, &at, &is_found);
+            status = search_window_for_packet(reader, &at, &is_found);
         else
             at = end;
         uint64_t passed = is_found || at < end ? at : end;
@@ -76,7 +85,7 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
-    uint64_t from = ctf_place(reader, reader->bits.at),
+    uint64_t from = ctf_file_offset_of_bit(reader, reader->bits.at),
              end = packet->offset + (packet->content + 7) / 8;
     reader->is_damaged = true;
     if (packet->size == UINT64_MAX) {
@@ -88,18 +97,19 @@ ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const cha
     const struct source *source = reader->in->source;
     uint64_t file_end = source_is_seekable(source) ? source_disk_size(source) : UINT64_MAX;
     file_end = window->at_end ? window->offset + window->n : file_end;
-    if (reader->is_unpacked) { /* places in what was unpacked are none of the file: they may lie
-                                  behind all that is stored */
+    /* positions in unpacked content may exceed the stored packet, so they are clamped to file
+     * offsets */
+    if (reader->is_unpacked) {
         from = from < end ? from : end;
         from = from < file_end ? from : file_end;
     }
     const uint64_t next = packet->offset + packet->size / 8,
                    sooner = reader->is_unpacked ? next : ctf_go_on(reader, from, next);
     if (sooner < next || reader->frame.is_resized) {
-        reader->is_size_told = true;
+        reader->is_size_reported = true;
         end = sooner < end ? sooner : end;
     } else if (end > file_end && file_end >= from) {
-        reader->is_cut_told = true;
+        reader->is_cut_reported = true;
         end = file_end;
     }
     const uint64_t lost =
@@ -116,13 +126,13 @@ ttr_status ctf_pass_foreign(struct ctf_reader *reader)
 {
     const struct ctf_frame *frame = &reader->frame;
     uint64_t from = reader->next, n = frame->packet.size / 8;
-    if (frame->packet.size == UINT64_MAX) { /* nothing says where it ends */
+    if (frame->packet.size == UINT64_MAX) { /* without a size its end is unknown */
         reader->is_lost = true;
         return TTR_OK;
     }
     reader->next += n;
-    reader->usual = n;
-    if (reader->lane) /* the first lane's input tells */
+    reader->previous_size = n;
+    if (reader->lane) /* only the input of the first queue reports what is outside of packets */
         return TTR_OK;
     return input_damage(reader->in, from, n, frame->code, reader->error,
                         "%s: %s; its %llu bytes are skipped", reader->file, frame->text,

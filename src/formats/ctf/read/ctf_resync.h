@@ -1,61 +1,62 @@
-/* What to do where a stream is not as it should be: search for the next packet, leave out what
- * cannot be read, and tell. State and thread rule are the reader's. */
+/* Recovery from damage: search for the next packet, skip unreadable events, and report both. Owns
+ * no state; all state is the reader's. Thread rule: that of the reader.
+ *
+ * Order of calls: ctf_correct_size after each parsed header; ctf_search after a header that is no
+ * packet's; ctf_lose_event after an event that cannot be decoded; ctf_go_on when a packet ends. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_RESYNC_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_RESYNC_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-#define CTF_CANDIDATE                                                                            \
-    ((size_t)4096) /* header and context of what may be a packet are looked for in so many bytes \
-                    */
-
-/* Whether n bytes are all zero. */
+/* bytes in which header and context of a candidate packet must fit */
+#define CTF_CANDIDATE ((size_t)4096)
+/* Returns true if all n bytes are zero. */
 bool ctf_is_zero(const uint8_t *bytes, size_t n);
 
-/* The first place between the two where the magic number stands; NULL = none. */
+/* Returns the first magic number in [begin, end), or NULL. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end);
 
-/* Whether a packet begins at p; TTR_E_* only where that cannot be found out. */
+/* Sets *is_one if a valid packet header of this trace is at p. Returns an error only if the test
+ * itself fails. */
 TTR_MUST ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n,
                                   bool *is_one);
 
-/* Looks for a packet from `from` on and puts reader->next there, or at the end of the input.
- * *is_zero: all bytes from reader->next as it was up to there are zero.  The batch must be empty.
- */
+/* Searches for a packet from `from` on, and sets reader->next to it or to the end of the input.
+ * Sets *is_zero if all skipped bytes are zero. The batch must be empty. */
 TTR_MUST ttr_status ctf_search(struct ctf_reader *reader, uint64_t from, bool *is_zero);
 
-/* The event at reader->bits.at cannot be read: tells so, with the bytes up to the end of its
- * packet, or prepares a search for the next packet where that is unknown.  The status of strict
- * mode. */
+/* Reports the event at reader->bits.at as damage, with the bytes to the end of its packet. If that
+ * end is unknown, prepares ctf_search instead. Returns an error only in strict mode. */
 TTR_MUST ttr_status ctf_lose_event(struct ctf_reader *reader, const char *code, const char *what);
 
-/* Passes over a packet of another trace. */
+/* Skips a packet of another trace and reports it. */
 TTR_MUST ttr_status ctf_pass_foreign(struct ctf_reader *reader);
 
 /* --- ctf_size_repair.c --- */
 
-/* Where to go on behind the present packet, which was read up to `from` and ends at `next` by its
- * own word: there, unless no packet begins there, or not even the file goes so far, and one begins
- * between the two.  Only what nobody looked at before is looked at. */
+/* Returns the offset at which reading continues after the current packet, which was read up to
+ * `from` and by its size ends at `next`. Returns `next`, unless no packet starts there (or the file
+ * ends earlier) and a packet starts between the two. Does nothing if the index pass already
+ * verified the size. */
 uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next);
 
-/* A packet whose size is in question. */
+/* A packet with a size that must be verified. */
 struct ctf_sized {
     uint64_t offset;
-    uint64_t usual;               /* bytes of the packet before it; 0 = there is none */
-    const struct ctf_frame *next; /* what is known to stand behind it; NULL: nothing is known */
-    enum ctf_framing framing;     /* what it was framed as */
+    uint64_t previous_size;       /* size of the previous packet, bytes; 0 = there is none */
+    const struct ctf_frame *next; /* frame at the packet's declared end; NULL: not parsed yet */
+    enum ctf_framing framing;     /* result of parsing the packet's header */
 };
 
-/* Corrects the size of a packet that was framed where it cannot be: by where the next one begins.
- * What it is framed as then: for its size alone it is none only where no better one is found. */
+/* Repairs an impossible packet size by finding the next packet. Returns the new framing. A packet
+ * that is only bad by its size stays bad if no better size is found. */
 enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized,
                                   struct ctf_frame *frame);
 
 /* --- ctf_discarded.c --- */
 
-/* Adds what the counters of the packet just entered say is missing since the one before. */
+/* Emits gaps for what the current packet's counters report as lost since the previous packet. */
 void ctf_give_gaps(struct ctf_reader *reader);
 
 #endif

@@ -1,5 +1,5 @@
-/* Traces of one context that have the same metadata: what is made of these is made once, which
- * shows in nothing but the memory it takes. */
+/* Traces of one library context with equal metadata share one trace class, which only saves memory.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,9 +9,8 @@
 #include "support/support.h"
 
 #define TRACES 100u
-#define TRACE_MEMORY                                                                             \
-    18000u /* bytes that each of many may take; where each had a class of its own it were 50,000 \
-            */
+/* limit per trace, bytes; with a class per trace it would be 50,000 */
+#define TRACE_MEMORY 18000u
 
 #define HEAD(attribute)                                                                            \
     "/* CTF 1.8 */\n"                                                                              \
@@ -26,7 +25,7 @@ static const char metadata[] =
     HEAD("") "event { name = \"a\"; id = 0; stream_id = 0; fields := struct { u8 x; ts also; }; };"
              "event { name = \"b\"; id = 1; stream_id = 0; fields := struct { string y; }; };";
 
-/* As above, but what the bytes mean is the other way round. */
+/* The same as above with the two event ids exchanged. */
 static const char other_metadata[] =
     HEAD("") "event { name = \"b\"; id = 0; stream_id = 0; fields := struct { u8 x; ts also; }; };"
              "event { name = \"a\"; id = 1; stream_id = 0; fields := struct { string y; }; };";
@@ -87,7 +86,7 @@ static const char json_metadata[] =
                                                                                           "}") "]}"
                                                                                                "}";
 
-/* An event of each class, at 1 and 3 ns. */
+/* One event of each class, at 1 and 3 ns. */
 static const uint8_t stream[] = "\0\1\0\0\0\0\0\0\0\7\2\0\0\0\0\0\0\0\1\3\0\0\0\0\0\0\0hey";
 
 static ttr_reader *open_with(ttr *t, const char *text, const char *option)
@@ -109,7 +108,7 @@ static ttr_reader *open_one(ttr *t, const char *text)
 static const struct ctf_trace_class *class_of(const ttr_reader *reader)
 {
     const struct input *in =
-        (const struct input *)(const void *)reader; /* a trace of one stream is its input */
+        (const struct input *)(const void *)reader; /* a trace with one stream is its input */
     return ((const struct ctf_reader *)in->own)->trace->class;
 }
 
@@ -118,7 +117,7 @@ static void expect_name(const ttr *t, const ttr_event *event, const char *name)
     assert_string_equal(ttr_text_get(t, event->name).p, name);
 }
 
-/* Reads both events; has_also: the field that is mapped to the clock is shown. */
+/* Reads both events; has_also: the field mapped to the clock is printed. */
 static void expect_events(const ttr *t, ttr_reader *reader, const char *first, const char *second,
                           bool has_also)
 {
@@ -148,7 +147,7 @@ static void expect_events(const ttr *t, ttr_reader *reader, const char *first, c
     assert_int_equal(ttr_read(reader, &batch, NULL), TTR_END);
 }
 
-static void traces_with_the_same_metadata_have_one_class(void **state)
+static void traces_with_equal_metadata_share_one_class(void **state)
 {
     (void)state;
     static const char *const texts[] = {metadata, json_metadata};
@@ -159,7 +158,7 @@ static void traces_with_the_same_metadata_have_one_class(void **state)
         assert_ptr_equal(class_of(first), class_of(second));
         assert_ptr_not_equal(class_of(first), class_of(other));
         expect_events(t, first, "a", "b", true);
-        ttr_close(first); /* its class stays */
+        ttr_close(first); /* the class must survive */
         expect_events(t, second, "a", "b", true);
         expect_events(t, other, "b", "a", true);
         ttr_reader *third = open_one(t, texts[i]);
@@ -168,14 +167,15 @@ static void traces_with_the_same_metadata_have_one_class(void **state)
         expect_events(t, third, "a", "b", true);
         ttr_close(third);
         ttr_close(other);
-        ttr_reader *late = open_one(t, texts[i]); /* behind the last of them one is made anew */
+        /* after the last one was closed, a new class is made */
+        ttr_reader *late = open_one(t, texts[i]);
         expect_events(t, late, "a", "b", true);
         ttr_close(late);
         ttr_free(t);
     }
 }
 
-static void many_traces_with_the_same_metadata_take_little_memory(void **state)
+static void many_traces_with_equal_metadata_stay_within_memory_limit(void **state)
 {
     (void)state;
     struct support_heap heap;
@@ -199,7 +199,7 @@ static void many_traces_with_the_same_metadata_take_little_memory(void **state)
     support_heap_check(&heap);
 }
 
-static void other_options_make_another_class(void **state)
+static void different_options_make_a_separate_class(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -216,7 +216,7 @@ static void other_options_make_another_class(void **state)
     ttr_free(t);
 }
 
-static void what_is_odd_about_metadata_is_told_of_each_trace(void **state)
+static void odd_metadata_are_reported_for_each_trace(void **state)
 {
     (void)state;
     ttr *t = ttr_new(NULL);
@@ -251,7 +251,7 @@ static bool open_two(const struct alloc *alloc)
     return is_fine;
 }
 
-static void each_allocation_may_fail_where_a_class_is_shared(void **state)
+static void shared_class_with_failing_allocations_does_not_leak(void **state)
 {
     (void)state;
     support_fail_each(open_two);
@@ -260,10 +260,10 @@ static void each_allocation_may_fail_where_a_class_is_shared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces_with_the_same_metadata_have_one_class),
-        cmocka_unit_test(many_traces_with_the_same_metadata_take_little_memory),
-        cmocka_unit_test(other_options_make_another_class),
-        cmocka_unit_test(what_is_odd_about_metadata_is_told_of_each_trace),
-        cmocka_unit_test(each_allocation_may_fail_where_a_class_is_shared)};
+        cmocka_unit_test(traces_with_equal_metadata_share_one_class),
+        cmocka_unit_test(many_traces_with_equal_metadata_stay_within_memory_limit),
+        cmocka_unit_test(different_options_make_a_separate_class),
+        cmocka_unit_test(odd_metadata_are_reported_for_each_trace),
+        cmocka_unit_test(shared_class_with_failing_allocations_does_not_leak)};
     return cmocka_run_group_tests_name("ctf_share", tests, NULL, NULL);
 }

@@ -1,10 +1,34 @@
-/* Packets whose header says a wrong size: where the next one begins tells what is right.
+/* Repair of packet sizes: a packet with an impossible size ends where the next packet starts.
  *
- * A size is believed that leads to another packet or to the end of the file, or that is as large as
- * the packet before.  Else the next packet is looked for: by its magic number, or, in streams
- * without one, by headers that follow each other by their sizes.  Behind the content, as far as the
- * header says where that ends; within it only what comes behind this packet by time or number, for
- * an event may hold what looks like a packet. */
+ * A declared size is accepted if it
+ * |  - leads to another packet or to the end of the file, or
+ * |  - equals the size of the previous packet (tracers use fixed sub-buffers).
+ * Otherwise the next packet is searched.
+ *
+ * |  | header | content      | padding   | header | ...
+ * |  ^offset  ^head          ^inner      ^found = real end
+ * |           `- 1. only packets later by time or number (an event may contain a whole packet)
+ * |                           `- 2. any packet
+ *
+ * With a magic number, a candidate is a magic number with a valid header. Without one, it is a
+ * chain: CHAIN headers that follow each other by their sizes, numbers and times; two are enough at
+ * the end of the file. Headers below CHAIN_HEAD bits match by chance, so they are never
+ * candidates.
+ *
+ * The other direction is checked too: a size can be too large and hide a packet in the padding.
+ * hides_packet_of_usual_size tests for a packet at the previous packet's size; skips_next_packet
+ * tests for a hole in the packet numbers.
+ *
+ * Order of calls: ctf_correct_size after each header is parsed (index pass and reading); ctf_go_on
+ * after a packet was read, for inputs with an index that is incomplete.
+ *
+ * Invariants: the window is never moved (all reads go through source_peek_at);
+ * frame->declared_size keeps the declared size. Cost: one header at the declared end for each
+ * packet with a size that changes; otherwise a search of the bytes to the next packet, at most
+ * CHAIN_BYTES_MAX without a magic number. reader->no_packet_after makes failed searches of one
+ * file linear in total.
+ *
+ * Left out: inputs without random access; their declared sizes are used. */
 #include "formats/ctf/read/ctf_resync.h"
 
 #include "formats/ctf/read/ctf_build_index.h"
@@ -12,14 +36,10 @@
 #define PEEK_NEAR ((size_t)8 << 10)
 #define PEEK_BYTES ((size_t)64 << 10)
 #define PEEK_HEAD ((size_t)1024)
-#define CHAIN 3u /* headers that must follow each other where there is no magic number ... */
-#define CHAIN_HEAD                                                                               \
-    ((uint64_t)64) /* ... of at least so many bits: smaller ones follow each other by chance ... \
-                    */
-#define CHAIN_MOST                                                                 \
-    ((uint64_t)16 << 20) /* ... looked for in so many bytes: each may be the first \
-                          */
-
+#define CHAIN 3u /* headers that must follow each other if there is no magic number */
+#define CHAIN_HEAD ((uint64_t)64) /* bits of a header; smaller ones match by chance */
+/* bytes searched for a chain, since each byte is a candidate */
+#define CHAIN_BYTES_MAX ((uint64_t)16 << 20)
 ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size_t n, bool *is_one)
 {
     struct ctf_frame frame;
@@ -31,8 +51,7 @@ ttr_status ctf_is_packet(const struct ctf_reader *reader, const uint8_t *p, size
     return framing == CTF_FRAME_FAILED ? reader->error->status : TTR_OK;
 }
 
-/* Where the next packet may begin: by the magic number, of the RFC in either byte order where
- * packets have both. */
+/* Returns the first magic number in the range. RFC v1.1: in either byte order, if both were met. */
 const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begin,
                               const uint8_t *end)
 {
@@ -46,7 +65,7 @@ const uint8_t *ctf_find_magic(const struct ctf_trace *trace, const uint8_t *begi
     return q ? q : p;
 }
 
-/* Whether the magic number stands at an offset. */
+/* Returns true if a magic number is at the file offset. */
 static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
 {
     uint8_t bytes[sizeof reader->trace->class->magic];
@@ -56,17 +75,18 @@ static bool has_magic_at(const struct ctf_reader *reader, uint64_t offset)
            ctf_find_magic(reader->trace, bytes, bytes + sizeof bytes) == bytes;
 }
 
-static bool is_of_one_stream(const struct ctf_frame *a, const struct ctf_frame *b)
+static bool is_same_stream(const struct ctf_frame *a, const struct ctf_frame *b)
 {
     return a->kind->first == b->kind->first && a->has_number == b->has_number &&
            a->number == b->number;
 }
 
-/* Whether a packet comes behind another one by time or number. */
-static bool comes_behind(const struct ctf_frame *frame, const struct ctf_frame *before)
+/* Returns true if `frame` is later than `before` in the same stream, by time or by the next packet
+ * number. */
+static bool is_later_packet(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
-    if (!is_of_one_stream(frame, before))
+    if (!is_same_stream(frame, before))
         return false;
     if (packet->has_begin && last->has_begin && last->has_end &&
         (last->end > last->begin || packet->begin > last->begin))
@@ -74,8 +94,9 @@ static bool comes_behind(const struct ctf_frame *frame, const struct ctf_frame *
     return packet->has_sequence && last->has_sequence && packet->sequence == last->sequence + 1;
 }
 
-/* Whether a packet of this trace that says its size begins at an offset: takes it apart. */
-static bool stands_at(const struct ctf_reader *reader, uint64_t offset, struct ctf_frame *frame)
+/* Parses the header at a file offset. Returns true if it is a packet of this trace with a size. */
+static bool parse_packet_at(const struct ctf_reader *reader, uint64_t offset,
+                            struct ctf_frame *frame)
 {
     uint8_t bytes[PEEK_HEAD];
     ttr_error error;
@@ -89,74 +110,78 @@ static bool stands_at(const struct ctf_reader *reader, uint64_t offset, struct c
 
 /* --- Without a magic number --- */
 
-/* Whether what stands somewhere can be a packet behind another, by all that a header says. */
-static bool can_follow(const struct ctf_frame *frame, const struct ctf_frame *before)
+/* Returns true if all header fields of `frame` are plausible for a successor of `before`. */
+static bool is_plausible_successor(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
     if (ctf_ends_with_zeros(frame) || frame->has_unset_size || frame->head < CHAIN_HEAD ||
-        !is_of_one_stream(frame, before))
+        !is_same_stream(frame, before))
         return false;
     if (packet->has_begin && packet->has_end && packet->end < packet->begin)
         return false;
     return !packet->has_begin || !last->has_begin || packet->begin >= last->begin;
 }
 
-/* Whether a packet is the next one of its stream by number, and by time where both have one. */
-static bool is_next(const struct ctf_frame *frame, const struct ctf_frame *before)
+/* Returns true if `frame` is the next packet of the stream by number, and not earlier if both have
+ * times. */
+static bool is_next_by_number(const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     const struct ctf_packet *packet = &frame->packet, *last = &before->packet;
-    return is_of_one_stream(frame, before) && packet->has_sequence && last->has_sequence &&
+    return is_same_stream(frame, before) && packet->has_sequence && last->has_sequence &&
            packet->sequence == last->sequence + 1 &&
            (!packet->has_begin || !last->has_begin || packet->begin >= last->begin);
 }
 
-/* Whether packets follow each other from an offset on, some of them, or two up to the end of the
+/* Returns true if CHAIN packets follow each other from the offset on, or two up to the end of the
  * file. */
-static bool is_chain(const struct ctf_reader *reader, uint64_t offset,
-                     const struct ctf_frame *before)
+static bool is_packet_chain(const struct ctf_reader *reader, uint64_t offset,
+                            const struct ctf_frame *before)
 {
     struct ctf_frame frame[2] = {*before};
     const uint64_t end = source_end(reader->in->source);
     for (unsigned i = 0; i < CHAIN; i++) {
         struct ctf_frame *next = &frame[(i + 1) & 1];
-        if (!stands_at(reader, offset, next) || !can_follow(next, &frame[i & 1]) ||
-            next->packet.size / 8 > end - offset)
+        if (!parse_packet_at(reader, offset, next) ||
+            !is_plausible_successor(next, &frame[i & 1]) || next->packet.size / 8 > end - offset)
             return false;
         offset += next->packet.size / 8;
         if (offset == end)
-            return i > 0; /* one alone may be so by chance */
+            return i > 0; /* a single one may match by chance */
     }
     return true;
 }
 
-/* Whether what stands at an offset follows by itself, or by what follows it. */
-static bool is_link(const struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame,
-                    const struct ctf_frame *before)
+/* Returns true if the frame at the offset is a successor of `before` by its number, or by the chain
+ * that starts there. */
+static bool is_successor_at(const struct ctf_reader *reader, uint64_t offset,
+                            const struct ctf_frame *frame, const struct ctf_frame *before)
 {
     if (frame->is_foreign || frame->packet.size == UINT64_MAX ||
         (frame->head < CHAIN_HEAD && !frame->is_size_wrong))
         return false;
-    return is_next(frame, before) ||
-           (!frame->is_size_wrong && can_follow(frame, before) && is_chain(reader, offset, before));
+    return is_next_by_number(frame, before) ||
+           (!frame->is_size_wrong && is_plausible_successor(frame, before) &&
+            is_packet_chain(reader, offset, before));
 }
 
-/* The same of bytes at hand. */
-static bool is_link_among(const struct ctf_reader *reader, uint64_t offset, const struct bits *bits,
-                          const struct ctf_frame *before)
+/* Does the same for bytes that are not parsed yet. */
+static bool is_successor_in_bytes(const struct ctf_reader *reader, uint64_t offset,
+                                  const struct bits *bits, const struct ctf_frame *before)
 {
     struct ctf_frame frame;
     ttr_error error;
     const enum ctf_framing framing =
         ctf_frame_packet(reader->trace, reader->section, bits, &frame, &error);
     return (framing == CTF_FRAMED || (framing == CTF_FRAME_BAD && frame.is_size_wrong)) &&
-           is_link(reader, offset, &frame, before);
+           is_successor_at(reader, offset, &frame, before);
 }
 
-/* --- Looking for the next packet --- */
+/* --- Search for the next packet --- */
 
-/* Whether a packet begins there whose size cannot be, but which comes behind the one before. */
-static bool is_wrong_packet(const struct ctf_reader *reader, const uint8_t *p, const uint8_t *end,
-                            const struct ctf_frame *before)
+/* Returns true if a packet with an impossible size is at p, but its time or number makes it a
+ * successor of `before`. */
+static bool is_packet_of_bad_size(const struct ctf_reader *reader, const uint8_t *p,
+                                  const uint8_t *end, const struct ctf_frame *before)
 {
     struct ctf_frame frame;
     ttr_error error;
@@ -164,60 +189,64 @@ static bool is_wrong_packet(const struct ctf_reader *reader, const uint8_t *p, c
     return before &&
            ctf_frame_packet(reader->trace, reader->section, &bits, &frame, &error) ==
                CTF_FRAME_BAD &&
-           frame.is_size_wrong && !frame.is_foreign && comes_behind(&frame, before);
+           frame.is_size_wrong && !frame.is_foreign && is_later_packet(&frame, before);
 }
 
-/* Bytes of the file that are looked through: a packet may begin in the first of them, not in the
- * last where more come behind. */
-struct among {
+/* Bytes to search: a packet may start in the first `look` of them; the rest completes its header.
+ */
+struct search_bytes {
     const uint8_t *bytes;
     size_t n, look;
     uint64_t offset;
-    const struct ctf_frame *before; /* the packet that another one is to follow; NULL: any */
+    const struct ctf_frame *before; /* the packet to be followed; NULL: any packet matches */
 };
 
-static const uint8_t *find_by_magic(const struct ctf_reader *reader, const struct among *among)
+static const uint8_t *search_by_magic(const struct ctf_reader *reader,
+                                      const struct search_bytes *bytes_in)
 {
-    const uint8_t *const end = among->bytes + among->n, *p = among->bytes;
-    while (p < among->bytes + among->look && (p = ctf_find_magic(reader->trace, p, end)) &&
-           p < among->bytes + among->look) {
+    const uint8_t *const end = bytes_in->bytes + bytes_in->n, *p = bytes_in->bytes;
+    while (p < bytes_in->bytes + bytes_in->look && (p = ctf_find_magic(reader->trace, p, end)) &&
+           p < bytes_in->bytes + bytes_in->look) {
         bool is_one = false;
         if ((ctf_is_packet(reader, p, (size_t)(end - p), &is_one) == TTR_OK && is_one) ||
-            is_wrong_packet(reader, p, end, among->before))
+            is_packet_of_bad_size(reader, p, end, bytes_in->before))
             return p;
         p++;
     }
     return NULL;
 }
 
-static const uint8_t *find_by_chain(const struct ctf_reader *reader, const struct among *among)
+static const uint8_t *search_by_chain(const struct ctf_reader *reader,
+                                      const struct search_bytes *bytes_in)
 {
-    for (size_t i = 0; among->before && i < among->look; i++) {
-        const struct bits bits = bits_over(among->bytes + i, 0, (uint64_t)(among->n - i) * 8);
-        if (is_link_among(reader, among->offset + i, &bits, among->before))
-            return among->bytes + i;
+    for (size_t i = 0; bytes_in->before && i < bytes_in->look; i++) {
+        const struct bits bits = bits_over(bytes_in->bytes + i, 0, (uint64_t)(bytes_in->n - i) * 8);
+        if (is_successor_in_bytes(reader, bytes_in->offset + i, &bits, bytes_in->before))
+            return bytes_in->bytes + i;
     }
     return NULL;
 }
 
-/* The first packet of the file that begins between two offsets, without moving the window, which
- * cannot go back; `to`: there is none. */
-static uint64_t find_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
-                            const struct ctf_frame *before)
+/* Returns the offset of the first packet in [from, to), or `to`. Does not move the window, which
+ * cannot go back. */
+static uint64_t search_packet(const struct ctf_reader *reader, uint64_t from, uint64_t to,
+                              const struct ctf_frame *before)
 {
     const struct alloc *alloc = &reader->trace->t->counted;
     uint8_t *bytes = alloc_resize(alloc, NULL, 0, PEEK_BYTES, 1);
     uint64_t found = to;
     ttr_error error;
     for (uint64_t at = from; bytes && at < to && found == to;) {
-        const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES; /* mostly it is near */
+        /* the next packet is usually close */
+        const size_t wanted = at == from ? PEEK_NEAR : PEEK_BYTES;
         const int64_t got = source_peek_at(reader->in->source, at, bytes, wanted, &error);
-        const size_t n = got > 0 ? (size_t)got : 0, usual = n < wanted ? n : n - CTF_CANDIDATE,
-                     look = to - at < usual ? (size_t)(to - at) : usual;
-        const struct among among = {
+        const size_t n = got > 0 ? (size_t)got : 0,
+                     previous_size = n < wanted ? n : n - CTF_CANDIDATE,
+                     look = to - at < previous_size ? (size_t)(to - at) : previous_size;
+        const struct search_bytes bytes_in = {
             .bytes = bytes, .n = n, .look = look, .offset = at, .before = before};
-        const uint8_t *p = reader->trace->class->has_magic ? find_by_magic(reader, &among)
-                                                           : find_by_chain(reader, &among);
+        const uint8_t *p = reader->trace->class->has_magic ? search_by_magic(reader, &bytes_in)
+                                                           : search_by_chain(reader, &bytes_in);
         found = p ? at + (uint64_t)(p - bytes) : to;
         at = n ? at + look : to;
     }
@@ -235,33 +264,34 @@ uint64_t ctf_go_on(const struct ctf_reader *reader, uint64_t from, uint64_t next
     const bool is_known = !lanes->is_indexed && reader->packet_i + 1 < lanes->packets;
     if (from >= to || next == end || (next < end && (is_known || has_magic_at(reader, next))))
         return next;
-    const uint64_t found = find_packet(reader, from, to, NULL);
+    const uint64_t found = search_packet(reader, from, to, NULL);
     return found < to ? found : next;
 }
 
 /* --- Sizes --- */
 
-/* Whether another packet is hidden in the padding of one: where that would end if it were as large
- * as the one before it, or as the first one's next, which it is not. */
-static bool hides_usual(const struct ctf_reader *reader, uint64_t offset, uint64_t *usual,
-                        const struct ctf_frame *frame)
+/* Returns true if the padding hides another packet: one that starts after *usual bytes, the size of
+ * the previous packet. For the first packet of a file *usual is set to the next one's size. */
+static bool hides_packet_of_usual_size(const struct ctf_reader *reader, uint64_t offset,
+                                       uint64_t *previous_size, const struct ctf_frame *frame)
 {
     const uint64_t size = frame->packet.size / 8, content = (frame->packet.content + 7) / 8,
                    head = (frame->head + 7) / 8;
     struct ctf_frame next;
     if (!reader->trace->class->has_magic || size < content || size - content < head ||
-        *usual == size)
+        *previous_size == size)
         return false;
-    if (*usual == 0 && offset + size < source_end(reader->in->source) &&
-        stands_at(reader, offset + size, &next))
-        *usual = next.packet.size / 8;
-    return *usual && *usual >= content && *usual < size && size - *usual >= head &&
-           has_magic_at(reader, offset + *usual) && stands_at(reader, offset + *usual, &next);
+    if (*previous_size == 0 && offset + size < source_end(reader->in->source) &&
+        parse_packet_at(reader, offset + size, &next))
+        *previous_size = next.packet.size / 8;
+    return *previous_size && *previous_size >= content && *previous_size < size &&
+           size - *previous_size >= head && has_magic_at(reader, offset + *previous_size) &&
+           parse_packet_at(reader, offset + *previous_size, &next);
 }
 
-/* Whether what stands behind a packet by its word says that the size is right. */
-static bool confirms(const struct ctf_reader *reader, uint64_t offset,
-                     const struct ctf_frame *frame, const struct ctf_frame *next)
+/* Returns true if the frame at the packet's declared end confirms the size. */
+static bool confirms_size(const struct ctf_reader *reader, uint64_t offset,
+                          const struct ctf_frame *frame, const struct ctf_frame *next)
 {
     const bool is_packet =
         !next->is_size_wrong && !next->is_foreign && next->packet.size != UINT64_MAX;
@@ -269,114 +299,120 @@ static bool confirms(const struct ctf_reader *reader, uint64_t offset,
         return is_packet;
     const bool is_sure =
         frame->is_overfull || (frame->packet.has_sequence && frame->head >= CHAIN_HEAD);
-    return is_link(reader, offset, next, frame) ||
-           (!is_sure && is_packet && can_follow(next, frame));
+    return is_successor_at(reader, offset, next, frame) ||
+           (!is_sure && is_packet && is_plausible_successor(next, frame));
 }
 
-/* Whether the packet that a size leads to is not the next one by number, which stands before it, in
- * the padding. */
-static bool skips_next(const struct ctf_reader *reader, uint64_t offset,
-                       const struct ctf_frame *frame, const struct ctf_frame *next, uint64_t *size)
+/* Returns true if the packet at the declared end is not the next one by number, and the next one is
+ * in the padding. Sets *size to it. */
+static bool skips_next_packet(const struct ctf_reader *reader, uint64_t offset,
+                              const struct ctf_frame *frame, const struct ctf_frame *next,
+                              uint64_t *size)
 {
     const uint64_t content = (frame->packet.content + 7) / 8, head = (frame->head + 7) / 8;
     struct ctf_frame hidden;
     if (*size < content || *size - content < head || !frame->packet.has_sequence ||
-        next->packet.sequence <= frame->packet.sequence + 1 || !is_of_one_stream(next, frame))
+        next->packet.sequence <= frame->packet.sequence + 1 || !is_same_stream(next, frame))
         return false;
-    const uint64_t found = find_packet(reader, offset + content, offset + *size, frame);
-    if (found == offset + *size || !(stands_at(reader, found, &hidden) || hidden.is_size_wrong) ||
-        !is_next(&hidden, frame))
+    const uint64_t found = search_packet(reader, offset + content, offset + *size, frame);
+    if (found == offset + *size ||
+        !(parse_packet_at(reader, found, &hidden) || hidden.is_size_wrong) ||
+        !is_next_by_number(&hidden, frame))
         return false;
     *size = found - offset;
     return true;
 }
 
-enum lead { LEAD_WRONG, LEAD_RIGHT, LEAD_SKIPS };
+enum size_verdict { SIZE_IS_WRONG, SIZE_IS_RIGHT, SIZE_SKIPS_PACKET };
 
-/* Whether the size leads where a packet can end; where it skips the next one it is corrected. */
-static enum lead lead_of(const struct ctf_reader *reader, const struct ctf_sized *sized,
-                         const struct ctf_frame *frame, uint64_t *size)
+/* Classifies the packet at the declared end. Corrects *size if the next packet was skipped. */
+static enum size_verdict classify_size(const struct ctf_reader *reader,
+                                       const struct ctf_sized *sized, const struct ctf_frame *frame,
+                                       uint64_t *size)
 {
     const uint64_t offset = sized->offset, end = source_end(reader->in->source);
     struct ctf_frame looked;
     const struct ctf_frame *next = sized->next;
     if (*size >= end - offset)
-        return *size == end - offset ? LEAD_RIGHT : LEAD_WRONG;
+        return *size == end - offset ? SIZE_IS_RIGHT : SIZE_IS_WRONG;
     if (!next) {
-        if (!stands_at(reader, offset + *size, &looked) && !looked.is_size_wrong)
-            return LEAD_WRONG;
+        if (!parse_packet_at(reader, offset + *size, &looked) && !looked.is_size_wrong)
+            return SIZE_IS_WRONG;
         next = &looked;
     }
-    if (!confirms(reader, offset + *size, frame, next))
-        return LEAD_WRONG;
-    return skips_next(reader, offset, frame, next, size) ? LEAD_SKIPS : LEAD_RIGHT;
+    if (!confirms_size(reader, offset + *size, frame, next))
+        return SIZE_IS_WRONG;
+    return skips_next_packet(reader, offset, frame, next, size) ? SIZE_SKIPS_PACKET : SIZE_IS_RIGHT;
 }
 
-/* Whether what was found at an offset comes behind a packet that says to hold it. */
-static bool is_behind(const struct ctf_reader *reader, uint64_t offset,
-                      const struct ctf_frame *frame)
+/* Returns true if the packet at the offset is a later packet of the same stream as `frame`. */
+static bool is_later_packet_at(const struct ctf_reader *reader, uint64_t offset,
+                               const struct ctf_frame *frame)
 {
     struct ctf_frame next;
-    return (stands_at(reader, offset, &next) || next.is_size_wrong) && comes_behind(&next, frame);
+    return (parse_packet_at(reader, offset, &next) || next.is_size_wrong) &&
+           is_later_packet(&next, frame);
 }
 
-/* Up to where the next packet is looked for: behind what the packet says to be its end only where
- * that is out of the question, or where nothing marks it. */
-static uint64_t search_end(const struct ctf_reader *reader, uint64_t offset,
-                           const struct ctf_frame *frame)
+/* Returns the end of the search for the next packet. It exceeds the declared size only if that is
+ * impossible, or if packets have no magic number. */
+static uint64_t find_search_end(const struct ctf_reader *reader, uint64_t offset,
+                                const struct ctf_frame *frame)
 {
     const uint64_t end = source_end(reader->in->source), room = end - offset,
                    size = frame->packet.size / 8;
     struct ctf_frame next;
     if (frame->is_size_wrong || frame->is_overfull || size > room)
-        return reader->trace->class->has_magic || room < CHAIN_MOST ? end : offset + CHAIN_MOST;
+        return reader->trace->class->has_magic || room < CHAIN_BYTES_MAX ? end
+                                                                         : offset + CHAIN_BYTES_MAX;
     if (reader->trace->class->has_magic ||
-        (stands_at(reader, offset + size, &next) && can_follow(&next, frame)))
+        (parse_packet_at(reader, offset + size, &next) && is_plausible_successor(&next, frame)))
         return offset + size;
-    return room < CHAIN_MOST ? end : offset + CHAIN_MOST;
+    return room < CHAIN_BYTES_MAX ? end : offset + CHAIN_BYTES_MAX;
 }
 
-/* Where the next packet begins that stands behind one; `to`: none does.  `inner`: up to where that
- * says to have its content. */
-static uint64_t find_next(struct ctf_reader *reader, uint64_t offset, uint64_t inner, uint64_t to,
-                          const struct ctf_frame *frame)
+/* Returns the offset of the next packet, or `to`. `inner` is the declared end of the content,
+ * before which stricter rules hold. */
+static uint64_t find_next_packet(struct ctf_reader *reader, uint64_t offset, uint64_t inner,
+                                 uint64_t to, const struct ctf_frame *frame)
 {
     const uint64_t head = (frame->head + 7) / 8;
-    if (reader->no_packet_from && offset >= reader->no_packet_from)
+    if (reader->no_packet_after && offset >= reader->no_packet_after)
         return to;
     const uint64_t within = inner < to ? inner : to;
-    uint64_t found = find_packet(reader, offset + head, within, frame);
-    if (found < within && is_behind(reader, found, frame))
+    uint64_t found = search_packet(reader, offset + head, within, frame);
+    if (found < within && is_later_packet_at(reader, found, frame))
         return found;
-    found = inner < to ? find_packet(reader, inner, to, frame) : to;
+    found = inner < to ? search_packet(reader, inner, to, frame) : to;
     if (found == to && (to == source_end(reader->in->source) || !reader->trace->class->has_magic))
-        reader->no_packet_from = offset;
+        reader->no_packet_after = offset;
     return found;
 }
 
-/* Where a packet ends: where the next one begins, or the file ends where nothing says that another
- * one follows; 0: nobody knows. */
-static uint64_t find_end(struct ctf_reader *reader, uint64_t offset, const struct ctf_frame *frame)
+/* Returns the repaired end of a packet: the start of the next one; or the end of the file if no
+ * packet follows; or 0 if unknown. */
+static uint64_t find_repaired_end(struct ctf_reader *reader, uint64_t offset,
+                                  const struct ctf_frame *frame)
 {
     const uint64_t end = source_end(reader->in->source), room = end - offset,
                    head = (frame->head + 7) / 8, content = (frame->said_content + 7) / 8;
     const bool is_content = content >= head && content <= room;
-    const uint64_t to = search_end(reader, offset, frame);
+    const uint64_t to = find_search_end(reader, offset, frame);
     if (head > room)
         return 0;
     const uint64_t found =
-        find_next(reader, offset, offset + (is_content ? content : head), to, frame);
+        find_next_packet(reader, offset, offset + (is_content ? content : head), to, frame);
     if (found < to)
         return found;
     return (frame->is_size_wrong || frame->is_overfull) && to == end && is_content ? end : 0;
 }
 
-/* The packet ends elsewhere than it says. */
-static void resize(struct ctf_frame *frame, uint64_t size)
+/* Sets the repaired size, bytes, and what follows from it for the content. */
+static void set_repaired_size(struct ctf_frame *frame, uint64_t size)
 {
     const uint64_t content = frame->said_content;
     frame->is_resized = true;
-    frame->said_size = frame->packet.size;
+    frame->declared_size = frame->packet.size;
     frame->packet.size = size * 8;
     frame->is_overfull = content > size * 8;
     frame->is_unfinished |= content < frame->head;
@@ -384,8 +420,8 @@ static void resize(struct ctf_frame *frame, uint64_t size)
     frame->is_size_wrong = false;
 }
 
-/* Whether the size of what was framed can be in question; other framings leave nothing behind. */
-static bool has_size(const struct ctf_sized *sized, const struct ctf_frame *frame)
+/* Returns true if the framing leaves a size to verify. */
+static bool has_size_to_verify(const struct ctf_sized *sized, const struct ctf_frame *frame)
 {
     const bool is_framed =
         sized->framing == CTF_FRAMED || (sized->framing == CTF_FRAME_BAD && frame->is_size_wrong);
@@ -395,25 +431,26 @@ static bool has_size(const struct ctf_sized *sized, const struct ctf_frame *fram
 enum ctf_framing ctf_correct_size(struct ctf_reader *reader, const struct ctf_sized *sized,
                                   struct ctf_frame *frame)
 {
-    if (!source_is_seekable(reader->in->source) || !has_size(sized, frame))
+    if (!source_is_seekable(reader->in->source) || !has_size_to_verify(sized, frame))
         return sized->framing;
     const bool is_small = frame->is_size_wrong || frame->is_overfull;
-    uint64_t usual = sized->usual, size = frame->packet.size / 8;
-    enum lead lead = LEAD_WRONG;
-    if (!is_small && hides_usual(reader, sized->offset, &usual, frame)) {
-        resize(frame, usual);
+    uint64_t previous_size = sized->previous_size, size = frame->packet.size / 8;
+    enum size_verdict verdict = SIZE_IS_WRONG;
+    if (!is_small && hides_packet_of_usual_size(reader, sized->offset, &previous_size, frame)) {
+        set_repaired_size(frame, previous_size);
         return CTF_FRAMED;
     }
-    if (!is_small && size == usual)
+    if (!is_small && size == previous_size)
         return CTF_FRAMED;
     if (!frame->is_size_wrong)
-        lead = lead_of(reader, sized, frame, &size);
-    if (lead == LEAD_RIGHT)
+        verdict = classify_size(reader, sized, frame, &size);
+    if (verdict == SIZE_IS_RIGHT)
         return CTF_FRAMED;
-    const uint64_t end =
-        lead == LEAD_SKIPS ? sized->offset + size : find_end(reader, sized->offset, frame);
+    const uint64_t end = verdict == SIZE_SKIPS_PACKET
+                             ? sized->offset + size
+                             : find_repaired_end(reader, sized->offset, frame);
     if (end <= sized->offset)
         return sized->framing;
-    resize(frame, end - sized->offset);
+    set_repaired_size(frame, end - sized->offset);
     return CTF_FRAMED;
 }

@@ -1,5 +1,5 @@
-/* Packets whose header says a wrong size: all events of all packets are given, and the damage is
- * told. */
+/* Packets with a wrong size in their header: all events of all packets must be read and the damage
+ * reported. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,8 +15,8 @@
 #define EVENTS 5u
 #define HEAD_BYTES 32u
 #define EVENT_BYTES 10u
-#define SIZE_AT 12u    /* of the packet's size, in its header; that of its content stands behind */
-#define MAGIC_BYTES 4u /* which streams without a magic number do not have */
+#define SIZE_AT 12u    /* offset of packet_size in the header; content_size is next */
+#define MAGIC_BYTES 4u /* missing in streams without a magic number */
 
 static const char metadata[] =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = "
@@ -57,7 +57,7 @@ static void put_packet(struct buffer *to, unsigned i, bool has_magic)
     put_number(to, (head + EVENTS * EVENT_BYTES) * 8, 4);
     put_number(to, has_magic ? 0 : i, 8);
     for (unsigned k = 0; k < EVENTS; k++) {
-        put_number(to, 1, 1); /* so that zeros are no event */
+        put_number(to, 1, 1); /* nonzero id, so that zeros are not an event */
         put_number(to, 1000 + 10 * i + k, 8);
         put_number(to, k, 1);
     }
@@ -65,7 +65,7 @@ static void put_packet(struct buffer *to, unsigned i, bool has_magic)
         buffer_add_byte(to, 0);
 }
 
-/* A stream of packets, of the last of which `cut` bytes are missing; it ends with padding. */
+/* Makes a stream that ends with padding; `cut` bytes are missing from the last packet. */
 static void make_stream(struct buffer *to, size_t cut)
 {
     buffer_init(to, alloc_default());
@@ -75,7 +75,7 @@ static void make_stream(struct buffer *to, size_t cut)
     to->n -= cut;
 }
 
-/* The same without magic numbers, and with numbers of packets. */
+/* Makes the same stream without magic numbers, with packet numbers. */
 static void make_plain(struct buffer *to)
 {
     buffer_init(to, alloc_default());
@@ -132,7 +132,7 @@ static void turn_bit(struct buffer *stream, unsigned packet, unsigned at, unsign
     stream->bytes[packet * PACKET_BYTES + at + bit / 8] ^= (uint8_t)(1u << bit % 8);
 }
 
-static void a_good_stream_has_no_damage(void **state)
+static void valid_stream_reads_without_damage(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -144,9 +144,9 @@ static void a_good_stream_has_no_damage(void **state)
     buffer_free(&stream);
 }
 
-/* Whichever bit of a size that is whole bytes: it is larger or smaller, ends in another packet,
- * between two, or behind the file. */
-static void a_wrong_size_hides_no_packet(void **state)
+/* Each single bit flip of a byte-aligned size: the packet is too small, too large, ends inside
+ * another packet or after the file. */
+static void wrong_packet_size_hides_no_packet(void **state)
 {
     (void)state;
     static const unsigned packets[] = {0, 1, 5, PACKETS - 2, PACKETS - 1};
@@ -156,14 +156,15 @@ static void a_wrong_size_hides_no_packet(void **state)
             make_stream(&stream, 0);
             turn_bit(&stream, packets[p], SIZE_AT, bit);
             const bool is_unset = PACKET_BYTES * 8 ==
-                                  UINT64_C(1) << bit; /* it says 0 then, and the padding is zero */
+                                  /* the size is 0 then, and the padding is zero */
+                                  UINT64_C(1) << bit;
             const struct given given = read_stream(&stream, 0);
             assert_int_equal(given.events, PACKETS * EVENTS);
             assert_int_equal(given.damage, !is_unset);
             if (!is_unset)
                 assert_int_equal(read_stream(&stream, TTR_READ_STRICT).status, TTR_E_MALFORMED);
             assert_true(read_stream(&stream, TTR_READ_DEFINITIONS).events >=
-                        EVENTS); /* those of the packet that is not copied */
+                        EVENTS); /* events of the packet that is not copied */
             buffer_free(&stream);
         }
 }
@@ -173,13 +174,13 @@ static void set_size(struct buffer *stream, unsigned packet, uint64_t bytes)
     store_u64le(stream->bytes + packet * PACKET_BYTES + SIZE_AT, bytes * 8);
 }
 
-/* One that is smaller than the header, or ends inside the content, whose size is right. */
-static void a_size_that_is_too_small_costs_no_event(void **state)
+/* The size is below the header's or ends inside the content; the content size is right. */
+static void too_small_packet_size_loses_no_event(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < HEAD_BYTES + EVENTS * EVENT_BYTES; size++)
         for (unsigned first = 4; first < PACKETS;
-             first += PACKETS - 5) { /* in the middle; and the last one */
+             first += PACKETS - 5) { /* a middle packet, and the last one */
             struct buffer stream;
             make_stream(&stream, 0);
             set_size(&stream, first, size);
@@ -191,7 +192,7 @@ static void a_size_that_is_too_small_costs_no_event(void **state)
         }
 }
 
-static void nor_do_two_in_sequence(void **state)
+static void two_consecutive_small_sizes_lose_no_event(void **state)
 {
     (void)state;
     for (uint64_t size = HEAD_BYTES; size + 3 < HEAD_BYTES + EVENTS * EVENT_BYTES; size += 5) {
@@ -206,9 +207,8 @@ static void nor_do_two_in_sequence(void **state)
     }
 }
 
-/* By their numbers, which say that a packet comes behind another, also packets are found whose
- * sizes cannot be. */
-static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state)
+/* Packet numbers identify the next packet even if its size is impossible. */
+static void wrong_size_without_magic_hides_no_packet(void **state)
 {
     (void)state;
     for (uint64_t size = 1; size < 5 * PACKET_BYTES; size += 3) {
@@ -226,9 +226,9 @@ static void a_wrong_size_hides_nothing_without_magic_numbers_either(void **state
     }
 }
 
-/* What is left of a packet may hold numbers that would be the header of one that ends with the
- * file. */
-static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
+/* The rest of a truncated packet may contain numbers that look like the header of a packet that
+ * ends with the file. */
+static void truncated_packet_without_magic_is_not_split(void **state)
 {
     (void)state;
     static const char text[] =
@@ -254,7 +254,7 @@ static void a_cut_packet_without_magic_number_is_not_taken_for_two(void **state)
     buffer_free(&stream);
 }
 
-static void several_wrong_sizes_hide_none(void **state)
+static void several_wrong_sizes_hide_no_packet(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -270,7 +270,7 @@ static void several_wrong_sizes_hide_none(void **state)
     buffer_free(&stream);
 }
 
-static void a_file_that_ends_in_padding_is_cut(void **state)
+static void file_ending_in_padding_is_reported_truncated(void **state)
 {
     (void)state;
     for (size_t cut = 1; cut < PACKET_BYTES - HEAD_BYTES - EVENTS * EVENT_BYTES; cut += 29) {
@@ -284,9 +284,8 @@ static void a_file_that_ends_in_padding_is_cut(void **state)
     }
 }
 
-/* A wrong size of the content, too: what stands behind is found all the same. Only the times of
- * packets tell that it is not part of this one. */
-static void wrong_sizes_of_both_cost_one_packet_at_most(void **state)
+/* With a wrong content size too, only times show that the next packet is not part of this one. */
+static void wrong_packet_and_content_size_lose_at_most_one_packet(void **state)
 {
     (void)state;
     struct buffer stream;
@@ -302,15 +301,15 @@ static void wrong_sizes_of_both_cost_one_packet_at_most(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_stream_has_no_damage),
-        cmocka_unit_test(a_wrong_size_hides_no_packet),
-        cmocka_unit_test(a_size_that_is_too_small_costs_no_event),
-        cmocka_unit_test(nor_do_two_in_sequence),
-        cmocka_unit_test(a_wrong_size_hides_nothing_without_magic_numbers_either),
-        cmocka_unit_test(a_cut_packet_without_magic_number_is_not_taken_for_two),
-        cmocka_unit_test(several_wrong_sizes_hide_none),
-        cmocka_unit_test(a_file_that_ends_in_padding_is_cut),
-        cmocka_unit_test(wrong_sizes_of_both_cost_one_packet_at_most),
+        cmocka_unit_test(valid_stream_reads_without_damage),
+        cmocka_unit_test(wrong_packet_size_hides_no_packet),
+        cmocka_unit_test(too_small_packet_size_loses_no_event),
+        cmocka_unit_test(two_consecutive_small_sizes_lose_no_event),
+        cmocka_unit_test(wrong_size_without_magic_hides_no_packet),
+        cmocka_unit_test(truncated_packet_without_magic_is_not_split),
+        cmocka_unit_test(several_wrong_sizes_hide_no_packet),
+        cmocka_unit_test(file_ending_in_padding_is_reported_truncated),
+        cmocka_unit_test(wrong_packet_and_content_size_lose_at_most_one_packet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
-/* Streams that come one after another, instead of all by time: copies need the memory of one stream
- * then, and their events are not put in order.
+/* Condition for copying streams one after another instead of merged by time. Then only one stream
+ * is in memory, and no events are sorted.
  *
- * Only copied packets may come so: what is re-encoded depends on the order of all events. */
+ * Only packets that are copied unchanged allow this; re-encoding depends on the order of all
+ * events. */
 #include "formats/ctf/read/ctf_build_index.h"
 #include "formats/ctf/write/ctf_copy.h"
 
-/* Whether the packets of a trace go to the output as they are. */
-static bool is_copied(const struct ctf_writer *w, const struct ctf_trace *trace)
+/* Returns true if the packets of a trace are copied to the output unchanged. */
+static bool is_copied_unchanged(const struct ctf_writer *w, const struct ctf_trace *trace)
 {
     const enum ctf_version from = trace->class->description.version;
     const bool is_same = !w->options.version || w->options.version == from;
@@ -14,8 +15,8 @@ static bool is_copied(const struct ctf_writer *w, const struct ctf_trace *trace)
            (is_same || ctf_can_describe(trace, &w->options));
 }
 
-/* Returns whether all inputs are copied and each has a stream file of its own. Sets which inputs
- * are re-encoded: these need not hold whole packets. */
+/* Returns true if all inputs are copied and each has a stream file of its own. Marks the inputs
+ * with re-encoded packets: they need not keep complete packets. */
 bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
 {
     const struct ctf_writer *w = out->own;
@@ -24,11 +25,11 @@ bool ctf_takes_scattered(struct ttr_writer *out, ttr_reader *in)
     bool takes = true, may_copy = false;
     size_t i = 0;
     for (; (input = reader_input(in, i)); i++) {
-        if (input->format != &format_ctf) /* stands for a trace that cannot be read: no events */
+        if (input->format != &format_ctf) /* placeholder of an unreadable trace, without events */
             continue;
         struct ctf_reader *reader = input->own;
         if (reader->trace && reader->trace != last)
-            may_copy = is_copied(w, reader->trace);
+            may_copy = is_copied_unchanged(w, reader->trace);
         last = reader->trace;
         reader->is_encoded = last && !may_copy;
         const bool is_alone = !(reader->lanes && reader->lanes->n > 1);

@@ -1,10 +1,9 @@
-/* Order and kinship of inputs.
+/* Merge order of inputs, and continuation of streams across files; see ctf_stream_set.h.
  *
- * Events of equal time come as babeltrace2 gives them: by the uuid of the trace, stream class,
- * number of the data stream; files of one stream by their begin.  Traces without a uuid come
- * behind, in the order of their names, which are host and place.  Files of v1.1, which no other
- * program reads and where nothing else tells streams apart, come in the order of their names,
- * numbers in these being numbers. */
+ * Ties follow babeltrace2: trace uuid, stream class, stream number, then the begin of the file.
+ * Traces without a uuid are last, ordered by host and folder. v1.1 files are ordered by name with
+ * numbers compared by value, since no other program reads them and nothing else identifies their
+ * streams. */
 #include "formats/ctf/read/ctf_stream_set.h"
 
 #include <stdlib.h>
@@ -38,30 +37,30 @@ void ctf_set_free(struct ctf_set *set)
     set->n = 0;
 }
 
-static const struct ctf_description *description_of(const struct ctf_opened *opened)
+static const struct ctf_description *description_of_opened(const struct ctf_opened *opened)
 {
     return &opened->trace->class->description;
 }
 
-/* "" also of traces that are not of one folder. */
-static const char *place_of(const struct ctf_opened *opened)
+/* Returns the folder relative to the opened one; "" for traces without a folder. */
+static const char *folder_of_opened(const struct ctf_opened *opened)
 {
     const struct folder *folder = opened->trace->folder;
     return folder ? folder_place(folder) : "";
 }
 
-static uint64_t class_of(const struct ctf_opened *opened)
+static uint64_t stream_class_id_of(const struct ctf_opened *opened)
 {
     return opened->lane.kind ? opened->lane.kind->class->id : UINT64_MAX;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int compare_u64(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
 }
 
-/* A byte of "HOST/PLACE"; 0 behind the end. */
-static unsigned char name_at(ttr_text host, const char *place, size_t i)
+/* Returns byte i of "HOST/FOLDER", without building that text; 0 after its end. */
+static unsigned char trace_name_byte(ttr_text host, const char *place, size_t i)
 {
     if (i < host.n)
         return (unsigned char)host.p[i];
@@ -70,82 +69,85 @@ static unsigned char name_at(ttr_text host, const char *place, size_t i)
     return (unsigned char)place[i - host.n - (host.n && place[0])];
 }
 
-static int compare_names(const struct ctf_opened *a, const struct ctf_opened *b)
+static int compare_trace_names(const struct ctf_opened *a, const struct ctf_opened *b)
 {
-    ttr_text x = ctf_trace_host(description_of(a)), y = ctf_trace_host(description_of(b));
-    const char *x_place = place_of(a), *y_place = place_of(b);
+    ttr_text x = ctf_trace_host(description_of_opened(a)),
+             y = ctf_trace_host(description_of_opened(b));
+    const char *x_place = folder_of_opened(a), *y_place = folder_of_opened(b);
     size_t i = 0;
-    while (name_at(x, x_place, i) && name_at(x, x_place, i) == name_at(y, y_place, i))
+    while (trace_name_byte(x, x_place, i) &&
+           trace_name_byte(x, x_place, i) == trace_name_byte(y, y_place, i))
         i++;
-    return name_at(x, x_place, i) - name_at(y, y_place, i);
+    return trace_name_byte(x, x_place, i) - trace_name_byte(y, y_place, i);
 }
 
 static int compare_traces(const struct ctf_opened *a, const struct ctf_opened *b)
 {
-    const struct ctf_description *x = description_of(a), *y = description_of(b);
+    const struct ctf_description *x = description_of_opened(a), *y = description_of_opened(b);
     if (a->trace == b->trace)
         return 0;
     if (x->has_uuid != y->has_uuid)
         return x->has_uuid ? -1 : 1;
     if (x->has_uuid)
         return memcmp(x->uuid, y->uuid, 16);
-    int order = a->folder == b->folder ? 0 : compare_names(a, b);
-    return order ? order : compare_numbers(a->folder, b->folder);
+    int order = a->folder == b->folder ? 0 : compare_trace_names(a, b);
+    return order ? order : compare_u64(a->folder, b->folder);
 }
 
 static int compare_streams(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     const struct ctf_reader *x = a->in->own, *y = b->in->own;
-    const bool has_names = x->file && y->file && description_of(a)->version == CTF_RFC_1_1 &&
-                           description_of(b)->version == CTF_RFC_1_1;
-    return has_names ? ctf_compare_names(x->file, y->file) : compare_numbers(a->number, b->number);
+    const bool has_names = x->file && y->file && description_of_opened(a)->version == CTF_RFC_1_1 &&
+                           description_of_opened(b)->version == CTF_RFC_1_1;
+    return has_names ? ctf_compare_names(x->file, y->file) : compare_u64(a->number, b->number);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_opened(const void *a, const void *b)
 {
     const struct ctf_opened *x = a, *y = b;
     int order = compare_traces(x, y);
     if (order == 0)
-        order = compare_numbers(class_of(x), class_of(y));
+        order = compare_u64(stream_class_id_of(x), stream_class_id_of(y));
     if (order == 0)
         order = compare_streams(x, y);
     if (order == 0)
         order = x->lane.begin < y->lane.begin ? -1 : x->lane.begin > y->lane.begin;
     if (order == 0)
-        order = compare_numbers(x->folder, y->folder);
-    return order ? order : compare_numbers(x->file, y->file);
+        order = compare_u64(x->folder, y->folder);
+    return order ? order : compare_u64(x->file, y->file);
 }
 
-/* Whether two are parts of one data stream in different files. */
-static bool is_one_stream(const struct ctf_opened *a, const struct ctf_opened *b)
+/* Returns true if two inputs are parts of one data stream in different files. */
+static bool is_one_stream_of_files(const struct ctf_opened *a, const struct ctf_opened *b)
 {
     return a->lane.kind && b->lane.kind && a->lane.has_number && b->lane.has_number &&
-           a->lane.number == b->lane.number && class_of(a) == class_of(b) &&
+           a->lane.number == b->lane.number && stream_class_id_of(a) == stream_class_id_of(b) &&
            (a->folder != b->folder || a->file != b->file) && compare_traces(a, b) == 0;
 }
 
-/* Whether a file begins with a packet that one before it has, as overlapping snapshots do. */
-static bool is_copy(const struct ctf_opened *here, const struct ctf_opened *before)
+/* Returns true if `before` contains the first packet of `here`, as overlapping snapshots do. */
+static bool has_first_packet_of(const struct ctf_opened *here, const struct ctf_opened *before)
 {
     return (here->folder != before->folder || here->file != before->file) &&
-           ctf_scan_finds(before->in->own, before->lane_i, &here->lane);
+           ctf_scan_finds(before->in->own, before->queue_i, &here->lane);
 }
 
-/* Whether a file goes on where the ones before it end. */
-static bool is_behind(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
+/* Returns true if the queue continues after `last`: it begins at or after `end`, or its numbers are
+ * larger. */
+static bool continues_after(const struct ctf_lane *lane, const struct ctf_before *last, int64_t end)
 {
     return lane->begin >= end ||
            (last->has_sequence && lane->last.has_sequence && lane->first.sequence > last->sequence);
 }
 
-/* Where another file goes on with the stream, all packets of this one count, also those that are
- * behind one without a size.  False when memory is out. */
-static bool complete_lane(struct ctf_set *set, size_t i)
+/* If another file continues the stream, adds the packets after one without a size to the queue's
+ * counters. Returns false if memory is out. */
+static bool complete_last_queue(struct ctf_set *set, size_t i)
 {
     struct ctf_opened *here = &set->opened[i];
     struct ctf_reader *reader = here->in->own;
-    if (i + 1 == set->n || here->lane_i != 0 || !reader->lanes ||
-        !is_one_stream(here, &set->opened[i + 1]))
+    if (i + 1 == set->n || here->queue_i != 0 || !reader->lanes ||
+        !is_one_stream_of_files(here, &set->opened[i + 1]))
         return true;
     const bool is_fine = ctf_scan_rest(reader);
     here->lane.end = reader->lanes->lane[0].end;
@@ -153,19 +155,19 @@ static bool complete_lane(struct ctf_set *set, size_t i)
     return is_fine;
 }
 
-/* Whether one of the files before the i-th is asked for packets of that: the one that ends last and
- * the one right before it have what others have.  Where two have a packet that is damaged in both
- * all are asked: the one that gives it may be any. */
-static bool is_asked(const struct ctf_set *set, size_t k, size_t i, size_t latest)
+/* Returns true if file i must be compared with the earlier file k. The file that ends last and the
+ * one directly before i contain everything that the others have. After a packet that is damaged in
+ * two files, all are compared, since any of them may have a valid copy. */
+static bool must_compare_files(const struct ctf_set *set, size_t k, size_t i, size_t latest)
 {
     const struct ctf_reader *reader = set->opened[k].in->own;
-    return k == latest || k == i - 1 || reader->trace->has_damaged_twins;
+    return k == latest || k == i - 1 || reader->trace->has_damaged_duplicates;
 }
 
-/* What the files of a stream that begin earlier have.  Files that overlap without having the same
- * packets only claim to be of one stream, as those of tracers that give all one number: each keeps
- * its packets and its counters.  False when memory is out. */
-static bool link_stream(struct ctf_set *set)
+/* Compares each file with the earlier files of its stream: finds duplicate packets, and carries
+ * counters on. Files that overlap without a common packet keep their packets and counters: their
+ * tracer gives all streams one number. Returns false if memory is out. */
+static bool link_streams(struct ctf_set *set)
 {
     struct ctf_before last = {.is_there = false};
     int64_t end = 0;
@@ -173,22 +175,22 @@ static bool link_stream(struct ctf_set *set)
     bool is_fine = true;
     for (size_t i = 0; i < set->n && is_fine; i++) {
         const struct ctf_opened *here = &set->opened[i];
-        is_fine = complete_lane(set, i);
+        is_fine = complete_last_queue(set, i);
         struct ctf_lanes *lanes = ((struct ctf_reader *)here->in->own)->lanes;
         bool goes_on = i > 0 && here->lane.has_begin && set->opened[i - 1].lane.has_begin &&
-                       is_one_stream(&set->opened[i - 1], here);
+                       is_one_stream_of_files(&set->opened[i - 1], here);
         bool has_same = false;
         first = goes_on ? first : i;
         for (size_t k = first; k < i && here->lane.begin <= end && is_fine; k++) {
             const struct ctf_opened *before = &set->opened[k];
-            if (is_asked(set, k, i, latest) && is_copy(here, before)) {
+            if (must_compare_files(set, k, i, latest) && has_first_packet_of(here, before)) {
                 has_same = true;
-                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->lane_i},
-                                           &(struct ctf_place){here->in->own, here->lane_i});
+                is_fine = ctf_scan_collect(&(struct ctf_place){before->in->own, before->queue_i},
+                                           &(struct ctf_place){here->in->own, here->queue_i});
             }
         }
-        if (has_same || (goes_on && is_behind(&here->lane, &last, end)))
-            lanes->lane[here->lane_i].initial = last;
+        if (has_same || (goes_on && continues_after(&here->lane, &last, end)))
+            lanes->lane[here->queue_i].initial = last;
         if (!goes_on || here->lane.end > end) {
             last = here->lane.last;
             end = here->lane.end;
@@ -198,8 +200,8 @@ static bool link_stream(struct ctf_set *set)
     return is_fine;
 }
 
-/* Behind the last input of the trace whose first is the i-th. */
-static size_t end_of_trace(const struct ctf_set *set, size_t i)
+/* Returns the end of the range of inputs that belong to the trace of input i. */
+static size_t find_trace_end(const struct ctf_set *set, size_t i)
 {
     size_t end = i;
     while (end < set->n && compare_traces(&set->opened[i], &set->opened[end]) == 0)
@@ -207,35 +209,37 @@ static size_t end_of_trace(const struct ctf_set *set, size_t i)
     return end;
 }
 
-/* Tells of each trace that is of one folder where it lies; those of several have no place.  False
- * when memory is out. */
-static bool tell_places(struct ctf_set *set)
+/* Sets the folder attribute of each trace that is stored in one folder. Returns false if memory is
+ * out. */
+static bool set_folder_attributes(struct ctf_set *set)
 {
     bool is_fine = true;
     for (size_t i = 0, end; i < set->n; i = end) {
         bool is_of_one = true;
-        end = end_of_trace(set, i);
+        end = find_trace_end(set, i);
         for (size_t k = i; k < end; k++)
             is_of_one = is_of_one && set->opened[k].folder == set->opened[i].folder;
         for (size_t k = i; k < end && is_of_one; k++)
-            is_fine = is_fine && (set->opened[k].is_shared ||
-                                  ctf_add_place(set->opened[k].in, place_of(&set->opened[k])));
+            is_fine =
+                is_fine && (set->opened[k].is_shared ||
+                            ctf_add_place(set->opened[k].in, folder_of_opened(&set->opened[k])));
     }
     return is_fine;
 }
 
 /* --- Merging --- */
 
-/* Takes the inputs over. */
-static ttr_reader *merge_some(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
+/* Merges the readers, which it owns afterwards. */
+static ttr_reader *merge_readers(ttr *t, ttr_reader **list, size_t n, ttr_error *error)
 {
     return n == 1 && list[0]->order == TTR_ORDER_TIME ? list[0] : ttr_merge(t, list, n, error);
 }
 
-/* Lets through what is in the time in which all streams are active, which offsets shift as they do
- * events. */
-static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_intersection *at,
-                                ttr_reader *in, ttr_error *error)
+/* Filters a reader to the intersection. The bounds are shifted by the time offset, as its events
+ * are. */
+static ttr_reader *limit_to_intersection(const struct ctf_set *set,
+                                         const struct ctf_intersection *at, ttr_reader *in,
+                                         ttr_error *error)
 {
     int64_t offset = set->options ? set->options->time_offset : 0;
     bool is_clamped = false;
@@ -246,16 +250,16 @@ static ttr_reader *keep_between(const struct ctf_set *set, const struct ctf_inte
     return ttr_filter_new(in, &filter, error);
 }
 
-/* Whether a lane is of the same data stream as the one before it. */
-static bool is_of_stream(const struct ctf_opened *a, const struct ctf_opened *b)
+/* Returns true if both inputs belong to the same data stream. */
+static bool is_same_data_stream(const struct ctf_opened *a, const struct ctf_opened *b)
 {
-    bool is_of_file = a->folder == b->folder && a->file == b->file && class_of(a) == class_of(b) &&
-                      a->number == b->number;
-    return is_of_file || is_one_stream(a, b);
+    bool is_of_file = a->folder == b->folder && a->file == b->file &&
+                      stream_class_id_of(a) == stream_class_id_of(b) && a->number == b->number;
+    return is_of_file || is_one_stream_of_files(a, b);
 }
 
-/* Puts the readers of the i-th lane up to `end` into a list, which has them then; their number. */
-static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader **list)
+/* Moves the readers of inputs i to end - 1 into the list, and returns their number. */
+static size_t move_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader **list)
 {
     size_t n = 0;
     for (; i < end; i++) {
@@ -266,7 +270,7 @@ static size_t take_readers(struct ctf_set *set, size_t i, size_t end, ttr_reader
     return n;
 }
 
-/* Puts one reader of the trace of the i-th input up to `end` into list[i]. */
+/* Merges the inputs i to end - 1, one trace, into list[i], limited to the intersection. */
 static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr_reader **list,
                                   ttr_error *error)
 {
@@ -275,12 +279,12 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     const char *path = first->trace->folder ? folder_path(first->trace->folder) : "";
     for (size_t k = i; k < end; k++) {
         const struct ctf_reader *reader = set->opened[k].in->own;
-        if (!reader->is_nothing)
+        if (!reader->is_eventless)
             ctf_intersection_add(&at, &set->opened[k].lane,
-                                 k > i && is_of_stream(&set->opened[k - 1], &set->opened[k]),
+                                 k > i && is_same_data_stream(&set->opened[k - 1], &set->opened[k]),
                                  reader->file);
     }
-    if (!first->trace->folder) { /* stands for a trace that cannot be read */
+    if (!first->trace->folder) { /* placeholder of a trace that cannot be read */
         list[i] = &set->opened[i].in->base;
         set->opened[i].in = NULL;
         return TTR_OK;
@@ -291,19 +295,19 @@ static ttr_status intersect_trace(struct ctf_set *set, size_t i, size_t end, ttr
     for (size_t k = i; k < end; k++)
         if (!set->opened[k].is_shared && !ctf_add_range(set->opened[k].in, at.from, at.to))
             return fail_memory(error);
-    size_t n = take_readers(set, i, end, list + i);
-    ttr_reader *merged = merge_some(set->t, list + i, n, error);
-    list[i] = merged ? keep_between(set, &at, merged, error) : NULL;
+    size_t n = move_readers(set, i, end, list + i);
+    ttr_reader *merged = merge_readers(set->t, list + i, n, error);
+    list[i] = merged ? limit_to_intersection(set, &at, merged, error) : NULL;
     return list[i] ? TTR_OK : error->status;
 }
 
-/* Makes one reader of each trace; their number, or 0 with an error. */
-static size_t intersect(struct ctf_set *set, ttr_reader **list, ttr_error *error)
+/* Makes one reader per trace. Returns their number, or 0 with an error. */
+static size_t intersect_traces(struct ctf_set *set, ttr_reader **list, ttr_error *error)
 {
     size_t n = 0;
     ttr_status status = TTR_OK;
     for (size_t i = 0, end; i < set->n && status == TTR_OK; i = end) {
-        end = end_of_trace(set, i);
+        end = find_trace_end(set, i);
         status = intersect_trace(set, i, end, list, error);
         list[n] = list[i];
         n += status == TTR_OK;
@@ -323,13 +327,14 @@ ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error)
         return NULL;
     }
     if (room)
-        qsort(set->opened, room, sizeof *set->opened, compare);
-    if (!link_stream(set) || !tell_places(set))
+        qsort(set->opened, room, sizeof *set->opened, compare_opened);
+    if (!link_streams(set) || !set_folder_attributes(set))
         (void)fail_memory(error);
     else
-        n = set->intersects ? intersect(set, list, error) : take_readers(set, 0, set->n, list);
+        n = set->intersects ? intersect_traces(set, list, error)
+                            : move_readers(set, 0, set->n, list);
     if (n)
-        reader = merge_some(set->t, list, n, error);
+        reader = merge_readers(set->t, list, n, error);
     alloc_free(alloc, list, room, sizeof(ttr_reader *));
     return reader;
 }

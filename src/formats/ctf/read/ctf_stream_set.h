@@ -1,49 +1,70 @@
-/* The inputs of a trace, or of several folders found together: in which order they are merged, and
- * which of them are one stream.
+/* Set of inputs of a trace or of several folders: their merge order, and which of them continue
+ * each other.
  *
- * Folders whose metadata have one uuid are one trace: rotated chunks of a session, snapshots.  A
- * data stream (by its class and its number) that goes on in another file, there or in the same
- * folder, goes on with its counters; packets that an earlier file had are left out. Ownership: the
- * set holds the inputs until ctf_set_merge takes them over.  Thread rule: one thread. */
+ * Purpose: `merge(inputs)` must produce the same order as babeltrace2, and a data stream stored in
+ * several files (rotated chunks, snapshots) must look like one stream.
+ *
+ * Order of calls: ctf_set_add for each packet queue of each file, in any order; then
+ * ctf_set_merge, once; ctf_set_free in any case.
+ *
+ * What ctf_set_merge does:
+ * |  1. Sort the inputs by trace uuid, stream class, stream number, first begin time, folder,
+ * |     file. Traces without uuid are last, by host and folder. The position in this order
+ * |     breaks ties between events of equal time.
+ * |  2. Link files of one stream. They are adjacent after sorting: folders with one uuid are
+ * |     one trace, and a stream is its class and number. Counters continue from file to file.
+ * |     Packets that an earlier file contains too are marked as duplicates.
+ * |  3. Optionally limit each trace to the time in which all its streams are active.
+ * |  4. Give all readers to the k-way merge of model/.
+ *
+ * Invariant: within a stream, files are compared only with earlier files that overlap in time, so
+ * n files without overlap cost n comparisons. Cost: O(n log n) for the sort, plus the headers of
+ * overlapping packets.
+ *
+ * Left out: files that overlap without common packets. They only share a stream number by
+ * accident, so both keep their packets and counters. Ownership: the set owns the inputs until
+ * ctf_set_merge. Thread rule: one thread. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_STREAM_SET_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_STREAM_SET_H
 
 #include "formats/ctf/read/ctf_build_index.h"
 
-/* A lane of a stream file that was opened. */
+/* An opened packet queue of a stream file. */
 struct ctf_opened {
     struct input *in;
-    const struct ctf_trace *trace; /* of it; ctf_set_add fills it in */
-    bool is_shared;  /* `in` is that of the first lane of its file, which reads this one too: copies
-                        want packets in the order of the file */
-    uint32_t lane_i; /* of the file */
+    const struct ctf_trace *trace; /* trace of `in`; set by ctf_set_add */
+    /* `in` belongs to the file's first queue and reads this queue too, because copies need packets
+     * in file order */
+    bool is_shared;
+    uint32_t queue_i; /* index of the queue in the file */
     struct ctf_lane lane;
-    uint64_t number; /* of its data stream: as packets say, or counted in the order of names; which
-                        does not order files of v1.1 */
-    size_t folder, file; /* in the order of names */
+    /* stream instance id; if packets have none, the index of the file in name order (not used for
+     * the order of v1.1 files) */
+    uint64_t number;
+    size_t folder, file; /* indices in name order */
 };
 
 struct ctf_set {
     ttr *t;
     const ttr_read_options *options;
-    size_t files;            /* there may be at most */
-    size_t chunk;            /* of windows, see source_chunk */
-    struct ctf_grown *grown; /* what is known of metadata of several folders, while they are opened;
-                                NULL: nothing */
-    size_t folders;          /* opened so far */
-    bool intersects; /* only the time in which all streams of a trace are active is asked for */
+    size_t files; /* upper limit of stream files */
+    size_t chunk; /* window size in bytes; see source_chunk_size */
+    /* comparison of the folders' metadata while they are opened; NULL = none */
+    struct ctf_grown *grown;
+    size_t folders;  /* folders opened so far */
+    bool intersects; /* limit each trace to the time in which all its streams are active */
     struct ctf_opened *opened;
     size_t n, capacity;
 };
 
-/* Adds an input (taken over, also on failure, unless it is shared). */
+/* Adds an input. Owns it afterwards, also on failure, unless it is shared. */
 TTR_MUST ttr_status ctf_set_add(struct ctf_set *set, const struct ctf_opened *opened,
                                 ttr_error *error);
 
-/* One reader over all inputs; NULL with `error`.  The set is empty then. */
+/* Returns one reader over all inputs, or NULL with `error`. The set is empty afterwards. */
 ttr_reader *ctf_set_merge(struct ctf_set *set, ttr_error *error);
 
-/* Closes what is still there. */
+/* Closes the inputs that were not merged. */
 void ctf_set_free(struct ctf_set *set);
 
 #endif

@@ -1,5 +1,5 @@
-/* Several folders of one trace, ranges of time, and metadata from elsewhere: what golden vectors of
- * one folder cannot show. */
+/* Several folders of one trace, time ranges, and metadata from elsewhere: not covered by golden
+ * vectors, which have one folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 #define EVENTS_MAX 4096u
 #define DAMAGED (UINT64_C(1) << 32)
-#define NO_STREAM UINT32_MAX /* what is no packet, having no magic number */
+#define NO_STREAM UINT32_MAX /* bytes that are not a packet, since they have no magic number */
 
 static const char metadata_head[] =
     "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8; typealias integer { size = "
@@ -31,10 +31,10 @@ static const char metadata_head[] =
 #define UUID_A "00000000-0000-0000-0000-00000000000a"
 #define UUID_B "00000000-0000-0000-0000-00000000000b"
 
-/* A packet of events of these times, a nanosecond apart. */
+/* A packet with events 1 ns apart. */
 struct packet {
     uint32_t stream, sequence, lost;
-    uint64_t begin, events; /* | DAMAGED: the second is of no class */
+    uint64_t begin, events; /* number of events, | DAMAGED: the second one has an undeclared id */
 };
 
 static void put_u32(struct buffer *to, uint32_t value)
@@ -72,9 +72,9 @@ static void put_packet(struct buffer *to, const struct packet *packet)
     assert_false(to->failed);
 }
 
-/* What a reader gave. */
+/* Results of a read. */
 struct given {
-    uint32_t flags; /* to read with; set before */
+    uint32_t flags; /* read flags; set by the caller */
     int64_t time[EVENTS_MAX];
     size_t n, gaps;
     uint64_t lost, damage, duplicates, late, early, wrong, unread_twins;
@@ -138,7 +138,7 @@ static struct folder *open_chunk(ttr *t, struct chunk *chunk, const char *uuid,
     return folder;
 }
 
-/* Reads two folders as they are when found below one directory. */
+/* Opens two folders as if found below one directory, and reads them. */
 static void read_chunks(const char *const uuids[2], const struct packet *first, size_t first_n,
                         const struct packet *second, size_t second_n, struct given *given)
 {
@@ -160,7 +160,7 @@ static void read_chunks(const char *const uuids[2], const struct packet *first, 
     ttr_free(t);
 }
 
-static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
+static void rotated_chunks_continue_stream_counters(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -171,7 +171,7 @@ static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
     assert_int_equal(given.n, 8);
     assert_int_equal(given.lost, 5);
     assert_int_equal(given.gaps, 2);
-    read_chunks(uuids, second, 2, first, 2, &given); /* whatever the folders are called */
+    read_chunks(uuids, second, 2, first, 2, &given); /* the order of the folders does not matter */
     assert_int_equal(given.n, 8);
     assert_int_equal(given.lost, 5);
     assert_int_equal(given.gaps, 2);
@@ -179,7 +179,7 @@ static void rotated_chunks_are_one_stream_with_one_count_of_losses(void **state)
         assert_true(given.time[i] > given.time[i - 1]);
 }
 
-static void packets_of_an_earlier_snapshot_are_left_out(void **state)
+static void packets_of_an_earlier_snapshot_are_skipped(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -192,7 +192,7 @@ static void packets_of_an_earlier_snapshot_are_left_out(void **state)
     assert_int_equal(given.lost, 2);
 }
 
-static void copies_of_packets_are_found_wherever_they_stand(void **state)
+static void duplicate_packets_are_found_at_any_position(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -207,14 +207,14 @@ static void copies_of_packets_are_found_wherever_they_stand(void **state)
         assert_int_equal(given.n, 2 * (from + 50));
         assert_int_equal(given.duplicates, 100 - from);
         assert_int_equal(given.gaps, 0);
-        second[0].events = 1; /* not that packet */
+        second[0].events = 1; /* so it is a different packet */
         read_chunks(uuids, first, 100, second, 50, &given);
         assert_int_equal(given.n, 299);
         assert_int_equal(given.duplicates, 0);
     }
 }
 
-/* How two chunks of one trace are read: so many events come, and so many packets are left out. */
+/* Expected number of events and of duplicate packets for two chunks of a trace. */
 struct left_out {
     uint32_t flags;
     size_t events, packets;
@@ -231,7 +231,7 @@ static void expect_left_out(const struct packet *first, size_t first_n, const st
     assert_int_equal(given.duplicates, expected.packets);
 }
 
-static void copies_leave_them_out_too(void **state)
+static void copying_skips_duplicate_packets(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}, {1, 6, 0, 30, 2}};
@@ -240,7 +240,7 @@ static void copies_leave_them_out_too(void **state)
     expect_left_out(first, 3, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 10, 2});
 }
 
-static void copies_leave_out_those_behind_packets_of_another_stream(void **state)
+static void copying_skips_duplicates_after_another_stream(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
@@ -249,7 +249,7 @@ static void copies_leave_out_those_behind_packets_of_another_stream(void **state
     expect_left_out(first, 2, second, 2, (struct left_out){TTR_READ_DEFINITIONS, 6, 1});
 }
 
-static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
+static void packets_of_another_stream_after_damage_are_not_duplicates(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 5, 0, 20, 2}};
@@ -263,7 +263,7 @@ static void packets_of_another_stream_behind_damage_are_no_copies(void **state)
     assert_int_equal(given.damage, 1);
 }
 
-static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
+static void packets_missing_in_an_earlier_snapshot_are_read(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 4, 0, 10, 2}, {1, 6, 0, 30, 2}};
@@ -273,7 +273,7 @@ static void packets_that_an_earlier_snapshot_lost_are_given(void **state)
     expect_left_out(first, 2, second, 4, (struct left_out){TTR_READ_DEFINITIONS, 8, 2});
 }
 
-static void packets_of_a_file_are_no_copies_of_its_own(void **state)
+static void repeated_packets_within_a_file_are_not_duplicates(void **state)
 {
     (void)state;
     static const struct packet first[] = {{1, 5, 0, 10, 20}, {1, 4, 0, 12, 2}},
@@ -281,7 +281,7 @@ static void packets_of_a_file_are_no_copies_of_its_own(void **state)
     expect_left_out(first, 2, second, 1, (struct left_out){0, 24, 0});
 }
 
-static void traces_of_other_uuids_keep_their_packets(void **state)
+static void traces_with_different_uuids_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_B};
@@ -292,7 +292,7 @@ static void traces_of_other_uuids_keep_their_packets(void **state)
     assert_int_equal(given.duplicates, 0);
 }
 
-static void other_streams_of_the_trace_keep_theirs(void **state)
+static void different_streams_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -303,7 +303,7 @@ static void other_streams_of_the_trace_keep_theirs(void **state)
     assert_int_equal(given.duplicates, 0);
 }
 
-static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **state)
+static void overlapping_files_of_one_stream_number_keep_their_packets(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -313,18 +313,18 @@ static void files_that_claim_to_be_of_one_stream_keep_what_no_other_has(void **s
     read_chunks(uuids, first, 3, second, 2, &given);
     assert_int_equal(given.n, 46);
     assert_int_equal(given.duplicates, 0);
-    assert_int_equal(given.lost, 7); /* each has counters of its own */
+    assert_int_equal(given.lost, 7); /* each file has its own counters */
 }
 
-/* Two chunks of which one has packets damaged that the other has whole: all events come once,
- * without damage, whichever it is. */
-static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state)
+/* Two chunks with the same packets, some damaged in one of them: each event is read once, without
+ * damage. */
+static void packet_damaged_in_one_snapshot_is_read_from_the_other(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
     static struct given given;
     for (uint32_t damaged = 0; damaged < 16;
-         damaged++) { /* bits: of the first, then of the second */
+         damaged++) { /* bit set: damaged packets of the first, then of the second chunk */
         struct packet first[] = {{1, 4, 2, 10, 4},
                                  {1, 5, 3, 20, 4 | (damaged & 1 ? DAMAGED : 0)},
                                  {1, 6, 5, 30, 4 | (damaged & 2 ? DAMAGED : 0)}};
@@ -344,9 +344,8 @@ static void packets_damaged_in_one_snapshot_are_read_from_the_other(void **state
     }
 }
 
-/* Packets that differ in two files are tried by reading them, up to a number: that others were not
- * is told. */
-static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void **state)
+/* Duplicates that differ are decoded up to a limit; exceeding it is reported. */
+static void undecoded_differing_duplicates_are_reported(void **state)
 {
     (void)state;
     static const char *const uuids[] = {UUID_A, UUID_A};
@@ -365,12 +364,12 @@ static void of_many_packets_that_differ_it_is_told_where_they_are_not_tried(void
         assert_int_equal(given.n, 4 * n - 3 * more);
     }
     for (uint32_t i = 0; i < CTF_TWINS_MOST + 2; i++)
-        second[i].events = 4 | DAMAGED; /* the same bytes are no question */
+        second[i].events = 4 | DAMAGED; /* equal bytes need no decoding */
     read_chunks(uuids, first, CTF_TWINS_MOST + 2, second, CTF_TWINS_MOST + 2, &given);
     assert_int_equal(given.unread_twins, 0);
 }
 
-static void of_three_snapshots_one_gives_the_packet(void **state)
+static void packet_in_three_snapshots_is_read_once(void **state)
 {
     (void)state;
     static struct given given;
@@ -389,7 +388,7 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
             ctf_open_folders(t, &(struct folders_found){folders, 3, false}, NULL, &error);
         given = (struct given){.n = 0};
         read_on(reader, &given);
-        const unsigned both = (damaged & 3) == 3; /* of the third it is not asked then */
+        const unsigned both = (damaged & 3) == 3; /* the third file is not compared then */
         assert_int_equal(given.n, 16 - 3 * both);
         assert_int_equal(given.damage, both);
         assert_int_equal(given.duplicates, 2);
@@ -401,9 +400,9 @@ static void of_three_snapshots_one_gives_the_packet(void **state)
     }
 }
 
-/* The third file is held against the first, which ends last, and against the second, which does not
- * give the packet either. */
-static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **state)
+/* The third file is compared with the first, which ends last, and with the second, which has the
+ * same packet damaged. */
+static void packet_valid_in_one_of_three_snapshots_is_read_once(void **state)
 {
     (void)state;
     static struct given given;
@@ -431,12 +430,12 @@ static void a_packet_that_one_of_three_snapshots_has_whole_is_read_once(void **s
     ttr_free(t);
 }
 
-/* --- Ranges --- */
+/* --- Time ranges --- */
 
 #define PACKETS 300u
 
-/* Reads [from, to) of a stream of 300 packets with 10 events each, from 1,000 ns on, every 10 ns a
- * packet. */
+/* Reads [from, to) of a stream with 300 packets of 10 events: a packet every 10 ns from 1,000 ns
+ * on. */
 static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct given *given)
 {
     struct chunk chunk;
@@ -447,7 +446,7 @@ static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct g
     (void)snprintf(chunk.metadata, sizeof chunk.metadata, metadata_head, UUID_A);
     for (uint32_t i = 0; i < PACKETS; i++)
         put_packet(&chunk.stream, &(struct packet){1, i, i, 1000 + 10 * i, 10});
-    if (is_early_damaged) /* the id of the first event of packet 5 */
+    if (is_early_damaged) /* id of the first event in packet 5 */
         chunk.stream.bytes[5 * 144 + 44] = 99;
     const ttr_file files[] = {{"metadata", chunk.metadata, strlen(chunk.metadata)},
                               {"s", chunk.stream.bytes, chunk.stream.n}};
@@ -464,7 +463,7 @@ static void read_range(int64_t from, int64_t to, bool is_early_damaged, struct g
     ttr_free(t);
 }
 
-static void a_range_gives_its_events_whatever_its_ends_are(void **state)
+static void range_with_any_bounds_returns_its_events(void **state)
 {
     (void)state;
     static struct given given;
@@ -478,7 +477,7 @@ static void a_range_gives_its_events_whatever_its_ends_are(void **state)
         }
 }
 
-static void what_lies_before_a_range_is_not_even_looked_at(void **state)
+static void packets_before_a_range_are_not_read(void **state)
 {
     (void)state;
     static struct given given;
@@ -489,7 +488,7 @@ static void what_lies_before_a_range_is_not_even_looked_at(void **state)
     assert_int_equal(given.n, 2000);
 }
 
-static void what_lies_behind_a_range_is_not_read(void **state)
+static void packets_after_a_range_are_not_read(void **state)
 {
     (void)state;
     static struct given given;
@@ -498,7 +497,7 @@ static void what_lies_behind_a_range_is_not_read(void **state)
     assert_int_equal(given.n, 40);
 }
 
-static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
+static void packets_after_damage_are_searched_for_range_events(void **state)
 {
     (void)state;
     static struct given given;
@@ -528,16 +527,15 @@ static void what_lies_behind_damage_is_of_a_range_whenever_it_is(void **state)
     ttr_free(t);
 }
 
-static void losses_inside_a_range_are_those_of_its_packets(void **state)
+static void range_reports_only_losses_of_its_packets(void **state)
 {
     (void)state;
     static struct given given;
-    read_range(2000, 2030, false,
-               &given); /* packets 100 to 102, each a lost event more than the one before */
+    read_range(2000, 2030, false, &given); /* packets 100 to 102, each with one more lost event */
     assert_int_equal(given.lost, 3);
 }
 
-/* Reads a range of a stream, with an index if there is one. */
+/* Reads a range of a stream, with its index if not NULL. */
 static void read_stream(const struct buffer *stream, const struct buffer *index,
                         const int64_t range[2], struct given *given)
 {
@@ -561,7 +559,7 @@ static void read_stream(const struct buffer *stream, const struct buffer *index,
     ttr_free(t);
 }
 
-/* Ten packets of ten events, from 1,000 ns on, every 10 ns a packet. */
+/* Makes ten packets of ten events: a packet every 10 ns from 1,000 ns on. */
 static void put_ten(struct buffer *stream)
 {
     buffer_init(stream, alloc_default());
@@ -575,8 +573,7 @@ static void put_u64be(struct buffer *to, uint64_t value)
         buffer_add_byte(to, (uint8_t)(value >> (56 - 8 * i)));
 }
 
-/* An index of ten packets of ten events, which may lie about when the sixth ends and the seventh
- * begins. */
+/* Makes an index of ten packets, with the given end of the sixth and begin of the seventh. */
 static void put_index(struct buffer *index, uint64_t sixth_end, uint64_t seventh_begin)
 {
     static const uint8_t head[] = {0xC1, 0xF1, 0xDC, 0xC1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 72};
@@ -597,7 +594,7 @@ static void put_index(struct buffer *index, uint64_t sixth_end, uint64_t seventh
     }
 }
 
-static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **state)
+static void wrong_index_entry_hides_no_event(void **state)
 {
     (void)state;
     static struct given given;
@@ -608,7 +605,7 @@ static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **
         put_index(&index, lies[i][0], lies[i][1]);
         read_stream(&stream, &index, (const int64_t[]){1055, INT64_MAX}, &given);
         assert_int_equal(given.n, 45);
-        assert_int_equal(given.wrong, i == 1 ? 2 : 0); /* told where the range begins by it */
+        assert_int_equal(given.wrong, i == 1 ? 2 : 0); /* reported if the range starts there */
         read_stream(&stream, &index, (const int64_t[]){1055, 1065}, &given);
         assert_int_equal(given.n, 10);
         read_stream(&stream, &index, (const int64_t[]){INT64_MIN, INT64_MAX}, &given);
@@ -616,14 +613,14 @@ static void an_index_that_lies_about_one_packet_hides_none_of_its_events(void **
         assert_int_equal(given.wrong, i == 0 ? 1
                                       : i == 1
                                           ? 2
-                                          : 0); /* all that is wrong is told where all is read */
+                                          : 0); /* all differences are reported when all is read */
         buffer_free(&index);
     }
     buffer_free(&stream);
 }
 
-/* By the index it is the packet before the first one of the range, at which the file is entered. */
-static void damage_that_the_index_does_not_know_hides_no_packet_behind_it(void **state)
+/* In the index it is the packet before the range, where reading starts. */
+static void damage_unknown_to_the_index_hides_no_later_packet(void **state)
 {
     (void)state;
     static struct given given;
@@ -638,14 +635,14 @@ static void damage_that_the_index_does_not_know_hides_no_packet_behind_it(void *
     buffer_free(&index);
 }
 
-/* Changes the times of a packet's header. */
+/* Changes begin and end in a packet header. */
 static void set_times(struct buffer *stream, size_t packet, uint64_t begin, uint64_t end)
 {
     store_u64le(stream->bytes + packet * 144 + 12, begin);
     store_u64le(stream->bytes + packet * 144 + 20, end);
 }
 
-static void events_later_than_their_packet_says_are_of_a_range(void **state)
+static void events_later_than_their_packet_are_found_in_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -658,7 +655,7 @@ static void events_later_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
+static void events_earlier_than_their_packet_are_found_in_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -670,8 +667,7 @@ static void events_earlier_than_their_packet_says_are_of_a_range(void **state)
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it(
-    void **state)
+static void events_are_found_if_two_packets_declare_earlier_times(void **state)
 {
     (void)state;
     static struct given given;
@@ -686,12 +682,11 @@ static void events_of_a_range_are_found_though_their_packet_and_the_next_say_to_
     buffer_free(&stream);
 }
 
-static void events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it(
-    void **state)
+static void events_are_found_if_the_previous_packet_declares_a_late_end(void **state)
 {
     (void)state;
     static struct given given;
-    for (size_t empty = 0; empty < 2; empty++) { /* of the packets between */
+    for (size_t empty = 0; empty < 2; empty++) { /* number of the empty packets in between */
         struct buffer stream;
         put_ten(&stream);
         set_times(&stream, 4, 1040, 1059);
@@ -705,8 +700,7 @@ static void events_of_a_range_are_found_though_the_packet_before_them_says_to_en
     }
 }
 
-static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events(
-    void **state)
+static void range_is_found_if_all_packet_times_are_wrong(void **state)
 {
     (void)state;
     static struct given given;
@@ -727,20 +721,20 @@ static void a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_the
     }
 }
 
-static void an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range(void **state)
+static void event_shortly_after_the_last_packet_is_in_range(void **state)
 {
     (void)state;
     static struct given given;
     struct buffer stream;
     put_ten(&stream);
-    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* the last event's time */
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* time of the last event */
     read_stream(&stream, NULL, (const int64_t[]){1105, INT64_MAX}, &given);
     assert_int_equal(given.n, 1);
     assert_int_equal(given.time[0], 1107);
     buffer_free(&stream);
 }
 
-static void an_event_far_behind_the_end_of_its_packet_is_told(void **state)
+static void event_far_after_its_packet_is_reported(void **state)
 {
     (void)state;
     static struct given given;
@@ -755,13 +749,13 @@ static void an_event_far_behind_the_end_of_its_packet_is_told(void **state)
     buffer_free(&stream);
 }
 
-static void a_packet_without_events_says_nothing_of_those_before_it(void **state)
+static void empty_packet_does_not_confirm_earlier_packets(void **state)
 {
     (void)state;
     static struct given given;
     struct buffer stream;
     put_ten(&stream);
-    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* the last event's time */
+    store_u64le(stream.bytes + 9 * 144 + 44 + 9 * 10 + 1, 1107); /* time of the last event */
     put_packet(&stream, &(struct packet){1, 10, 0, 1100, 0});
     store_u64le(stream.bytes + 10 * 144 + 20, 1100);
     read_stream(&stream, NULL, (const int64_t[]){1105, INT64_MAX}, &given);
@@ -769,8 +763,8 @@ static void a_packet_without_events_says_nothing_of_those_before_it(void **state
     buffer_free(&stream);
 }
 
-/* A file of two streams, of which one ends early. */
-static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
+/* A file with two streams, one of which ends early. */
+static void last_packet_of_each_stream_is_checked_for_range(void **state)
 {
     (void)state;
     static struct given given;
@@ -778,7 +772,8 @@ static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
     buffer_init(&stream, alloc_default());
     for (uint32_t i = 0; i < 20; i++)
         put_packet(&stream, &(struct packet){i == 1 || i == 3 ? 1 : 2, i, 0, 1000 + 10 * i, 10});
-    store_u64le(stream.bytes + 3 * 144 + 44 + 9 * 10 + 1, 5000); /* the last event of stream 1 */
+    /* time of the last event of stream 1 */
+    store_u64le(stream.bytes + 3 * 144 + 44 + 9 * 10 + 1, 5000);
     read_stream(&stream, NULL, (const int64_t[]){4000, INT64_MAX}, &given);
     assert_int_equal(given.n, 1);
     buffer_free(&stream);
@@ -786,7 +781,7 @@ static void the_last_packet_of_each_stream_of_a_file_is_looked_at(void **state)
 
 /* --- Metadata from elsewhere --- */
 
-static void metadata_of_another_file_is_read_instead(void **state)
+static void metadata_option_replaces_the_traces_metadata(void **state)
 {
     (void)state;
     static struct given given;
@@ -821,41 +816,38 @@ static void metadata_of_another_file_is_read_instead(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rotated_chunks_are_one_stream_with_one_count_of_losses),
-        cmocka_unit_test(packets_of_an_earlier_snapshot_are_left_out),
-        cmocka_unit_test(copies_of_packets_are_found_wherever_they_stand),
-        cmocka_unit_test(copies_leave_them_out_too),
-        cmocka_unit_test(copies_leave_out_those_behind_packets_of_another_stream),
-        cmocka_unit_test(packets_of_another_stream_behind_damage_are_no_copies),
-        cmocka_unit_test(packets_that_an_earlier_snapshot_lost_are_given),
-        cmocka_unit_test(packets_of_a_file_are_no_copies_of_its_own),
-        cmocka_unit_test(traces_of_other_uuids_keep_their_packets),
-        cmocka_unit_test(other_streams_of_the_trace_keep_theirs),
-        cmocka_unit_test(files_that_claim_to_be_of_one_stream_keep_what_no_other_has),
-        cmocka_unit_test(packets_damaged_in_one_snapshot_are_read_from_the_other),
-        cmocka_unit_test(of_many_packets_that_differ_it_is_told_where_they_are_not_tried),
-        cmocka_unit_test(of_three_snapshots_one_gives_the_packet),
-        cmocka_unit_test(a_packet_that_one_of_three_snapshots_has_whole_is_read_once),
-        cmocka_unit_test(a_range_gives_its_events_whatever_its_ends_are),
-        cmocka_unit_test(what_lies_before_a_range_is_not_even_looked_at),
-        cmocka_unit_test(what_lies_behind_a_range_is_not_read),
-        cmocka_unit_test(what_lies_behind_damage_is_of_a_range_whenever_it_is),
-        cmocka_unit_test(losses_inside_a_range_are_those_of_its_packets),
-        cmocka_unit_test(an_index_that_lies_about_one_packet_hides_none_of_its_events),
-        cmocka_unit_test(damage_that_the_index_does_not_know_hides_no_packet_behind_it),
-        cmocka_unit_test(events_later_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(events_earlier_than_their_packet_says_are_of_a_range),
-        cmocka_unit_test(
-            events_of_a_range_are_found_though_their_packet_and_the_next_say_to_be_before_it),
-        cmocka_unit_test(
-            events_of_a_range_are_found_though_the_packet_before_them_says_to_end_behind_it),
-        cmocka_unit_test(
-            a_range_is_found_in_a_stream_whose_packets_tell_other_times_than_their_events),
-        cmocka_unit_test(an_event_shortly_behind_the_end_of_the_last_packet_is_of_a_range),
-        cmocka_unit_test(an_event_far_behind_the_end_of_its_packet_is_told),
-        cmocka_unit_test(a_packet_without_events_says_nothing_of_those_before_it),
-        cmocka_unit_test(the_last_packet_of_each_stream_of_a_file_is_looked_at),
-        cmocka_unit_test(metadata_of_another_file_is_read_instead),
+        cmocka_unit_test(rotated_chunks_continue_stream_counters),
+        cmocka_unit_test(packets_of_an_earlier_snapshot_are_skipped),
+        cmocka_unit_test(duplicate_packets_are_found_at_any_position),
+        cmocka_unit_test(copying_skips_duplicate_packets),
+        cmocka_unit_test(copying_skips_duplicates_after_another_stream),
+        cmocka_unit_test(packets_of_another_stream_after_damage_are_not_duplicates),
+        cmocka_unit_test(packets_missing_in_an_earlier_snapshot_are_read),
+        cmocka_unit_test(repeated_packets_within_a_file_are_not_duplicates),
+        cmocka_unit_test(traces_with_different_uuids_keep_their_packets),
+        cmocka_unit_test(different_streams_keep_their_packets),
+        cmocka_unit_test(overlapping_files_of_one_stream_number_keep_their_packets),
+        cmocka_unit_test(packet_damaged_in_one_snapshot_is_read_from_the_other),
+        cmocka_unit_test(undecoded_differing_duplicates_are_reported),
+        cmocka_unit_test(packet_in_three_snapshots_is_read_once),
+        cmocka_unit_test(packet_valid_in_one_of_three_snapshots_is_read_once),
+        cmocka_unit_test(range_with_any_bounds_returns_its_events),
+        cmocka_unit_test(packets_before_a_range_are_not_read),
+        cmocka_unit_test(packets_after_a_range_are_not_read),
+        cmocka_unit_test(packets_after_damage_are_searched_for_range_events),
+        cmocka_unit_test(range_reports_only_losses_of_its_packets),
+        cmocka_unit_test(wrong_index_entry_hides_no_event),
+        cmocka_unit_test(damage_unknown_to_the_index_hides_no_later_packet),
+        cmocka_unit_test(events_later_than_their_packet_are_found_in_range),
+        cmocka_unit_test(events_earlier_than_their_packet_are_found_in_range),
+        cmocka_unit_test(events_are_found_if_two_packets_declare_earlier_times),
+        cmocka_unit_test(events_are_found_if_the_previous_packet_declares_a_late_end),
+        cmocka_unit_test(range_is_found_if_all_packet_times_are_wrong),
+        cmocka_unit_test(event_shortly_after_the_last_packet_is_in_range),
+        cmocka_unit_test(event_far_after_its_packet_is_reported),
+        cmocka_unit_test(empty_packet_does_not_confirm_earlier_packets),
+        cmocka_unit_test(last_packet_of_each_stream_is_checked_for_range),
+        cmocka_unit_test(metadata_option_replaces_the_traces_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

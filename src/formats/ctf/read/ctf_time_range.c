@@ -1,11 +1,30 @@
-/* Entering and leaving a stream file where a range of time begins and ends. */
+/* Start and end of time ranges in a stream file; the algorithm is described in ctf_time_range.h.
+ *
+ * Start of a range (ctf_enter_range):
+ *
+ * |  packets        P0   P1   P2   P3   P4   P5
+ * |  begin/end      before | range -->
+ * |  entry point         ^mark     ^wanted: first packet to decode
+ * |                      `- read for its counters only
+ *
+ * |  1. ctf_find_entry: binary search for the last entry point before the range.
+ * |  2. ctf_verify_entry: if the index came from a file, check it against two headers.
+ * |  3. verify_entry_by_events: decode the first event of `wanted`. If it is already in the
+ * |     range, earlier packets may contain events of the range too, so go back 1, 2, 4, ...
+ * |     entry points until it is before the range.
+ *
+ * End of a range (ctf_is_behind_range): stop at the first packet that begins after the range, if
+ * the packet before it ends after it too and its first event confirms this.
+ *
+ * Cost: O(log n) for entry points, plus one header and one event per step back. Left out: packets
+ * after damage, which are always read. */
 #include "formats/ctf/read/ctf_time_range.h"
 
 #include "formats/ctf/read/ctf_peek_header.h"
 #include "formats/ctf/read/ctf_resync.h"
 #include "formats/ctf/read/ctf_build_index.h"
 
-#define HEADER_ROOM 64u /* bytes: most event headers are smaller */
+#define HEADER_ROOM 64u /* bytes; most event headers are smaller */
 
 uint64_t ctf_first_event_room(const struct ctf_frame *frame)
 {
@@ -16,14 +35,14 @@ uint64_t ctf_first_event_room(const struct ctf_frame *frame)
     return ctf_is_empty(frame) ? 0 : (frame->head + 7) / 8 + room;
 }
 
-static bool is_stored_plainly(const struct ctf_reader *reader, const struct ctf_frame *frame)
+static bool is_stored_unpacked(const struct ctf_reader *reader, const struct ctf_frame *frame)
 {
     return reader->trace->class->description.version != CTF_RFC_1_1 ||
            (frame->rfc.compression_scheme == RFC11_COMPRESSION_NONE &&
             frame->rfc.encryption_scheme == RFC11_ENCRYPTION_NONE);
 }
 
-static bool needs_imports(const struct ctf_plan *plan)
+static bool header_needs_imports(const struct ctf_plan *plan)
 {
     uint32_t n = 0;
     if (plan->kind == CTF_PLAN_LAYOUT)
@@ -40,7 +59,7 @@ bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *fr
                                          : frame->packet.has_begin ? frame->packet.begin
                                                                    : 0};
     if (!plan->has_time || ctf_is_empty(frame) || ctf_ends_with_zeros(frame) ||
-        !is_stored_plainly(reader, frame) || needs_imports(plan))
+        !is_stored_unpacked(reader, frame) || header_needs_imports(plan))
         return false;
     struct bits from =
         bits_over(bits->base, frame->head, bits->end < content ? bits->end : content);
@@ -49,9 +68,9 @@ bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *fr
     return header.end == LAYOUT_FINE;
 }
 
-/* The same as a time. */
-static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
-                       const struct bits *bits, int64_t *time)
+/* Returns the first event's time in ns; false as ctf_first_ticks. */
+static bool first_event_time(const struct ctf_reader *reader, const struct ctf_frame *frame,
+                             const struct bits *bits, int64_t *time)
 {
     uint64_t ticks;
     bool is_clamped = false;
@@ -61,108 +80,111 @@ static bool first_time(const struct ctf_reader *reader, const struct ctf_frame *
     return !is_clamped;
 }
 
-/* --- Where a range begins --- */
+/* --- Start of a range --- */
 
-/* Where a file is entered: at a packet, for those of the reader's lane from `wanted` on. */
-struct entry {
+/* Point to start reading: an entry point with its packet index; packets before `wanted` are
+ * skipped. */
+struct range_entry {
     const struct ctf_mark *mark;
     uint64_t packet, wanted;
 };
 
-/* Packets looked at one after another, beside the window. */
-struct walk {
+/* Iterator over packet headers, independent of the window. */
+struct header_iter {
     struct ctf_look look;
-    uint64_t at, usual;
-    uint64_t packet; /* at `at` */
+    uint64_t at, previous_size;
+    uint64_t packet; /* index of the packet at `at` */
     struct ctf_frame frame;
 };
 
-/* Moves to the next packet with a number, by its mark where that is nearer. */
-static bool walk_to(struct walk *walk, const struct ctf_lanes *lanes, uint64_t packet)
+/* Advances to a packet by index, by way of an entry point if that is closer. Returns false after
+ * damage. */
+static bool walk_to_packet(struct header_iter *iter, const struct ctf_lanes *lanes, uint64_t packet)
 {
     const uint64_t i = packet / lanes->stride;
     ttr_error error;
-    if (i * lanes->stride > walk->packet && i < lanes->marks_n) {
-        walk->packet = i * lanes->stride;
-        walk->at = lanes->mark[i].offset;
-        walk->usual = lanes->mark[i].usual;
+    if (i * lanes->stride > iter->packet && i < lanes->entry_points_n) {
+        iter->packet = i * lanes->stride;
+        iter->at = lanes->entry_points[i].offset;
+        iter->previous_size = lanes->entry_points[i].previous_size;
     }
     for (;;) {
-        enum ctf_framing framing = ctf_look_at(&walk->look, walk->at, &walk->frame, &error);
-        framing = ctf_correct_size(walk->look.reader,
-                                   &(struct ctf_sized){walk->at, walk->usual, NULL, framing},
-                                   &walk->frame);
-        if (framing == CTF_FRAMED && walk->packet == packet)
+        enum ctf_framing framing = ctf_look_at(&iter->look, iter->at, &iter->frame, &error);
+        framing = ctf_correct_size(
+            iter->look.reader, &(struct ctf_sized){iter->at, iter->previous_size, NULL, framing},
+            &iter->frame);
+        if (framing == CTF_FRAMED && iter->packet == packet)
             return true;
         if ((framing != CTF_FRAMED && framing != CTF_FRAME_FOREIGN) ||
-            walk->frame.packet.size == UINT64_MAX)
+            iter->frame.packet.size == UINT64_MAX)
             return false;
-        walk->packet += framing == CTF_FRAMED;
-        walk->usual = walk->frame.packet.size / 8;
-        walk->at += walk->usual;
+        iter->packet += framing == CTF_FRAMED;
+        iter->previous_size = iter->frame.packet.size / 8;
+        iter->at += iter->previous_size;
     }
 }
 
-/* When the first event is that would be read; the walk is at its packet.  False where that is not
- * seen. */
-static bool entry_time(const struct ctf_reader *reader, const struct entry *entry,
-                       struct walk *walk, int64_t *time)
+/* Decodes the time of the first event that would be read. Leaves the iterator at its packet.
+ * Returns false if that is not possible. */
+static bool time_of_entry(const struct ctf_reader *reader, const struct range_entry *entry,
+                          struct header_iter *iter, int64_t *time)
 {
     const struct ctf_lanes *lanes = reader->lanes;
-    const uint64_t last = lanes->lane[reader->lane].last_full;
-    walk->packet = entry->packet;
-    walk->at = entry->mark->offset;
-    walk->usual = entry->mark->usual;
+    const uint64_t last = lanes->lane[reader->lane].last_with_events;
+    iter->packet = entry->packet;
+    iter->at = entry->mark->offset;
+    iter->previous_size = entry->mark->previous_size;
     for (uint64_t packet = entry->wanted; last != UINT64_MAX && packet <= last; packet++) {
         if (ctf_lane_of(lanes, packet) != reader->lane)
             continue;
-        if (!walk_to(walk, lanes, packet))
+        if (!walk_to_packet(iter, lanes, packet))
             return false;
         const struct bits bits =
-            ctf_look_bytes(&walk->look, walk->at, ctf_first_event_room(&walk->frame));
-        if (!ctf_is_empty(&walk->frame))
-            return first_time(reader, &walk->frame, &bits, time);
+            ctf_look_bytes(&iter->look, iter->at, ctf_first_event_room(&iter->frame));
+        if (!ctf_is_empty(&iter->frame))
+            return first_event_time(reader, &iter->frame, &bits, time);
     }
     return false;
 }
 
-/* Whether an event is later than its packet says. */
-static bool is_late(const struct ctf_frame *frame, int64_t time)
+/* Returns true if an event is later than its packet's declared end. */
+static bool is_later_than_packet(const struct ctf_frame *frame, int64_t time)
 {
     bool is_clamped = false;
     return frame->packet.has_end &&
            time > ctf_time(&frame->kind->timeline, frame->packet.end, &is_clamped);
 }
 
-/* Where the first event is in the range already, those before it may be, too, whatever their
- * packets say: the file is entered earlier, each time twice as far before.  One that lies far
- * behind the last packet is that packet's word alone, which its first event must not belie. */
-static void hold_against_events(struct ctf_reader *reader, struct entry *entry)
+/* Verifies the entry by a decoded event. If the first event is already in the range, moves the
+ * entry back, twice as far each time. A range far after the last packet relies on that packet's end
+ * alone, which its first event must not contradict. */
+static void verify_entry_by_events(struct ctf_reader *reader, struct range_entry *entry)
 {
     const struct ctf_lanes *lanes = reader->lanes;
     const bool is_far = entry->wanted == UINT64_MAX;
-    struct walk walk;
+    struct header_iter iter;
     int64_t time;
-    if (!ctf_look_begin(&walk.look, reader))
+    if (!ctf_look_begin(&iter.look, reader))
         return;
-    entry->wanted = is_far ? lanes->lane[0].last_full : entry->wanted;
-    bool is_seen = entry_time(reader, entry, &walk, &time);
-    if (is_far && !(is_seen && is_late(&walk.frame, time)))
+    entry->wanted = is_far ? lanes->lane[0].last_with_events : entry->wanted;
+    bool is_seen = time_of_entry(reader, entry, &iter, &time);
+    if (is_far && !(is_seen && is_later_than_packet(&iter.frame, time)))
         entry->wanted = UINT64_MAX;
     else if (is_seen)
         for (size_t i = (size_t)(entry->wanted / lanes->stride), step = 1;
              entry->wanted && (!is_seen || time >= reader->from); step *= 2) {
-            i = is_seen && i > step ? i - step : 0; /* what cannot be looked at where it should be
-                                                       is damaged, or the index is */
+            /* a header that cannot be read means damage or a wrong index, so start at the beginning
+             */
+            i = is_seen && i > step ? i - step : 0;
             entry->mark = ctf_mark_before(lanes, i, &entry->packet, &entry->wanted);
-            is_seen = entry_time(reader, entry, &walk, &time);
+            is_seen = time_of_entry(reader, entry, &iter, &time);
         }
-    ctf_look_end(&walk.look);
+    ctf_look_end(&iter.look);
 }
 
 void ctf_enter_range(struct ctf_reader *reader)
 {
-    struct entry entry = {.wanted = reader->wanted};
+    struct range_entry entry = {.wanted = reader->wanted};
     entry.mark = reader->lanes
                      ? ctf_find_mark(reader->lanes, reader->from, &entry.packet, &entry.wanted)
                      : NULL;
@@ -170,20 +192,20 @@ void ctf_enter_range(struct ctf_reader *reader)
         return;
     if (!ctf_range_holds(reader, reader->from, &entry.mark, &entry.packet, &entry.wanted)) {
         ctf_scan_check(reader);
-        reader->lanes->is_whole = false; /* as far as the index told */
+        reader->lanes->is_whole = false; /* only the index promised that */
         return;
     }
-    hold_against_events(reader, &entry);
+    verify_entry_by_events(reader, &entry);
     reader->wanted = entry.wanted;
     if (entry.packet == 0)
         return;
     reader->next = entry.mark->offset;
-    reader->usual = entry.mark->usual;
+    reader->previous_size = entry.mark->previous_size;
     reader->packet_i = entry.packet;
     reader->is_entered_late = true;
 }
 
-/* --- Where it ends --- */
+/* --- End of a range --- */
 
 bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet)
 {
@@ -208,5 +230,5 @@ bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame
         ctf_time(&frame->kind->timeline, frame->packet.begin, &is_clamped) < reader->to ||
         is_clamped)
         return false;
-    return !first_time(reader, frame, bits, &time) || time >= reader->to;
+    return !first_event_time(reader, frame, bits, &time) || time >= reader->to;
 }

@@ -1,34 +1,34 @@
-/* Ranges of time: which packets are read for them.
+/* Time ranges: the choice of packets to read.
  *
- * Packets say when they begin and end, and by that word a file is entered and left; but the word is
- * held against the first event of the packet that would be the first to be read, and of the one
- * that would be the first not to be: as long as the events of a stream are in order, no event of a
- * range is missed then, whatever its packet says.  Where the first event does not lie behind a
- * header as it is stored (compressed, enciphered, headers that need what the packet says), the
- * packet's word stands. Thread rule: that of the reader. */
+ * A file is entered and left by the begin and end times in packet headers. These times may be
+ * wrong, so they are verified by two decoded events: the first event of the first packet to read,
+ * and that of the first packet after the range. If the events of a stream are in order, no event of
+ * the range is missed, whatever the headers declare. The headers are trusted without this check if
+ * the first event cannot be decoded alone: compressed or encrypted content, and event headers that
+ * import fields of the packet. Thread rule: that of the reader. */
 #ifndef TRACETTA_FORMATS_CTF_READ_CTF_TIME_RANGE_H
 #define TRACETTA_FORMATS_CTF_READ_CTF_TIME_RANGE_H
 
 #include "formats/ctf/read/ctf_reader.h"
 
-/* Bytes from a packet's begin on in which its first event is seen. */
+/* Returns how many bytes from the packet's start contain its first event header. */
 uint64_t ctf_first_event_room(const struct ctf_frame *frame);
 
-/* The clock at the first event of a packet, of whose bytes `bits` are those at hand; false where
- * that is not seen. */
+/* Decodes the clock value of a packet's first event from `bits`, the available bytes of the packet.
+ * Returns false if that is not possible. */
 bool ctf_first_ticks(const struct ctf_reader *reader, const struct ctf_frame *frame,
                      const struct bits *bits, uint64_t *ticks);
 
-/* Enters the file where the range begins, or shortly before; at its begin where the index was wrong
- * of it. */
+/* Moves the reader to the start of its range, or shortly before. Starts at the beginning of the
+ * file if the index turns out to be wrong. */
 void ctf_enter_range(struct ctf_reader *reader);
 
-/* Whether a packet is in the range by its own word: of others only events that are outside of their
- * packet are looked for. */
+/* Returns true if the packet's own times overlap the range. Other packets are only read for events
+ * outside of their packet's times. */
 bool ctf_meets_range(const struct ctf_reader *reader, const struct ctf_packet *packet);
 
-/* Whether a packet and all behind it begin too late; `bits`: its bytes at hand.  Its first events
- * may be earlier than it says, but not than the end of the one before that has some. */
+/* Returns true if the packet and all later ones are after the range. `bits`: its available bytes.
+ * Its first events may be earlier than its begin, but not than the previous packet's end. */
 bool ctf_is_behind_range(const struct ctf_reader *reader, const struct ctf_frame *frame,
                          const struct bits *bits);
 

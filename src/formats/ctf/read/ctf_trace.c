@@ -1,5 +1,5 @@
-/* The trace that the inputs of its streams share, and its class, which it may share with other
- * traces: stream classes made ready when the first of their packets is met, and their end. */
+/* The trace that its inputs share, and the trace class, which may be shared with other traces.
+ * Compiles stream classes at first use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "formats/ctf/dialect/ctf_dialect.h"
 #include "formats/ctf/read/ctf_reader.h"
 
-#define MET_LEAST 1024u /* bytes: what one stream of few classes takes */
+#define MET_BYTES_MIN 1024u /* bytes, enough for one stream with few event classes */
 
-/* --- What the metadata say --- */
+/* --- Trace classes --- */
 
-static struct ctf_trace_class *class_new(const struct alloc *alloc)
+static struct ctf_trace_class *new_trace_class(const struct alloc *alloc)
 {
     struct ctf_trace_class *class = alloc_zero(alloc, 1, sizeof *class);
     if (!class)
@@ -22,7 +22,7 @@ static struct ctf_trace_class *class_new(const struct alloc *alloc)
     return class;
 }
 
-static void class_release(struct ctf_trace_class *class, ttr *t)
+static void unref_trace_class(struct ctf_trace_class *class, ttr *t)
 {
     const struct alloc *alloc = &t->counted;
     if (--class->users)
@@ -41,7 +41,7 @@ static void class_release(struct ctf_trace_class *class, ttr *t)
 struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
 {
     struct ctf_trace *trace = alloc_zero(&t->counted, 1, sizeof *trace);
-    struct ctf_trace_class *class = trace ? class_new(&t->counted) : NULL;
+    struct ctf_trace_class *class = trace ? new_trace_class(&t->counted) : NULL;
     if (!class) {
         alloc_free(&t->counted, trace, 1, sizeof *trace);
         folder_close(folder);
@@ -53,7 +53,7 @@ struct ctf_trace *ctf_trace_new(ttr *t, struct folder *folder, ttr_error *error)
     trace->folder = folder;
     trace->format = &format_ctf;
     trace->class = class;
-    arena_init_small(&trace->met, &t->counted, MET_LEAST);
+    arena_init_small(&trace->met, &t->counted, MET_BYTES_MIN);
     arena_init(&trace->scratch, &t->counted);
     return trace;
 }
@@ -75,7 +75,7 @@ ttr_status ctf_trace_parse(struct ctf_trace *trace, enum ctf_version version,
         status = rfc11_parse(description, text, error);
     else
         status = fail(error, TTR_E_UNSUPPORTED, 0,
-                      "%s is no metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
+                      "%s is not metadata of CTF 1.8, CTF 2 or the RFC of 2010", text->file);
     if (status == TTR_OK)
         status = ctf_dialect_prepare(description, error);
     class->is_dialect = status == TTR_OK && ctf_is_dialect(description);
@@ -96,9 +96,9 @@ void ctf_trace_join(struct ctf_trace *trace, struct input *in, const char *name,
     in->base.apart = trace->format;
 }
 
-/* How many places are put before those there are, for a source with a lower number: as many as
- * there are, or each such source would double them. */
-static size_t places_before(const struct ctf_trace *trace, uint16_t id)
+/* Returns how many elements to insert at the front for a source id below the first one: doubles the
+ * array, so that descending ids cost amortized constant time. */
+static size_t reader_slots_before(const struct ctf_trace *trace, uint16_t id)
 {
     if (trace->readers_n == 0 || id >= trace->readers_from)
         return 0;
@@ -110,7 +110,7 @@ static size_t places_before(const struct ctf_trace *trace, uint16_t id)
 bool ctf_trace_know(struct ctf_trace *trace, const struct ctf_reader *reader)
 {
     const uint16_t id = reader->in->id;
-    const size_t had = trace->readers_n, before = places_before(trace, id),
+    const size_t had = trace->readers_n, before = reader_slots_before(trace, id),
                  from = had ? trace->readers_from - before : id;
     const size_t at = id - from, need = at < had + before ? had + before : at + 1;
     if (!alloc_reserve(&trace->t->counted, (void **)&trace->readers, &trace->readers_n, need,
@@ -133,8 +133,8 @@ void ctf_trace_forget(struct ctf_trace *trace, const struct ctf_reader *reader)
         trace->readers[at] = NULL;
 }
 
-/* What a class is found by. */
-static uint64_t key_of(const struct ctf_trace_class *class)
+/* Returns the hash that identifies a class: metadata and options. */
+static uint64_t hash_of_trace_class(const struct ctf_trace_class *class)
 {
     return hash_pair(hash_bytes(class->metadata, class->metadata_n),
                      class->rounds_times * 2u + class->hides_mapped);
@@ -143,7 +143,7 @@ static uint64_t key_of(const struct ctf_trace_class *class)
 void ctf_trace_offer(struct ctf_trace *trace)
 {
     struct ctf_trace_class *class = trace->class;
-    class->offer = (struct offer){.of = &format_ctf, .key = key_of(class)};
+    class->offer = (struct offer){.of = &format_ctf, .key = hash_of_trace_class(class)};
     class->is_offered = true;
     context_offer(trace->t, &class->offer);
 }
@@ -151,7 +151,7 @@ void ctf_trace_offer(struct ctf_trace *trace)
 void ctf_trace_adopt(struct ctf_trace *trace, struct ctf_trace_class *class)
 {
     class->users++;
-    class_release(trace->class, trace->t);
+    unref_trace_class(trace->class, trace->t);
     trace->class = class;
 }
 
@@ -159,7 +159,7 @@ bool ctf_trace_share(struct ctf_trace *trace)
 {
     struct ctf_trace_class *own = trace->class;
     struct ctf_trace_class *like = (struct ctf_trace_class *)context_offered(
-        trace->t, &format_ctf, key_of(own)); /* its first member */
+        trace->t, &format_ctf, hash_of_trace_class(own)); /* the offer is its first member */
     if (!like || like->rounds_times != own->rounds_times ||
         like->hides_mapped != own->hides_mapped || like->metadata_n != own->metadata_n ||
         memcmp(like->metadata, own->metadata, own->metadata_n) != 0)
@@ -179,18 +179,18 @@ void ctf_trace_release(struct ctf_trace *trace)
     alloc_free(alloc, trace->schemas, trace->schemas_n, sizeof(struct ctf_schema *));
     arena_free(&trace->scratch);
     alloc_free(alloc, trace->readers, trace->readers_n, sizeof *trace->readers);
-    class_release(trace->class, trace->t);
+    unref_trace_class(trace->class, trace->t);
     arena_free(&trace->met);
     folder_close(trace->folder);
     ctf_trace_release(trace->other_order);
     alloc_free(alloc, trace, 1, sizeof *trace);
 }
 
-/* Compiles one root of packets or headers: with all that is in it, or with what people want to see.
- */
-static const struct layout *compile_root(const struct ctf_trace *trace,
-                                         const struct ctf_stream_class *class, enum type_root root,
-                                         bool shows_hidden, ttr_error *error)
+/* Compiles a packet or header root: all fields, or only those to be printed. */
+static const struct layout *compile_packet_root(const struct ctf_trace *trace,
+                                                const struct ctf_stream_class *class,
+                                                enum type_root root, bool shows_hidden,
+                                                ttr_error *error)
 {
     struct ctf_description *description = &trace->class->description;
     struct layout_spec spec = {.t = trace->t,
@@ -215,7 +215,7 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     (void)memset(class->magic, 0, sizeof class->magic);
     if (!header)
         return TTR_OK;
-    class->packet_header = compile_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
+    class->packet_header = compile_packet_root(trace, NULL, ROOT_PACKET_HEADER, true, error);
     if (!class->packet_header)
         return TTR_E_MALFORMED;
     ctf_head_init(&class->head, header, 0);
@@ -231,8 +231,9 @@ ttr_status ctf_trace_ready(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* Where the window may begin in packets of a stream class. */
-static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
+/* Returns the granularity of window moves: the largest alignment in the class, within CTF_STEP_MIN
+ * and CTF_STEP_MAX. */
+static uint8_t window_step_of(const struct ctf_trace *trace, const struct ctf_stream_class *class)
 {
     const struct type *const root[] = {trace->class->description.packet_header,
                                        class->packet_context, class->event_header,
@@ -251,20 +252,21 @@ static uint8_t step_of(const struct ctf_trace *trace, const struct ctf_stream_cl
     return step < CTF_STEP_MOST ? step : CTF_STEP_MOST;
 }
 
-/* The layout of headers of events: hundreds of sections have one type of them, and so one layout.
- */
-static const struct layout *compile_header(const struct ctf_trace *trace,
-                                           const struct ctf_stream_class *class, ttr_error *error)
+/* Compiles the event header, or reuses the layout of the previous class: hundreds of v1.1 sections
+ * have the same header. */
+static const struct layout *compile_event_header(const struct ctf_trace *trace,
+                                                 const struct ctf_stream_class *class,
+                                                 ttr_error *error)
 {
     const struct ctf_kind *latest = trace->class->latest;
     if (latest && latest->class->event_header == class->event_header &&
         latest->class->packet_context == class->packet_context)
         return latest->header;
-    return compile_root(trace, class, ROOT_EVENT_HEADER, true, error);
+    return compile_packet_root(trace, class, ROOT_EVENT_HEADER, true, error);
 }
 
-static struct ctf_kind *make_kind(const struct ctf_trace *trace,
-                                  const struct ctf_stream_class *class, ttr_error *error)
+static struct ctf_kind *compile_stream_class(const struct ctf_trace *trace,
+                                             const struct ctf_stream_class *class, ttr_error *error)
 {
     struct ctf_trace_class *of = trace->class;
     struct ctf_kind *kind = arena_take(&of->description.arena, sizeof *kind);
@@ -274,16 +276,17 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace,
     }
     *kind = (struct ctf_kind){.class = class, .first = kind};
     if (class->packet_context) {
-        kind->context = compile_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
+        kind->context = compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, true, error);
         kind->context_shown =
-            kind->context ? compile_root(trace, class, ROOT_PACKET_CONTEXT, false, error) : NULL;
+            kind->context ? compile_packet_root(trace, class, ROOT_PACKET_CONTEXT, false, error)
+                          : NULL;
         if (!kind->context_shown)
             return NULL;
         if (!of->packet_header || of->head.is_fixed)
             ctf_head_init(&kind->head, class->packet_context, of->packet_header ? of->head.end : 0);
     }
     if (class->event_header) {
-        kind->header = compile_header(trace, class, error);
+        kind->header = compile_event_header(trace, class, error);
         if (!kind->header)
             return NULL;
     }
@@ -291,7 +294,7 @@ static struct ctf_kind *make_kind(const struct ctf_trace *trace,
     if (trace->class->rounds_times)
         ctf_timeline_round(&kind->timeline, class->clock);
     ctf_plan_init(&kind->plan, class, kind->header);
-    kind->step = step_of(trace, class);
+    kind->step = window_step_of(trace, class);
     of->latest = kind;
     return kind;
 }
@@ -312,6 +315,6 @@ struct ctf_kind *ctf_kind_of(struct ctf_trace *trace, const struct ctf_stream_cl
         memset(of->kinds + before, 0, (of->kinds_capacity - before) * sizeof(struct ctf_kind *));
     }
     if (!of->kinds[index])
-        of->kinds[index] = make_kind(trace, class, error);
+        of->kinds[index] = compile_stream_class(trace, class, error);
     return of->kinds[index];
 }

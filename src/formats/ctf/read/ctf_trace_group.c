@@ -1,24 +1,24 @@
-/* Folders that are one trace to readers: traces of one uuid, as the parts of a rotated session are.
+/* Groups of output folders that readers treat as one trace: folders with one uuid, such as the
+ * chunks of a rotated session.
  *
- * Babeltrace reads all of them by the metadata of one.  So a number means the same in each of them,
- * whether it is that of a stream class or of an event class, and in the end each folder also
- * declares what only others have events of.  Left out: v1.1, whose readers go by each folder's own
- * metadata. */
+ * Babeltrace reads all of them with the metadata of one. So the ids of stream classes and event
+ * classes must have the same meaning in each folder, and at the end each folder also declares the
+ * classes of the others. Left out: v1.1: its readers use each folder's own metadata. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* What is asked of a union: the number that something alike has, and whether a number is taken. */
-enum asked { ASKED_ALIKE = 1, ASKED_TAKEN };
+/* Key spaces of the group's map: id by likeness, and whether an id is used. */
+enum group_key_space { KEY_LIKENESS = 1, KEY_USED_ID };
 
-static uint64_t key_of(enum asked asked, uint64_t scope, uint64_t what)
+static uint64_t group_key(enum group_key_space space, uint64_t scope, uint64_t what)
 {
-    return hash_pair(hash_pair(what, scope), asked);
+    return hash_pair(hash_pair(what, scope), space);
 }
 
-static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uuid[16])
+static struct ctf_union *find_trace_group(const struct ctf_writer *w, const uint8_t uuid[16])
 {
     for (size_t i = 0; i < w->unions_n; i++)
         if (memcmp(w->unions[i]->uuid, uuid, sizeof w->unions[i]->uuid) == 0)
@@ -26,8 +26,8 @@ static struct ctf_union *find_union(const struct ctf_writer *w, const uint8_t uu
     return NULL;
 }
 
-static struct ctf_union *add_union(struct ctf_writer *w, const struct alloc *alloc,
-                                   const uint8_t uuid[16])
+static struct ctf_union *add_trace_group(struct ctf_writer *w, const struct alloc *alloc,
+                                         const uint8_t uuid[16])
 {
     if (!alloc_reserve(alloc, (void **)&w->unions, &w->unions_capacity, w->unions_n + 1,
                        sizeof *w->unions))
@@ -45,8 +45,8 @@ bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc, struct ctf_
 {
     if (!trace->description.has_uuid || trace->description.version == CTF_RFC_1_1)
         return true;
-    struct ctf_union *known = find_union(w, trace->description.uuid);
-    trace->joined = known ? known : add_union(w, alloc, trace->description.uuid);
+    struct ctf_union *known = find_trace_group(w, trace->description.uuid);
+    trace->joined = known ? known : add_trace_group(w, alloc, trace->description.uuid);
     if (trace->joined)
         trace->joined->traces_n++;
     return trace->joined != NULL;
@@ -56,7 +56,7 @@ bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t
                      uint64_t *id)
 {
     const uint32_t *known =
-        trace->joined ? keymap_get(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness))
+        trace->joined ? keymap_get(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness))
                       : NULL;
     if (known)
         *id = *known;
@@ -65,23 +65,24 @@ bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t
 
 bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id)
 {
-    return trace->joined && keymap_get(&trace->joined->given, key_of(ASKED_TAKEN, scope, id));
+    return trace->joined && keymap_get(&trace->joined->given, group_key(KEY_USED_ID, scope, id));
 }
 
 bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                     uint64_t id)
 {
     return !trace->joined || id > UINT32_MAX ||
-           (keymap_put(&trace->joined->given, key_of(ASKED_ALIKE, scope, likeness), (uint32_t)id) &&
-            keymap_put(&trace->joined->given, key_of(ASKED_TAKEN, scope, id), 1));
+           (keymap_put(&trace->joined->given, group_key(KEY_LIKENESS, scope, likeness),
+                       (uint32_t)id) &&
+            keymap_put(&trace->joined->given, group_key(KEY_USED_ID, scope, id), 1));
 }
 
-/* --- Ends --- */
+/* --- Completion of the metadata --- */
 
-/* The clock that is called so there; it is added where there is none, for metadata whose types name
- * a clock that they do not declare cannot be read. */
-static const struct ctf_clock *clock_of(struct ctf_description *description,
-                                        const struct ctf_clock *clock)
+/* Returns the clock of the same name, added if it is missing. Metadata with types that refer to an
+ * undeclared clock cannot be parsed. */
+static const struct ctf_clock *find_or_add_clock(struct ctf_description *description,
+                                                 const struct ctf_clock *clock)
 {
     for (size_t i = 0; i < description->clocks_n; i++) {
         const ttr_text id = description->clocks[i]->id;
@@ -94,10 +95,10 @@ static const struct ctf_clock *clock_of(struct ctf_description *description,
     return added;
 }
 
-static struct ctf_stream_class *add_stream(struct ctf_description *to,
-                                           const struct ctf_stream_class *like)
+static struct ctf_stream_class *copy_stream_class(struct ctf_description *to,
+                                                  const struct ctf_stream_class *like)
 {
-    const struct ctf_clock *clock = like->clock ? clock_of(to, like->clock) : NULL;
+    const struct ctf_clock *clock = like->clock ? find_or_add_clock(to, like->clock) : NULL;
     struct ctf_stream_class *stream = clock || !like->clock ? ctf_add_stream(to) : NULL;
     if (!stream)
         return NULL;
@@ -113,14 +114,14 @@ static struct ctf_stream_class *add_stream(struct ctf_description *to,
     return stream;
 }
 
-/* Adds the classes that are not there yet.  Their types stay where they are. */
-static bool add_missing(struct ctf_description *to, const struct ctf_description *from)
+/* Adds the classes that are missing. The types are shared, not copied. */
+static bool add_missing_classes(struct ctf_description *to, const struct ctf_description *from)
 {
     for (size_t i = 0; i < from->streams_n; i++) {
         const struct ctf_stream_class *source = from->streams[i];
         struct ctf_stream_class *stream = ctf_find_stream(to, source->id);
         if (!stream)
-            stream = add_stream(to, source);
+            stream = copy_stream_class(to, source);
         for (size_t k = 0; stream && k < source->events_n; k++) {
             if (ctf_find_event(stream, source->events[k]->id))
                 continue;
@@ -136,18 +137,18 @@ static bool add_missing(struct ctf_description *to, const struct ctf_description
     return true;
 }
 
-static bool settle(const struct ctf_writer *w, const struct ctf_union *one,
-                   const struct alloc *alloc)
+static bool complete_group_metadata(const struct ctf_writer *w, const struct ctf_union *one,
+                                    const struct alloc *alloc)
 {
     struct ctf_description all;
     bool is_fine = true;
     ctf_description_init(&all, alloc);
     for (size_t i = 0; i < w->traces_n && is_fine; i++)
         if (w->traces[i]->joined == one)
-            is_fine = add_missing(&all, &w->traces[i]->description);
+            is_fine = add_missing_classes(&all, &w->traces[i]->description);
     for (size_t i = 0; i < w->traces_n && is_fine; i++)
         if (w->traces[i]->joined == one)
-            is_fine = add_missing(&w->traces[i]->description, &all);
+            is_fine = add_missing_classes(&w->traces[i]->description, &all);
     ctf_description_free(&all);
     return is_fine;
 }
@@ -156,7 +157,7 @@ bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc)
 {
     bool is_fine = true;
     for (size_t i = 0; i < w->unions_n && is_fine; i++)
-        is_fine = w->unions[i]->traces_n < 2 || settle(w, w->unions[i], alloc);
+        is_fine = w->unions[i]->traces_n < 2 || complete_group_metadata(w, w->unions[i], alloc);
     return is_fine;
 }
 

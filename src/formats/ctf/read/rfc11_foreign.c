@@ -1,22 +1,22 @@
-/* Packets of RFC v1.1 that are not as the metadata's: of the other byte order, or of another
- * session (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict reading
- * ends at; else they are read all the same.
+/* Packets of RFC v1.1 that differ from the metadata in byte order or session id
+ * (docs/formats/ctf-rfc-v1.1.md, decisions 7 and 8). Both are damage, which strict mode refuses;
+ * otherwise the packets are read.
  *
- * "Native" (4.1.3) is the order of the packet then, which all types, and all that is made of them,
- * depend on.  So the metadata is parsed once more for packets of the other order, into a trace
- * without streams of its own. */
+ * "Native" byte order (4.1.3) is that of the packet, and all types and layouts depend on it. So the
+ * metadata are parsed a second time for the other byte order, into a trace without streams. */
 #include "base/status.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-/* Where these stand in a packet's header. */
+/* Offsets in the packet header, bytes. */
 #define MAGIC_AT 0u
 #define SESSION_AT 4u
 #define NUMBER_BYTES 4u
 
-/* Parses the metadata for the other order.  What it says is known to be fine, and its remarks were
- * told. */
-static ttr_status parse(struct ctf_trace *other, const struct ctf_trace *trace, ttr_error *error)
+/* Parses the metadata for the other byte order. Needs no error handling for their content, since
+ * they were parsed before. */
+static ttr_status parse_in_other_order(struct ctf_trace *other, const struct ctf_trace *trace,
+                                       ttr_error *error)
 {
     struct ctf_description *description = &other->class->description;
     const struct ctf_description *own = &trace->class->description;
@@ -43,7 +43,7 @@ struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error)
     if (!other)
         return trace->other_order;
     other->class->rounds_times = trace->class->rounds_times;
-    if (parse(other, trace, error) != TTR_OK) {
+    if (parse_in_other_order(other, trace, error) != TTR_OK) {
         ctf_trace_release(other);
         return NULL;
     }
@@ -81,7 +81,7 @@ bool rfc11_is_foreign(const struct ctf_description *description, const struct rf
            (description->has_session_id && packet->session_id != description->session_id);
 }
 
-static const char *order_of(bool is_big_endian)
+static const char *byte_order_name(bool is_big_endian)
 {
     return is_big_endian ? "big" : "little";
 }
@@ -93,20 +93,20 @@ ttr_status rfc11_tell_foreign(struct ctf_reader *reader)
     const uint64_t at = reader->packets[reader->slot].offset;
     ttr_status status = TTR_OK;
     if (packet->is_big_endian != description->is_big_endian)
-        status =
-            input_damage(reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
-                         "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
-                         "metadata; it is read as it says: packets of another machine "
-                         "are better put beside its own metadata",
-                         reader->file, (unsigned long long)at, order_of(packet->is_big_endian),
-                         order_of(description->is_big_endian));
+        status = input_damage(
+            reader->in, at + MAGIC_AT, NUMBER_BYTES, "ctf.byte-order", reader->error,
+            "%s: the packet at byte %llu is %s-endian, expected %s-endian as the "
+            "metadata; read as declared; put packets of another machine "
+            "next to its own metadata",
+            reader->file, (unsigned long long)at, byte_order_name(packet->is_big_endian),
+            byte_order_name(description->is_big_endian));
     if (status == TTR_OK && description->has_session_id &&
         packet->session_id != description->session_id)
         status = input_damage(
             reader->in, at + SESSION_AT, NUMBER_BYTES, "ctf.session-id", reader->error,
-            "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; it is "
-            "read by this metadata all the same: where its "
-            "events make no sense, put it beside the metadata of its own session",
+            "%s: the packet at byte %llu has session_id %u, expected %u as the metadata; "
+            "read with this metadata; if its "
+            "events make no sense, put it next to the metadata of its own session",
             reader->file, (unsigned long long)at, packet->session_id, description->session_id);
     return status;
 }

@@ -1,13 +1,19 @@
-/* What metadata of RFC v1.1 may leave open, found out by looking at stream files: byte order where
- * the metadata is plain text, and the architecture's alignment (decision 15).
+/* Properties that v1.1 metadata may omit, determined from stream files: the byte order of plain-
+ * text metadata, and the alignment of the traced architecture (decision 15).
  *
- * Alignment: the first packet with events is decoded packed, natural with words of 64, and with
- * words of 32 bits; what meets known ids only and ends exactly at the content's end may be it, and
- * where any of those does that with times in order within those of the packet, and payloads of the
- * size that is told, those only.  Where more than one may be, further packets tell, as long as they
- * leave one; then that by which the fewest texts are no UTF-8 and the fewest numbers of
- * enumerations have no name, or the first in this order.  Where it matters, people are told that it
- * is a guess.  Of a large packet the begin must do. */
+ * Alignment, by trial decoding:
+ * |  1. Decode the first packet with events as packed, natural with 64-bit words, natural with
+ * |     32-bit words. An alignment is possible if all ids are known and the last event ends
+ * |     exactly at the end of the content.
+ * |  2. Prefer alignments with times that ascend within the packet's, and with payload
+ * |     sizes equal to the stored ones.
+ * |  3. If several remain, try further packets (at most PROBE_SAMPLES per file, PROBE_ALL in
+ * |     all).
+ * |  4. If several still remain, choose the one with the fewest oddities: text that is not
+ * |     UTF-8, enumeration values without a label. If they differ in the decoded values,
+ * |     report that it is a guess.
+ *
+ * Cost: at most PROBE_BYTES decoded three times; of a larger packet only its start is tried. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -16,16 +22,16 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/read/rfc11_read.h"
 
-#define PROBE_BYTES ((size_t)4 << 20) /* of a packet, stored and unpacked */
-#define PROBE_PACKETS 64u             /* looked at for those with events in a file */
-#define PROBE_SAMPLES 4u /* packets with events tried of a file, where the first do not decide */
+#define PROBE_BYTES ((size_t)4 << 20) /* bytes tried per packet, stored and unpacked */
+#define PROBE_PACKETS 64u             /* packets per file searched for ones with events */
+#define PROBE_SAMPLES 4u /* packets with events tried per file, until one alignment remains */
 #define ORDER_N 3u
-#define PROBE_ALL 64u /* the same of all files; together they have as many bytes as one may */
+#define PROBE_ALL 64u /* packets tried in all files; together at most PROBE_BYTES */
 
-/* Opens the i-th file where it may be a stream; *source is NULL where it is not. */
-static ttr_status open_stream(const struct ctf_trace *trace, size_t i,
-                              const struct folder_file **file, struct source **source,
-                              ttr_error *error)
+/* Opens file i if it may be a stream file, else sets *source to NULL. */
+static ttr_status open_probe_stream(const struct ctf_trace *trace, size_t i,
+                                    const struct folder_file **file, struct source **source,
+                                    ttr_error *error)
 {
     struct source_options options = {.chunk = 16384};
     uint64_t size;
@@ -47,7 +53,7 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
         struct source *source;
         struct window window = {.n = 0};
         struct rfc11_packet packet;
-        ttr_status status = open_stream(trace, i, &file, &source, error);
+        ttr_status status = open_probe_stream(trace, i, &file, &source, error);
         if (status == TTR_OK && source)
             status = source_fill(source, 0, RFC11_HEADER, &window, error);
         if (status == TTR_OK && window.n) {
@@ -62,32 +68,32 @@ ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error)
     return TTR_OK;
 }
 
-/* A packet to try alignments on. */
-struct sample {
+/* A packet used for trial decoding. */
+struct probe_sample {
     struct ctf_trace *trace;
-    struct ctf_trace *read_by; /* the trace, or what stands for it in the packet's byte order */
+    struct ctf_trace *read_by; /* the trace, or its twin for the packet's byte order */
     const struct ctf_stream_class *section;
     struct source *source;
     struct buffer unpacked;
     const uint8_t *bytes;
     uint64_t n;
-    bool is_whole; /* else: only the begin of a large one */
+    bool is_whole; /* false: only the start of a large packet */
     bool is_found;
-    unsigned possible; /* 1 << place in `order`: alignments that all samples so far allow */
-    unsigned tried;    /* samples */
+    unsigned possible; /* bit set by index in `order`: alignments possible for all samples so far */
+    unsigned tried;    /* number of samples */
     uint64_t tried_bytes;
-    bool is_known;              /* a sample allowed one of them */
-    uint64_t begin, end;        /* times of the packet */
-    uint64_t values[ORDER_N];   /* by place in `order`: a hash of all that was read so */
-    uint64_t oddities[ORDER_N]; /* and how much of it is not what one expects */
+    bool is_known;              /* at least one sample was decodable */
+    uint64_t begin, end;        /* times of the packet, ticks */
+    uint64_t values[ORDER_N];   /* hash of all values decoded, by index in `order` */
+    uint64_t oddities[ORDER_N]; /* number of implausible values, by index in `order` */
 };
 
 static const enum ctf_alignment order[ORDER_N] = {CTF_ALIGN_PACKED, CTF_ALIGN_NATURAL_64,
                                                   CTF_ALIGN_NATURAL_32};
 
-/* Takes the packet at `offset` as the sample where it has events that can be read; *size: bytes to
- * the next, 0 = none. */
-static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *size,
+/* Uses the packet at `offset` as the sample if it has readable events. Sets *size to the bytes up
+ * to the next packet; 0 = none. */
+static ttr_status load_sample(struct probe_sample *sample, uint64_t offset, uint64_t *size,
                               ttr_error *error)
 {
     struct rfc11_packet packet;
@@ -123,27 +129,29 @@ static ttr_status take_sample(struct sample *sample, uint64_t offset, uint64_t *
     return sample->read_by ? TTR_OK : error->status;
 }
 
-/* Layouts for one alignment. */
-struct trial {
-    const struct sample *sample;
+/* Layouts and results for one alignment. */
+struct alignment_trial {
+    const struct probe_sample *sample;
     struct arena arena;
-    const struct layout **layouts; /* of the section's events, by their place; behind them that of
-                                      their context alone */
+    /* by event index of the section; the last element is the layout of the event context alone */
+    const struct layout **layouts;
     struct ctf_plan plan;
     uint64_t ticks, values, oddities;
-    uint64_t seen; /* values, of which there are no more than bits unless they take none */
-    bool is_late, is_missized; /* times or sizes contradict */
-    bool is_cut; /* there were more values than are looked at: the others are nowhere in `values` */
+    uint64_t seen; /* values decoded; limited, because values of zero bits could be endless */
+    /* times go back or exceed the packet's; sizes differ from stored ones */
+    bool is_late, is_missized;
+    bool is_cut; /* the limit was reached, so `values` is incomplete */
 };
 
-/* How well a sample and an alignment go together. */
-enum fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
+/* Plausibility of an alignment for a sample. */
+enum alignment_fit { FITS_NOT, FITS_ODDLY, FITS_WELL };
 
-/* Compiles an event's layout, that of its context alone, or without either the header's. */
-static const struct layout *compile(struct trial *trial, const struct ctf_event_class *event,
-                                    bool is_context, ttr_error *error)
+/* Compiles the layout of an event, of the context alone, or (with neither) of the event header. */
+static const struct layout *compile_trial_layout(struct alignment_trial *trial,
+                                                 const struct ctf_event_class *event,
+                                                 bool is_context, ttr_error *error)
 {
-    const struct sample *sample = trial->sample;
+    const struct probe_sample *sample = trial->sample;
     struct layout_spec spec = {.t = sample->trace->t, .arena = &trial->arena, .shows_hidden = true};
     if (event || is_context)
         spec.root[ROOT_COMMON_CONTEXT] = sample->section->event_context;
@@ -156,8 +164,9 @@ static const struct layout *compile(struct trial *trial, const struct ctf_event_
     return layout_compile(&spec, error);
 }
 
-/* Takes notice of a value. */
-static void see_value(struct trial *trial, const ttr_value *value, const struct type *type)
+/* Adds a value to the hash and counts it if it is implausible. */
+static void record_value(struct alignment_trial *trial, const ttr_value *value,
+                         const struct type *type)
 {
     const bool is_text = value->type == TTR_TYPE_TEXT,
                has_bytes = is_text || value->type == TTR_TYPE_BYTES;
@@ -167,10 +176,9 @@ static void see_value(struct trial *trial, const ttr_value *value, const struct 
     trial->oddities += type && type->labels && !type_label_of(type->labels, value->v.u, 0);
 }
 
-/* Moves behind what a layout describes; without a look at its values where there were too many
- * already. */
-static enum layout_end pass_values(struct trial *trial, const struct layout *layout,
-                                   struct bits *bits)
+/* Advances over the fields of a layout and records their values, up to the limit. */
+static enum layout_end record_values(struct alignment_trial *trial, const struct layout *layout,
+                                     struct bits *bits)
 {
     struct layout_walk walk;
     const struct type *type = NULL;
@@ -178,7 +186,7 @@ static enum layout_end pass_values(struct trial *trial, const struct layout *lay
     const uint64_t most = trial->sample->n * 8;
     layout_walk_begin(&walk, layout, bits, NULL);
     while (trial->seen < most && layout_walk_next(&walk, &field, &type)) {
-        see_value(trial, &field.value, type);
+        record_value(trial, &field.value, type);
         trial->seen++;
     }
     if (trial->seen < most) {
@@ -192,15 +200,15 @@ static enum layout_end pass_values(struct trial *trial, const struct layout *lay
     return end;
 }
 
-/* Whether the size that the event's context tells, which begins at `from`, is that of its payload,
- * which ends at `to`. */
-static ttr_status check_size(struct trial *trial, const struct bits *from, uint64_t to,
-                             ttr_error *error)
+/* Compares the stored payload size with the decoded end `to`. `from`: start of the event context.
+ */
+static ttr_status check_payload_size(struct alignment_trial *trial, const struct bits *from,
+                                     uint64_t to, ttr_error *error)
 {
     const struct layout **context = &trial->layouts[trial->sample->section->events_n];
     struct layout_run run = {.bits = *from};
     if (!*context)
-        *context = compile(trial, NULL, true, error);
+        *context = compile_trial_layout(trial, NULL, true, error);
     if (!*context)
         return error->status;
     const uint64_t end = rfc11_payload_end(*context, &run);
@@ -208,8 +216,9 @@ static ttr_status check_size(struct trial *trial, const struct bits *from, uint6
     return TTR_OK;
 }
 
-/* Moves behind the event at bits->at. */
-static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_error *error)
+/* Advances over the event at bits->at. */
+static enum layout_end skip_trial_event(struct alignment_trial *trial, struct bits *bits,
+                                        ttr_error *error)
 {
     const struct ctf_stream_class *section = trial->sample->section;
     struct ctf_header header = {.ticks = trial->ticks};
@@ -227,35 +236,36 @@ static enum layout_end pass_event(struct trial *trial, struct bits *bits, ttr_er
     if (!event->payload && !section->event_context)
         return LAYOUT_FINE;
     if (!trial->layouts[*index])
-        trial->layouts[*index] = compile(trial, event, false, error);
+        trial->layouts[*index] = compile_trial_layout(trial, event, false, error);
     if (!trial->layouts[*index])
         return LAYOUT_NO_OPTION;
     const struct bits from = *bits;
-    enum layout_end end = pass_values(trial, trial->layouts[*index], bits);
+    enum layout_end end = record_values(trial, trial->layouts[*index], bits);
     if (end == LAYOUT_FINE && section->rfc_has_event_size &&
-        check_size(trial, &from, bits->at, error) != TTR_OK)
+        check_payload_size(trial, &from, bits->at, error) != TTR_OK)
         return LAYOUT_NO_OPTION;
     return end;
 }
 
-static enum fit fit_of(struct trial *trial, ttr_error *error)
+static enum alignment_fit fit_alignment(struct alignment_trial *trial, ttr_error *error)
 {
-    const struct sample *sample = trial->sample;
+    const struct probe_sample *sample = trial->sample;
     const bool tells_times = !sample->section->rfc_has_no_time && sample->begin <= sample->end;
     struct bits bits = bits_over(sample->bytes, RFC11_HEADER_BITS, sample->n * 8);
     enum layout_end end = LAYOUT_FINE;
     trial->ticks = sample->begin;
     while (end == LAYOUT_FINE && bits_left(&bits) >= 8)
-        end = pass_event(trial, &bits, error);
+        end = skip_trial_event(trial, &bits, error);
     if (end != LAYOUT_FINE && (end != LAYOUT_SHORT || sample->is_whole))
         return FITS_NOT;
     return trial->is_missized || (tells_times && trial->is_late) ? FITS_ODDLY : FITS_WELL;
 }
 
-/* Decodes the sample with the i-th alignment. */
-static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, ttr_error *error)
+/* Decodes the sample with alignment i. */
+static ttr_status try_alignment(struct probe_sample *sample, size_t i, enum alignment_fit *fit,
+                                ttr_error *error)
 {
-    struct trial trial = {.sample = sample};
+    struct alignment_trial trial = {.sample = sample};
     const struct alloc *alloc = sample->trace->class->description.alloc;
     size_t n = sample->section->events_n + 1;
     rfc11_set_alignment(&sample->trace->class->description, order[i]);
@@ -264,13 +274,14 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     arena_init(&trial.arena, alloc);
     trial.layouts = alloc_zero(alloc, n, sizeof(const struct layout *));
     error->status = TTR_OK;
-    const struct layout *header = trial.layouts ? compile(&trial, NULL, false, error) : NULL;
+    const struct layout *header =
+        trial.layouts ? compile_trial_layout(&trial, NULL, false, error) : NULL;
     if (header) {
         ctf_plan_init(&trial.plan, sample->section, header);
-        *fit = fit_of(&trial, error);
+        *fit = fit_alignment(&trial, error);
         sample->values[i] = hash_pair(
             sample->values[i],
-            trial.is_cut ? i : trial.values); /* what was not seen is taken for different */
+            trial.is_cut ? i : trial.values); /* an incomplete hash must differ from all others */
         sample->oddities[i] += trial.oddities;
     }
     ttr_status status = trial.layouts && error->status != TTR_E_NOMEM ? TTR_OK : fail_memory(error);
@@ -279,14 +290,14 @@ static ttr_status try_alignment(struct sample *sample, size_t i, enum fit *fit, 
     return status;
 }
 
-/* Leaves those alignments that the sample allows; one that allows none of them tells nothing: it is
- * damaged. */
-static ttr_status narrow(struct sample *sample, ttr_error *error)
+/* Removes the alignments that the sample excludes. A sample that excludes all is damaged and is
+ * ignored. */
+static ttr_status exclude_alignments(struct probe_sample *sample, ttr_error *error)
 {
     unsigned allowed[FITS_WELL + 1] = {0};
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < ORDER_N && status == TTR_OK; i++) {
-        enum fit fit = FITS_NOT;
+        enum alignment_fit fit = FITS_NOT;
         if (sample->possible >> i & 1)
             status = try_alignment(sample, i, &fit, error);
         allowed[fit] |= 1u << i;
@@ -299,44 +310,45 @@ static ttr_status narrow(struct sample *sample, ttr_error *error)
     return status;
 }
 
-static bool is_decided(const struct sample *sample)
+static bool is_alignment_decided(const struct probe_sample *sample)
 {
     bool is_one = (sample->possible & (sample->possible - 1)) == 0;
     return (sample->is_known && is_one) || sample->tried >= PROBE_ALL ||
            sample->tried_bytes >= PROBE_BYTES;
 }
 
-static ttr_status probe_file(struct sample *sample, const struct ctf_stream_class *section,
-                             ttr_error *error)
+static ttr_status probe_stream_file(struct probe_sample *sample,
+                                    const struct ctf_stream_class *section, ttr_error *error)
 {
     uint64_t offset = 0, size = 1;
     ttr_status status = TTR_OK;
     const unsigned most = sample->tried + PROBE_SAMPLES;
     for (unsigned k = 0; k < PROBE_PACKETS && section && size && status == TTR_OK &&
-                         !is_decided(sample) && sample->tried < most;
+                         !is_alignment_decided(sample) && sample->tried < most;
          k++, offset += size) {
         sample->is_found = false;
-        status = take_sample(sample, offset, &size, error);
+        status = load_sample(sample, offset, &size, error);
         if (status != TTR_OK || !sample->is_found)
             continue;
         sample->section = rfc11_section_in(sample->read_by, sample->trace, section);
-        status = narrow(sample, error);
+        status = exclude_alignments(sample, error);
     }
     return status;
 }
 
-static ttr_status probe_files(struct sample *sample, ttr_error *error)
+static ttr_status probe_stream_files(struct probe_sample *sample, ttr_error *error)
 {
     ttr_status status = TTR_OK;
     const struct folder_file *file = NULL;
     for (size_t i = 0;
-         status == TTR_OK && !is_decided(sample) && folder_at(sample->trace->folder, i); i++) {
+         status == TTR_OK && !is_alignment_decided(sample) && folder_at(sample->trace->folder, i);
+         i++) {
         uint32_t cpu;
         bool has_cpu;
-        status = open_stream(sample->trace, i, &file, &sample->source, error);
+        status = open_probe_stream(sample->trace, i, &file, &sample->source, error);
         if (!sample->source)
             continue;
-        status = probe_file(
+        status = probe_stream_file(
             sample,
             rfc11_section_of_file(&sample->trace->class->description, file->name, &has_cpu, &cpu),
             error);
@@ -345,9 +357,9 @@ static ttr_status probe_files(struct sample *sample, ttr_error *error)
     return status;
 }
 
-/* The place in `order` of what fits best of all that may be; *is_guess where others would give
- * other values. */
-static size_t choose(const struct sample *sample, bool *is_guess)
+/* Returns the index in `order` of the best possible alignment. Sets *is_guess if another one gives
+ * different values. */
+static size_t choose_alignment(const struct probe_sample *sample, bool *is_guess)
 {
     size_t best = ORDER_N;
     for (size_t i = 0; i < ORDER_N; i++)
@@ -360,7 +372,8 @@ static size_t choose(const struct sample *sample, bool *is_guess)
     return best;
 }
 
-static void tell(const struct ctf_description *description, bool is_found, bool is_guess)
+static void report_alignment(const struct ctf_description *description, bool is_found,
+                             bool is_guess)
 {
     static const char *const texts[] = {
         [CTF_ALIGN_UNKNOWN] = "the metadata records no alignment; read as packed",
@@ -373,13 +386,13 @@ static void tell(const struct ctf_description *description, bool is_found, bool 
     };
     static const char *const guesses[] = {
         [CTF_ALIGN_PACKED] = "the metadata records no alignment; read as packed, though its events "
-                             "can be read as natural too: " RFC11_ASSUMES " decides",
+                             "can be read as natural too; use " RFC11_ASSUMES,
         [CTF_ALIGN_NATURAL_64] =
             "the metadata records no alignment; read as natural with words of 64 bits, though its "
-            "events can be read otherwise too: " RFC11_ASSUMES " decides",
+            "events can be read otherwise too; use " RFC11_ASSUMES,
         [CTF_ALIGN_NATURAL_32] =
             "the metadata records no alignment; read as natural with words of 32 bits, though its "
-            "events can be read otherwise too: " RFC11_ASSUMES " decides",
+            "events can be read otherwise too; use " RFC11_ASSUMES,
     };
     const enum ctf_alignment alignment = is_found ? description->alignment : CTF_ALIGN_UNKNOWN;
     if (description->note)
@@ -391,7 +404,7 @@ static void tell(const struct ctf_description *description, bool is_found, bool 
 
 ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
 {
-    struct sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
+    struct probe_sample sample = {.trace = trace, .possible = (1u << ORDER_N) - 1};
     ttr_error own = {.status = TTR_OK};
     bool is_guess = false;
     if (trace->class->description.alignment == CTF_ALIGN_UNKNOWN &&
@@ -400,14 +413,14 @@ ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error)
     if (trace->class->description.alignment != CTF_ALIGN_UNKNOWN || !trace->folder)
         return TTR_OK;
     buffer_init(&sample.unpacked, trace->class->description.alloc);
-    ttr_status status = probe_files(&sample, &own);
+    ttr_status status = probe_stream_files(&sample, &own);
     const enum ctf_alignment found =
-        sample.is_known ? order[choose(&sample, &is_guess)] : CTF_ALIGN_PACKED;
+        sample.is_known ? order[choose_alignment(&sample, &is_guess)] : CTF_ALIGN_PACKED;
     rfc11_set_alignment(&trace->class->description, found);
     if (trace->other_order)
         rfc11_set_alignment(&trace->other_order->class->description, found);
     if (sample.tried)
-        tell(&trace->class->description, sample.is_known, is_guess);
+        report_alignment(&trace->class->description, sample.is_known, is_guess);
     buffer_free(&sample.unpacked);
     return status == TTR_E_NOMEM ? fail_memory(error) : TTR_OK;
 }

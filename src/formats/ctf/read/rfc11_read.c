@@ -1,5 +1,5 @@
-/* Packets of RFC v1.1 for the reader of streams (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25
- * to 27, 30). */
+/* RFC v1.1 packets for the stream reader (docs/formats/ctf-rfc-v1.1.md; decisions 7 to 9, 25 to 27,
+ * 30). */
 #include "formats/ctf/read/rfc11_read.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "model/options.h"
 
-static ttr_status read_assumption(struct ctf_trace *trace, const char *value, ttr_error *error)
+static ttr_status read_alignment_option(struct ctf_trace *trace, const char *value,
+                                        ttr_error *error)
 {
     static const char *const words[] = {[CTF_ALIGN_PACKED] = "packed",
                                         [CTF_ALIGN_NATURAL_64] = "natural",
@@ -45,7 +46,7 @@ ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, siz
                       "option unpacked-max=%s of ctf: expected a number of bytes from %u", most,
                       RFC11_HEADER);
     return status == TTR_OK
-               ? read_assumption(trace, options_get(options, n, "assume-alignment"), error)
+               ? read_alignment_option(trace, options_get(options, n, "assume-alignment"), error)
                : status;
 }
 
@@ -56,7 +57,7 @@ void rfc11_join_section(struct ctf_reader *reader)
     store_u32le(reader->cpu_bytes, reader->cpu);
 }
 
-/* Where a file's name tells the cpu, people see it where packets of other versions have it. */
+/* The cpu of the file name, in the form of a packet context, as other versions store it. */
 static const struct type cpu_number = {
     .kind = TYPE_UINT, .bits = 32, .align = 3, .role = CTF_ROLE_CPU};
 static const struct type_member cpu_member = {
@@ -77,14 +78,16 @@ ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error)
 
 /* --- Headers --- */
 
-static enum ctf_framing refuse(struct ctf_frame *frame, const char *code, const char *text)
+static enum ctf_framing refuse_packet_header(struct ctf_frame *frame, const char *code,
+                                             const char *text)
 {
     frame->code = code;
     (void)snprintf(frame->text, sizeof frame->text, "%s", text);
     return CTF_FRAME_BAD;
 }
 
-static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ctf_frame *frame)
+static void copy_packet_header(const struct rfc11_packet *rfc, bool has_time,
+                               struct ctf_frame *frame)
 {
     frame->packet.has_begin = frame->packet.has_end = has_time;
     frame->packet.size = (uint64_t)rfc->packet_size * 8;
@@ -101,9 +104,8 @@ static void take_header(const struct rfc11_packet *rfc, bool has_time, struct ct
     frame->head = frame->context_bit = RFC11_HEADER_BITS;
 }
 
-/* A content that is smaller than the header, or larger than the packet, ends where its events do.
- */
-static void take_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
+/* Marks impossible content sizes. The content then ends with its events. */
+static void check_packet_sizes(const struct rfc11_packet *rfc, struct ctf_frame *frame)
 {
     frame->said_content = frame->packet.content;
     frame->is_size_wrong = rfc->packet_size < RFC11_HEADER;
@@ -128,86 +130,90 @@ enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_st
     if (fault == RFC11_SHORT)
         return CTF_FRAME_SHORT;
     if (fault == RFC11_NO_MAGIC)
-        return refuse(frame, "ctf.bad-magic", rfc11_fault_text(fault));
-    take_header(rfc, !section || !section->rfc_has_no_time, frame);
+        return refuse_packet_header(frame, "ctf.bad-magic", rfc11_fault_text(fault));
+    copy_packet_header(rfc, !section || !section->rfc_has_no_time, frame);
     frame->is_foreign = rfc11_is_foreign(&trace->class->description, rfc);
     if (!section)
-        return refuse(frame, "ctf.no-section", "the file belongs to no section of the metadata");
+        return refuse_packet_header(frame, "ctf.no-section",
+                                    "the file matches no section of the metadata");
     frame->kind = rfc11_kind_of(trace, section, rfc->is_big_endian, error);
     if (!frame->kind)
         return CTF_FRAME_FAILED;
-    take_sizes(rfc, frame);
+    check_packet_sizes(rfc, frame);
     return frame->is_size_wrong
-               ? refuse(frame, "ctf.bad-size",
-                        "packet_size is less than the 48 bytes of the header, which it counts")
+               ? refuse_packet_header(
+                     frame, "ctf.bad-size",
+                     "packet_size is less than the 48 bytes of the header, which it includes")
                : CTF_FRAMED;
 }
 
 /* --- Contents --- */
 
-static bool is_transformed(const struct rfc11_packet *rfc)
+static bool is_packed_or_encrypted(const struct rfc11_packet *rfc)
 {
     return rfc->compression_scheme != RFC11_COMPRESSION_NONE ||
            rfc->encryption_scheme != RFC11_ENCRYPTION_NONE;
 }
 
-#define ROOM_MOST ((uint64_t)1 << 20)
+#define CHECK_BYTES_MAX ((uint64_t)1 << 20)
 #define CONTENT_SIZE_AT 8u
 #define CONTENT_SIZE_BYTES 4u
 
-/* Bytes of a packet that say whether its content ends where it says: what lies behind is looked at
- * so far. */
-static uint64_t room_of(const struct ctf_frame *frame)
+/* Returns the bytes needed to check the declared content end: the packet, limited to
+ * CHECK_BYTES_MAX after that end. */
+static uint64_t bytes_to_check(const struct ctf_frame *frame)
 {
     const uint64_t content = frame->packet.content / 8, size = frame->packet.size / 8;
-    return size > content && size - content > ROOM_MOST ? content + ROOM_MOST : size;
+    return size > content && size - content > CHECK_BYTES_MAX ? content + CHECK_BYTES_MAX : size;
 }
 
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch)
 {
     const struct rfc11_packet *rfc = &frame->rfc;
-    *wants_empty_batch = is_transformed(rfc);
-    return is_transformed(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE ? room_of(frame)
-                                                                              : RFC11_HEADER;
+    *wants_empty_batch = is_packed_or_encrypted(rfc);
+    return is_packed_or_encrypted(rfc) || rfc->checksum_scheme != RFC11_CHECKSUM_NONE
+               ? bytes_to_check(frame)
+               : RFC11_HEADER;
 }
 
-/* Bytes of the content at hand, and where they begin. */
-struct content {
+/* Available bytes of the content. */
+struct stored_content {
     const uint8_t *packet;
-    uint64_t offset; /* of the content in the file */
+    uint64_t offset; /* file offset of the content */
     size_t n;
-    size_t room; /* bytes at hand from there to the end of the packet */
-    bool is_cut; /* the file ends inside it */
+    size_t room; /* bytes from the start of the content to the end of the packet */
+    bool is_cut; /* the file ends inside the content */
 };
 
-static struct content content_of(const struct ctf_reader *reader)
+static struct stored_content find_content(const struct ctf_reader *reader)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     const struct window *window = &reader->in->window;
     uint64_t left = window->offset + window->n - packet->offset, whole = packet->content / 8;
-    struct content content = {
+    struct stored_content content = {
         .packet = packet->base, .offset = packet->offset + RFC11_HEADER, .is_cut = left < whole};
     content.n = (size_t)((content.is_cut ? left : whole) - RFC11_HEADER);
-    const uint64_t room = room_of(&reader->frame);
+    const uint64_t room = bytes_to_check(&reader->frame);
     content.room = (size_t)((room < left ? room : left) - RFC11_HEADER);
     return content;
 }
 
-static ttr_status tell_content(struct ctf_reader *reader, const char *how, uint64_t end)
+static ttr_status report_content_size(struct ctf_reader *reader, const char *how, uint64_t end)
 {
     const struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->is_damaged = true;
-    return input_damage(reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES,
-                        "ctf.bad-size", reader->error,
-                        "%s: the packet at byte %llu says that its content ends at byte %u of it: "
-                        "it is read up to byte %llu, %s",
-                        reader->file, (unsigned long long)packet->offset,
-                        reader->frame.rfc.content_size, (unsigned long long)end, how);
+    return input_damage(
+        reader->in, packet->offset + CONTENT_SIZE_AT, CONTENT_SIZE_BYTES, "ctf.bad-size",
+        reader->error,
+        "%s: the packet at byte %llu declares that its content ends at byte %u of it: "
+        "read up to byte %llu, %s",
+        reader->file, (unsigned long long)packet->offset, reader->frame.rfc.content_size,
+        (unsigned long long)end, how);
 }
 
-/* The content ends elsewhere than the header says, by what it is itself. */
-static ttr_status correct_content(struct ctf_reader *reader, struct content *content, size_t n,
-                                  const char *how)
+/* Corrects a wrong content size by the checksum or the compressed data. */
+static ttr_status set_content_size(struct ctf_reader *reader, struct stored_content *content,
+                                   size_t n, const char *how)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     content->n = n;
@@ -215,10 +221,10 @@ static ttr_status correct_content(struct ctf_reader *reader, struct content *con
     packet->content = packet->content_end = reader->content_end = reader->frame.packet.content =
         (uint64_t)(n + RFC11_HEADER) * 8;
     reader->frame.is_overfull = reader->frame.is_underfull = reader->frame.is_unfinished = false;
-    return tell_content(reader, how, n + RFC11_HEADER);
+    return report_content_size(reader, how, n + RFC11_HEADER);
 }
 
-static ttr_status check_checksum(struct ctf_reader *reader, struct content *content)
+static ttr_status verify_content_checksum(struct ctf_reader *reader, struct stored_content *content)
 {
     const struct rfc11_packet *rfc = &reader->frame.rfc;
     uint32_t checksum;
@@ -230,7 +236,7 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
         return TTR_OK;
     }
     if (content->is_cut &&
-        content->room == content->n) /* of what is not there nothing can be said */
+        content->room == content->n) /* the checksum of missing bytes is unknown */
         return TTR_OK;
     if (!rfc11_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER, content->n,
                         &checksum)) {
@@ -245,24 +251,24 @@ static ttr_status check_checksum(struct ctf_reader *reader, struct content *cont
     const size_t n = rfc11_find_checksum(rfc->checksum_scheme, content->packet + RFC11_HEADER,
                                          content->room, rfc->checksum);
     if (n)
-        return correct_content(reader, content, n, "for what stands before has its checksum");
+        return set_content_size(reader, content, n, "since the bytes before have its checksum");
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, "ctf.checksum", reader->error,
                         "%s: the content of the packet at byte %llu has the checksum 0x%08x, its "
-                        "header says 0x%08x; it is read all the same",
+                        "header declares 0x%08x; read anyway",
                         reader->file, (unsigned long long)(content->offset - RFC11_HEADER),
                         checksum, rfc->checksum);
 }
 
-/* The events of the packet are not to be had. */
-static void enter_without_events(struct ctf_reader *reader)
+/* Makes the content empty if it cannot be decoded. */
+static void use_empty_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     reader->content_end = packet->content_end = packet->content = reader->bits.at;
 }
 
-/* The packet's bits are those in the buffer. */
-static void enter_unpacked(struct ctf_reader *reader)
+/* Makes the buffer `unpacked` the content of the packet. */
+static void use_unpacked_content(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
     packet->base = reader->unpacked.bytes;
@@ -271,8 +277,9 @@ static void enter_unpacked(struct ctf_reader *reader)
     reader->is_unpacked = true;
 }
 
-static ttr_status lose_content(struct ctf_reader *reader, const struct content *content,
-                               const char *code, const char *why)
+static ttr_status report_lost_content(struct ctf_reader *reader,
+                                      const struct stored_content *content, const char *code,
+                                      const char *why)
 {
     reader->is_damaged = true;
     return input_damage(reader->in, content->offset, content->n, code, reader->error,
@@ -280,10 +287,11 @@ static ttr_status lose_content(struct ctf_reader *reader, const struct content *
                         (unsigned long long)(content->offset - RFC11_HEADER), why);
 }
 
-/* Compressed content that ends later than the header says ends where its compressed data do: how
- * many bytes it has; 0: it does not. */
-static size_t unpack_room(struct ctf_reader *reader, const struct content *content,
-                          struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
+/* Unpacks beyond the declared end of the content. Returns its real size in bytes, or 0 if unpacking
+ * fails. */
+static size_t unpack_past_content_end(struct ctf_reader *reader,
+                                      const struct stored_content *content,
+                                      struct rfc11_packet *rfc, const struct rfc11_unpacking *how)
 {
     struct rfc11_unpacking all = *how;
     struct buffer unpacked;
@@ -298,7 +306,7 @@ static size_t unpack_room(struct ctf_reader *reader, const struct content *conte
     return content->room - (size_t)all.unused;
 }
 
-static ttr_status unpack(struct ctf_reader *reader, struct content *content)
+static ttr_status decode_packet_content(struct ctf_reader *reader, struct stored_content *content)
 {
     const struct ctf_trace *trace = reader->trace;
     struct rfc11_packet rfc = reader->frame.rfc;
@@ -307,21 +315,21 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     rfc.content_size = (uint32_t)(content->n + RFC11_HEADER);
     enum rfc11_content result = rfc11_unpack(&rfc, content->packet, &how, &reader->unpacked);
     const size_t n = result == RFC11_DAMAGED && how.is_short && content->room > content->n
-                         ? unpack_room(reader, content, &rfc, &how)
+                         ? unpack_past_content_end(reader, content, &rfc, &how)
                          : 0;
     if (n) {
         const ttr_status status =
-            correct_content(reader, content, n, "where its compressed data end");
-        enter_unpacked(reader);
+            set_content_size(reader, content, n, "where its compressed data end");
+        use_unpacked_content(reader);
         return status;
     }
     if (result == RFC11_UNPACKED || result == RFC11_DAMAGED || result == RFC11_TOO_LARGE)
-        enter_unpacked(reader);
+        use_unpacked_content(reader);
     else
-        enter_without_events(reader);
+        use_empty_content(reader);
     if (how.unused)
         input_note(reader->in, TTR_NOTE_ODD, content->offset, "ctf.behind-compressed",
-                   "%llu bytes stand behind the compressed content of a packet of %s",
+                   "%llu bytes follow the compressed content of a packet of %s",
                    (unsigned long long)how.unused, reader->file);
     reader->is_sealed = (reader->in->flags & TTR_READ_SEALED) && !reader->is_damaged &&
                         (result == RFC11_NO_KEY || result == RFC11_TOO_LARGE);
@@ -330,20 +338,21 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
     case RFC11_UNPACKED:
         return TTR_OK;
     case RFC11_NO_KEY:
-        return fail_option(reader->error,
-                           lose_content(reader, content, "ctf.no-key",
-                                        "it is enciphered: give its key with " RFC11_KEY_ADVICE),
-                           RFC11_KEY_OPTION);
+        return fail_option(
+            reader->error,
+            report_lost_content(reader, content, "ctf.no-key",
+                                "it is encrypted: give its key with " RFC11_KEY_ADVICE),
+            RFC11_KEY_OPTION);
     case RFC11_UNKNOWN:
-        return lose_content(reader, content, "ctf.unknown-scheme",
-                            "its compression or cypher is none that RFC v1.1 defines");
+        return report_lost_content(reader, content, "ctf.unknown-scheme",
+                                   "RFC v1.1 does not define its compression or encryption scheme");
     case RFC11_DAMAGED:
-        return lose_content(reader, content, "ctf.unpack", how.reason);
+        return report_lost_content(reader, content, "ctf.unpack", how.reason);
     case RFC11_TOO_LARGE:
         return fail_option(
             reader->error,
-            lose_content(reader, content, "ctf.unpacked-max",
-                         "it unpacks to more bytes than format option unpacked-max allows"),
+            report_lost_content(reader, content, "ctf.unpacked-max",
+                                "it exceeds the limit of format option unpacked-max"),
             "ctf.unpacked-max");
     case RFC11_NO_MEMORY:
         break;
@@ -354,17 +363,17 @@ static ttr_status unpack(struct ctf_reader *reader, struct content *content)
 ttr_status rfc11_enter_packet(struct ctf_reader *reader)
 {
     struct ctf_packet *packet = &reader->packets[reader->slot];
-    struct content content = content_of(reader);
+    struct stored_content content = find_content(reader);
     packet->has_cpu = reader->has_cpu;
     packet->cpu = reader->cpu;
     ttr_status status = reader->frame.is_foreign ? rfc11_tell_foreign(reader) : TTR_OK;
     if (status == TTR_OK)
-        status = check_checksum(reader, &content);
-    if (status == TTR_OK && is_transformed(&reader->frame.rfc))
-        status = unpack(reader, &content);
+        status = verify_content_checksum(reader, &content);
+    if (status == TTR_OK && is_packed_or_encrypted(&reader->frame.rfc))
+        status = decode_packet_content(reader, &content);
     if (status != TTR_OK || !ctf_ends_with_zeros(&reader->frame))
         return status;
-    return tell_content(reader, "as far as there are events", packet->size / 8);
+    return report_content_size(reader, "the last event", packet->size / 8);
 }
 
 void rfc11_leave_packet(const struct ctf_reader *reader)
@@ -375,11 +384,11 @@ void rfc11_leave_packet(const struct ctf_reader *reader)
                    "an event of %s is later than its packet's timestamp_end", reader->file);
 }
 
-/* --- Events that cannot be read --- */
+/* --- Unreadable events --- */
 
-/* Compiles the context of all events alone. */
-static const struct layout *compile_context(struct ctf_trace *trace, struct ctf_kind *kind,
-                                            ttr_error *error)
+/* Compiles the event context alone, at first use. */
+static const struct layout *compile_event_context(struct ctf_trace *trace, struct ctf_kind *kind,
+                                                  ttr_error *error)
 {
     struct layout_spec spec = {.t = trace->t,
                                .arena = &trace->class->description.arena,
@@ -413,7 +422,7 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     bool is_content = bits.end == reader->content_end;
     if (!kind || !kind->class->rfc_has_event_size)
         return RFC11_STAYS;
-    const struct layout *context = compile_context(reader->trace, kind, reader->error);
+    const struct layout *context = compile_event_context(reader->trace, kind, reader->error);
     if (!context)
         return RFC11_STAYS;
     ctf_read_header(&kind->plan, &bits, reader->run.slots, &header);
@@ -422,13 +431,13 @@ enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, co
     if (end == 0 || end > bits.end)
         return is_content || reader->in->window.at_end ? RFC11_STAYS : RFC11_IS_CUT;
     uint64_t mask = (UINT64_C(1) << kind->plan.align) - 1;
-    uint64_t from = ctf_place(reader, (reader->bits.at + mask) & ~mask),
-             behind = ctf_place(reader, end);
+    uint64_t from = ctf_file_offset_of_bit(reader, (reader->bits.at + mask) & ~mask),
+             behind = ctf_file_offset_of_bit(reader, end);
     reader->is_damaged = true;
     reader->bits.at = end;
     reader->ticks = header.ticks;
     reader->status = input_damage(reader->in, from, behind - from, code, reader->error,
-                                  "%s: %s (id %llu); passed over by its payload_size", reader->file,
+                                  "%s: %s (id %llu); skipped by its payload_size", reader->file,
                                   what, (unsigned long long)header.id);
     return RFC11_PASSED;
 }

@@ -1,6 +1,5 @@
-/* What reading a trace of RFC v1.1 needs beyond what all dialects share: its packet header, files
- * that belong to sections, contents that are checked and unpacked, an alignment that may have to be
- * found out, events that are passed over by their size. State and thread rule are the reader's. */
+/* Reader parts for RFC v1.1 only: packet header, sections of files, checked and unpacked content,
+ * missing alignment, events skipped by their size. State and thread rule are the reader's. */
 #ifndef TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 #define TRACETTA_FORMATS_CTF_READ_RFC11_READ_H
 
@@ -8,75 +7,74 @@
 
 #define RFC11_ASSUMES "format option ctf.assume-alignment=packed, natural or natural-32"
 
-/* Fills trace->key, limits and what is assumed from the options key, key-env, unpacked-max and
- * assume-alignment. */
+/* Parses the options key, key-env, unpacked-max and assume-alignment into the trace. */
 TTR_MUST ttr_status rfc11_read_options(struct ctf_trace *trace, char *const *options, size_t n,
                                        ttr_error *error);
 
-/* Before plain-text metadata is parsed: the byte order of the first stream file that begins with a
- * packet. */
+/* Sets the byte order of plain-text metadata to that of the first stream file with a packet. Call
+ * before parsing. */
 TTR_MUST ttr_status rfc11_find_byte_order(struct ctf_trace *trace, ttr_error *error);
 
-/* After the metadata was parsed: where it records no alignment, the one by which the first packet
- * with events can be decoded (decision 15); told by description->note. */
+/* Determines an alignment that the metadata do not record, from the first packets with events
+ * (decision 15). Reports it by description->note. Call after parsing. */
 TTR_MUST ttr_status rfc11_find_alignment(struct ctf_trace *trace, ttr_error *error);
 
-/* Makes ready what the names of files tell as fields of packets. */
+/* Compiles the packet context that contains the cpu of the file name. */
 TTR_MUST ttr_status rfc11_ready(struct ctf_trace *trace, ttr_error *error);
 
-/* Finds the section of the reader's file by its name, with the cpu. */
+/* Sets the reader's section and cpu from the file name. */
 void rfc11_join_section(struct ctf_reader *reader);
 
-/* ctf_frame_packet of this dialect. */
+/* Implements ctf_frame_packet for v1.1. */
 enum ctf_framing rfc11_frame_packet(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                     const struct bits *bits, struct ctf_frame *frame,
                                     ttr_error *error);
 
-/* --- Packets that are not as the metadata's (rfc11_foreign.c) --- */
+/* --- Packets that differ from the metadata (rfc11_foreign.c) --- */
 
-/* The same metadata for packets of the other byte order, made when first asked for and owned by the
- * trace; NULL with `error`. */
+/* Returns the same metadata for packets of the other byte order, parsed at first use and owned by
+ * the trace. Returns NULL with `error`. */
 struct ctf_trace *rfc11_other_order(struct ctf_trace *trace, ttr_error *error);
 
-/* A section of the trace as the other one has it. */
+/* Returns the section of `other` that corresponds to a section of `trace`. */
 const struct ctf_stream_class *rfc11_section_in(const struct ctf_trace *other,
                                                 const struct ctf_trace *trace,
                                                 const struct ctf_stream_class *section);
 
-/* ctf_kind_of for a packet of this byte order. */
+/* Does the same as ctf_stream_decoder_of, for packets of the given byte order. */
 struct ctf_kind *rfc11_kind_of(struct ctf_trace *trace, const struct ctf_stream_class *section,
                                bool is_big_endian, ttr_error *error);
 
-/* Whether a packet is of another byte order or session than the metadata. */
+/* Returns true if a packet differs from the metadata in byte order or session id. */
 bool rfc11_is_foreign(const struct ctf_description *description, const struct rfc11_packet *packet);
 
-/* Tells so of the packet that was entered. */
+/* Reports this for the current packet. */
 TTR_MUST ttr_status rfc11_tell_foreign(struct ctf_reader *reader);
 
 /* --- Contents --- */
 
-/* Bytes of the packet that must be in the window when it is entered, and whether the batch must be
- * empty then. */
+/* Returns the bytes that must be in the window to enter the packet. Sets *wants_empty_batch if the
+ * batch must be empty, because `unpacked` is reused. */
 uint64_t rfc11_bytes_to_enter(const struct ctf_frame *frame, bool *wants_empty_batch);
 
-/* The packet was entered: checks and unpacks its content; reader->bits and content_end are those of
- * the unpacked one, without events where it cannot be had. */
+/* Checks and unpacks the content of the current packet. Afterwards reader->bits and content_end are
+ * those of the unpacked content, or empty if it is unreadable. */
 TTR_MUST ttr_status rfc11_enter_packet(struct ctf_reader *reader);
 
-/* The packet is left: its last event must not be later than it says. */
+/* Reports a last event that is later than the packet's end. */
 void rfc11_leave_packet(const struct ctf_reader *reader);
 
 enum rfc11_pass {
-    RFC11_PASSED, /* reader->bits stand behind the event, reader->status tells */
-    RFC11_IS_CUT, /* the window ends before the event may */
-    RFC11_STAYS   /* no size says where the event ends */
+    RFC11_PASSED, /* reader->bits are after the event; the result is in reader->status */
+    RFC11_IS_CUT, /* the window ends before the event may end */
+    RFC11_STAYS   /* the size of the event is not stored */
 };
 
-/* Where the payload ends of the event whose context begins at run->bits, by its payload_size; 0
- * when it cannot be said.  `context`: the layout of the context alone. */
+/* Returns the end of the payload, bits, from payload_size in the event context at run->bits; 0 if
+ * unknown. `context`: layout of the event context alone. */
 uint64_t rfc11_payload_end(const struct layout *context, struct layout_run *run);
 
-/* Passes over the event at reader->bits, which cannot be read, by its payload_size. */
+/* Skips the unreadable event at reader->bits by its payload_size, and reports it. */
 enum rfc11_pass rfc11_pass_event(struct ctf_reader *reader, const char *code, const char *what);
 
 #endif

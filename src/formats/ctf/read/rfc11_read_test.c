@@ -1,5 +1,5 @@
-/* Streams of RFC v1.1 that are larger than any window: packets of megabytes, plain, compressed and
- * enciphered, from disk (mapped and read) and from memory, give the same events; limits hold. */
+/* v1.1 streams larger than any window: plain, compressed and encrypted packets of megabytes must
+ * produce the same events from disk (mapped and read) and memory. Limits are respected. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,8 +11,8 @@
 #include "formats/ctf/packet/rfc11_packet.h"
 #include "support/support.h"
 
-#define EVENTS 200000u /* in a packet: 2.4 MB */
-#define UNKNOWN 5u     /* every so many events have an id that nobody declared */
+#define EVENTS 200000u /* per packet: 2.4 MB */
+#define UNKNOWN 5u     /* each fifth event has an undeclared id */
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
 static const char metadata[] =
@@ -20,7 +20,7 @@ static const char metadata[] =
     "section { name = s; event { header_type = type2; context { event_size = true; } } }\n"
     "event { name = e; id = 1; section = s; fields = { { uint32_t, a } }; }\n";
 
-/* The content of a packet: times from `begin` on, a counts events. */
+/* Makes the content of a packet: times from `begin` on; field `a` counts events. */
 static void make_content(struct buffer *content, uint32_t begin)
 {
     for (uint32_t i = 0; i < EVENTS; i++) {
@@ -89,7 +89,7 @@ static void check_sum(const struct sum *sum, unsigned packets)
     uint64_t numbers = 0, known = 0;
     for (uint32_t i = 0; i < EVENTS; i++)
         if (i % UNKNOWN) {
-            numbers += i + 4; /* a and payload_size */
+            numbers += i + 4; /* `a` and payload_size */
             known++;
         }
     assert_int_equal(sum->events, packets * known);
@@ -106,7 +106,7 @@ static void write_file(const char *folder, const char *name, const void *bytes, 
     assert_int_equal(fclose(file), 0);
 }
 
-static void large_packets_read_the_same_from_disk_and_memory(void **state)
+static void large_packets_read_equally_from_disk_and_memory(void **state)
 {
     (void)state;
     char folder[] = "/tmp/rfc11-read-XXXXXX", path[200];
@@ -128,7 +128,8 @@ static void large_packets_read_the_same_from_disk_and_memory(void **state)
         assert_non_null(reader);
         read_all(t, reader, &sum);
         sum.events -=
-            flags[i] & TTR_READ_DEFINITIONS ? 1 : 0; /* the stream's; damaged packets have none */
+            /* the stream definition; damaged packets have none */
+            flags[i] & TTR_READ_DEFINITIONS ? 1 : 0;
         check_sum(&sum, 4);
         ttr_close(reader);
     }
@@ -149,7 +150,7 @@ static void large_packets_read_the_same_from_disk_and_memory(void **state)
     buffer_free(&stream);
 }
 
-static void packets_stop_unpacking_at_the_limit(void **state)
+static void unpacking_stops_at_the_limit(void **state)
 {
     (void)state;
     const char *const format_options[] = {"unpacked-max=1200048", "key-env=RFC11_READ_KEY", NULL},
@@ -166,8 +167,8 @@ static void packets_stop_unpacking_at_the_limit(void **state)
     ttr_reader *reader = ttr_open_files(t, "memory", files, 2, &options, NULL);
     assert_non_null(reader);
     read_all(t, reader, &sum);
-    /* The plain packet is whole; of the compressed ones half is; of the one only enciphered
-     * nothing, since it is too large from the begin. */
+    /* The plain packet is complete, the compressed ones are read to half, and the encrypted one is
+     * refused as too large. */
     assert_int_equal(sum.events, EVENTS / UNKNOWN * (UNKNOWN - 1) * 2);
     ttr_close(reader);
     options.format_options = wrong;
@@ -178,9 +179,9 @@ static void packets_stop_unpacking_at_the_limit(void **state)
     buffer_free(&stream);
 }
 
-/* What is lost of a packet that was unpacked lies inside of what is stored of it, wherever in the
- * unpacked bytes it begins. */
-static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **state)
+/* Damage in unpacked content is reported inside the stored bytes of the packet, wherever it is in
+ * the unpacked bytes. */
+static void damage_in_unpacked_content_has_stored_offsets(void **state)
 {
     (void)state;
     static const char plain[] =
@@ -203,7 +204,7 @@ static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **
             store_u16le(event + 4, i == unknown_at[k] ? 9 : 1);
             buffer_add(&content, event, sizeof event);
         }
-        /* The last one cuts the last event. */
+        /* The last case truncates the last event. */
         assert_int_equal(rfc11_pack(&packet, content.bytes,
                                     content.n - (unknown_at[k] == UINT32_MAX), &how, &stream, NULL),
                          TTR_OK);
@@ -231,9 +232,9 @@ static void damage_in_unpacked_packets_lies_inside_of_their_stored_bytes(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_packets_read_the_same_from_disk_and_memory),
-        cmocka_unit_test(packets_stop_unpacking_at_the_limit),
-        cmocka_unit_test(damage_in_unpacked_packets_lies_inside_of_their_stored_bytes),
+        cmocka_unit_test(large_packets_read_equally_from_disk_and_memory),
+        cmocka_unit_test(unpacking_stops_at_the_limit),
+        cmocka_unit_test(damage_in_unpacked_content_has_stored_offsets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* Packets of RFC v1.1 whose header says a wrong content_size or packet_size, plain, compressed and
- * enciphered: where the next packet begins, what has the checksum and where compressed data end
- * tell the right ones, and all events are given. */
+/* v1.1 packets with a wrong content_size or packet_size, plain, compressed and encrypted. The right
+ * size follows from the next packet, the checksum or the compressed data; all events must be read.
+ */
 #include <stdlib.h>
 
 #include <tracetta/tracetta.h>
@@ -15,7 +15,7 @@
 #define EVENTS 20u
 #define EVENT_BYTES 10u
 #define ALIGN 64u
-#define WRONG 2u /* the packet whose header is changed, and the one behind it */
+#define WRONG 2u /* index of the changed packet; the next one is changed too in some tests */
 #define CONTENT_AT 8u
 #define SIZE_AT 12u
 #define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -31,7 +31,7 @@ struct stream {
     struct rfc11_packet packet[PACKETS];
 };
 
-/* Packets of several sizes: each has an event more than the one before. */
+/* Makes packets of different sizes: each has one event more than the previous one. */
 static void make_stream(struct stream *stream, uint8_t compression, uint8_t encryption,
                         uint8_t checksum)
 {
@@ -113,7 +113,7 @@ static void set(struct stream *stream, unsigned packet, size_t at, uint32_t valu
     store_u32le(stream->bytes.bytes + stream->begin[packet] + at, value);
 }
 
-/* Contents of each kind; `has_end`: something tells where the content ends. */
+/* Kinds of content; `has_end`: the end of the content can be determined. */
 static const struct kind {
     uint8_t compression, encryption, checksum;
     bool has_end;
@@ -134,7 +134,7 @@ static const uint32_t sizes[] = {0,   1,   47,   52,   100,        150,
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void a_stream_with_right_sizes_has_nothing_to_tell(void **state)
+static void stream_with_right_sizes_reports_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -147,7 +147,7 @@ static void a_stream_with_right_sizes_has_nothing_to_tell(void **state)
     }
 }
 
-static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_one(void **state)
+static void wrong_content_size_loses_no_event_if_repairable(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
@@ -157,9 +157,9 @@ static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_
             set(&stream, WRONG, CONTENT_AT, sizes[k]);
             const struct given given = read_stream(&stream);
             assert_true(given.notes > 0);
-            const bool is_inside =
-                sizes[k] >= RFC11_HEADER &&
-                sizes[k] < stream.packet[WRONG].content_size; /* plain: events stop there */
+            const bool is_inside = sizes[k] >= RFC11_HEADER &&
+                                   /* plain content: events stop at the wrong end */
+                                   sizes[k] < stream.packet[WRONG].content_size;
             if (kinds[i].has_end || !is_inside)
                 assert_int_equal(given.events, ALL);
             else
@@ -168,12 +168,12 @@ static void a_wrong_content_size_costs_no_event_where_something_tells_the_right_
         }
 }
 
-static void a_wrong_packet_size_costs_no_event(void **state)
+static void wrong_v1_1_packet_size_loses_no_event(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
         for (size_t k = 0; k < COUNT(sizes); k++)
-            for (unsigned n = 1; n <= 2; n++) { /* packets in sequence */
+            for (unsigned n = 1; n <= 2; n++) { /* number of consecutive changed packets */
                 struct stream stream;
                 make_stream(&stream, kinds[i].compression, kinds[i].encryption, kinds[i].checksum);
                 set(&stream, WRONG, SIZE_AT, sizes[k]);
@@ -186,8 +186,8 @@ static void a_wrong_packet_size_costs_no_event(void **state)
             }
 }
 
-/* It leads to a packet, though not to the next one. */
-static void a_size_that_leads_to_a_later_packet_hides_none(void **state)
+/* The wrong size leads to a packet that is not the next one. */
+static void size_leading_to_a_later_packet_hides_no_packet(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++)
@@ -202,9 +202,9 @@ static void a_size_that_leads_to_a_later_packet_hides_none(void **state)
         }
 }
 
-/* --- Cut --- */
+/* --- Truncated files --- */
 
-/* Bytes of events that gzip has in so many bytes of a member, by zlib itself. */
+/* Returns how many bytes of events zlib decompresses from the first n bytes. */
 static size_t inflated(const uint8_t *bytes, size_t n)
 {
     uint8_t out[EVENT_BYTES * (EVENTS + PACKETS)];
@@ -219,7 +219,7 @@ static size_t inflated(const uint8_t *bytes, size_t n)
     return got;
 }
 
-/* Whole events in what is left of a packet's content. */
+/* Returns the number of complete events in the rest of a packet. */
 static size_t whole_events(const struct stream *stream, const struct kind *kind, unsigned i,
                            size_t cut)
 {
@@ -234,10 +234,11 @@ static size_t whole_events(const struct stream *stream, const struct kind *kind,
         return inflated(stream->bytes.bytes + begin, cut - begin) / EVENT_BYTES;
     return kind->compression ? 0
                              : (cut - begin - iv) /
-                                   EVENT_BYTES; /* of the others at least those of whole packets */
+                                   /* for the others, at least those of complete packets */
+                                   EVENT_BYTES;
 }
 
-static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
+static void truncated_stream_returns_all_complete_events(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -262,11 +263,11 @@ static void a_stream_cut_anywhere_gives_every_whole_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_with_right_sizes_has_nothing_to_tell),
-        cmocka_unit_test(a_wrong_content_size_costs_no_event_where_something_tells_the_right_one),
-        cmocka_unit_test(a_wrong_packet_size_costs_no_event),
-        cmocka_unit_test(a_size_that_leads_to_a_later_packet_hides_none),
-        cmocka_unit_test(a_stream_cut_anywhere_gives_every_whole_event),
+        cmocka_unit_test(stream_with_right_sizes_reports_nothing),
+        cmocka_unit_test(wrong_content_size_loses_no_event_if_repairable),
+        cmocka_unit_test(wrong_v1_1_packet_size_loses_no_event),
+        cmocka_unit_test(size_leading_to_a_later_packet_hides_no_packet),
+        cmocka_unit_test(truncated_stream_returns_all_complete_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

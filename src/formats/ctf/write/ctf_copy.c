@@ -1,13 +1,16 @@
-/* Copying: what is kept of each packet, and when it is written. */
+/* Copies of CTF traces: which parts of a packet are kept while its events arrive, and when it is
+ * written. The interface, the order of calls and the cost are in ctf_copy.h. */
 #include "formats/ctf/write/ctf_copy.h"
 
 #include "base/number.h"
 #include "base/status.h"
 
-#define IMAGE_STEP UINT64_C(4096)     /* bytes: all alignments hold from a multiple of it on */
-#define IMAGE_MOST ((size_t)32 << 20) /* of a packet that is too large to have a definition */
+/* bytes; multiple of every alignment, so bit offsets in the image keep their alignment */
+#define IMAGE_STEP UINT64_C(4096)
+/* bytes; limit of the image of a packet that is too large to have a definition */
+#define IMAGE_MAX ((size_t)32 << 20)
 
-static void free_room(struct ctf_room *room, const struct alloc *alloc)
+static void free_packet_buffers(struct ctf_packet_buffers *room, const struct alloc *alloc)
 {
     buffer_free(&room->image);
     alloc_free(alloc, room->kept, room->kept_capacity, sizeof *room->kept);
@@ -16,9 +19,9 @@ static void free_room(struct ctf_room *room, const struct alloc *alloc)
 
 /* --- Traces --- */
 
-/* Whether anything but headers of events and the begin of packets moves a clock, which only CTF 1.8
- * can say. */
-static bool moves_clock(const struct ctf_description *description)
+/* Returns true if a field other than event headers and the packet's start time updates a clock.
+ * Only CTF 1.8 can express that. */
+static bool has_clock_outside_headers(const struct ctf_description *description)
 {
     bool moves = ctf_moves_clock(description->packet_header);
     for (size_t i = 0; i < description->streams_n && !moves; i++)
@@ -32,13 +35,13 @@ bool ctf_may_copy(const struct ctf_trace *trace, const struct ctf_options *optio
     const struct ctf_description *description = &trace->class->description;
     enum ctf_version from = description->version, to = options->version ? options->version : from;
     bool is_rfc = from == CTF_RFC_1_1;
-    if (is_rfc && trace->has_foreign) /* a trace has one session and one byte order */
+    if (is_rfc && trace->has_foreign) /* the target has one session and one byte order per trace */
         return false;
     if ((options->has_order && options->is_big_endian != description->is_big_endian) ||
         options->has_packet_size)
         return false;
     return from == to ? !is_rfc || !options->changes_rfc
-                      : !is_rfc && to != CTF_RFC_1_1 && !moves_clock(description);
+                      : !is_rfc && to != CTF_RFC_1_1 && !has_clock_outside_headers(description);
 }
 
 bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *options)
@@ -53,9 +56,10 @@ bool ctf_can_describe(const struct ctf_trace *trace, const struct ctf_options *o
     return status != TTR_E_UNSUPPORTED;
 }
 
-/* Whether metadata are to stand in packets that do not, or the other way round. */
-static bool changes_packets_of_metadata(const struct ctf_trace *trace,
-                                        const struct ctf_options *options)
+/* Returns true if the options ask for metadata in packets and the source has none, or the reverse.
+ */
+static bool changes_metadata_packets(const struct ctf_trace *trace,
+                                     const struct ctf_options *options)
 {
     bool is_packetised = false;
     (void)ctf_sniff(trace->class->metadata, trace->class->metadata_n, &is_packetised);
@@ -78,20 +82,21 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
     places_init(&copy->places, alloc);
     buffer_init(&copy->spare.image, alloc);
     copy->is_refused = !ctf_may_copy(trace, options);
-    ttr_status status = ctf_options_suit(options, version, error);
+    ttr_status status = ctf_options_check_version(options, version, error);
     if (status != TTR_OK || copy->is_refused)
         return status;
     status = ctf_claim_uuid(out, trace, copy->uuid, error);
     if (status != TTR_OK)
         return status;
-    struct ctf_description description = trace->class->description; /* with the copy's uuid */
+    /* a copy, to set the copy's UUID */
+    struct ctf_description description = trace->class->description;
     struct ctf_options own = *options;
-    ctf_options_like(&own, trace, version);
+    ctf_options_inherit(&own, trace, version);
     bool has_other_uuid = memcmp(description.uuid, copy->uuid, sizeof copy->uuid) != 0;
     memcpy(description.uuid, copy->uuid, sizeof copy->uuid);
     buffer_init(&text, alloc);
     bool is_same = version == trace->class->description.version &&
-                   !changes_packets_of_metadata(trace, options) && !has_other_uuid &&
+                   !changes_metadata_packets(trace, options) && !has_other_uuid &&
                    !trace->class->has_bad_metadata && !description.has_unescaped;
     if (is_same)
         buffer_add(&text, trace->class->metadata, trace->class->metadata_n);
@@ -99,16 +104,16 @@ ttr_status ctf_copy_trace_begin(struct ctf_trace_copy *copy, struct ctf_trace *t
         status = ctf_print_metadata(&description, version, &text, error);
     copy->is_refused = status == TTR_E_UNSUPPORTED;
     if (status == TTR_OK && !is_same)
-        ctf_count_translation(out, &trace->class->description, version);
+        ctf_count_translation_losses(out, &trace->class->description, version);
     if (status == TTR_OK &&
-        !ctf_home_begin(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
+        !ctf_output_dir_init(&copy->home, out->own, alloc, (ttr_text){path, strlen(path)}))
         status = fail_memory(error);
     if (status == TTR_OK)
         status =
             is_same
-                ? ctf_write_file(ctf_add_file(copy->home.folder, out, "", "metadata", "", error),
+                ? ctf_write_file(ctf_create_file(copy->home.folder, out, "", "metadata", "", error),
                                  &text, error)
-                : ctf_write_text(
+                : ctf_write_metadata(
                       &(struct ctf_metadata){&description, version, &own, copy->home.folder}, &text,
                       out, error);
     buffer_free(&text);
@@ -123,8 +128,8 @@ void ctf_copy_trace_free(struct ctf_trace_copy *copy, const struct alloc *alloc)
     pairmap_free(&copy->stream_of);
     places_free(&copy->places);
     alloc_free(alloc, copy->streams, copy->streams_capacity, sizeof *copy->streams);
-    ctf_home_free(&copy->home, alloc);
-    free_room(&copy->spare, alloc);
+    ctf_output_dir_free(&copy->home, alloc);
+    free_packet_buffers(&copy->spare, alloc);
     ctf_trace_release(copy->source);
     copy->source = NULL;
 }
@@ -136,7 +141,7 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
 {
     const struct alloc *alloc = &out->t->counted;
     *file = (struct ctf_file_copy){.trace = trace, .name_size = strlen(stream->file) + 1};
-    ctf_index_out_begin(&file->index, alloc);
+    ctf_index_out_init(&file->index, alloc);
     buffer_init(&file->packet.head, alloc);
     buffer_init(&file->packet.room.image, alloc);
     if (trace->is_refused)
@@ -146,13 +151,13 @@ ttr_status ctf_copy_begin(struct ctf_file_copy *file, struct ctf_trace_copy *tra
         return fail_memory(error);
     memcpy(file->name, stream->file, file->name_size);
     if (strcmp(file->name, "metadata") == 0)
-        return TTR_OK; /* it stands for a trace without streams */
-    file->sink = ctf_add_file(trace->home.folder, out, "", file->name, "", error);
+        return TTR_OK; /* the reader's placeholder for a trace without streams */
+    file->sink = ctf_create_file(trace->home.folder, out, "", file->name, "", error);
     if (!file->sink)
         return error ? error->status : TTR_E_IO;
     if (!trace->source->folder || trace->options->has_no_index)
         return TTR_OK;
-    return ctf_index_old_begin(&file->old_index, trace->source->folder, file->name, alloc, error);
+    return ctf_source_index_open(&file->old_index, trace->source->folder, file->name, alloc, error);
 }
 
 void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
@@ -160,7 +165,7 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
     sink_abandon(file->sink);
     ctf_index_out_free(&file->index);
     buffer_free(&file->packet.head);
-    free_room(&file->packet.room, alloc);
+    free_packet_buffers(&file->packet.room, alloc);
     alloc_free(alloc, file->name, file->name_size, 1);
 }
 
@@ -168,7 +173,7 @@ void ctf_copy_free(struct ctf_file_copy *file, const struct alloc *alloc)
 
 ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
 {
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     uint64_t n = (uint64_t)(packet->to - packet->from), at = packet->from_at;
     if (!packet->from)
         return TTR_OK;
@@ -183,44 +188,44 @@ ttr_status ctf_copy_save(struct ctf_file_copy *file, ttr_error *error)
     return packet->room.image.failed ? fail_memory(error) : TTR_OK;
 }
 
-static void swap_room(struct ctf_file_copy *file)
+static void swap_spare_buffers(struct ctf_file_copy *file)
 {
-    struct ctf_room own = file->packet.room;
+    struct ctf_packet_buffers own = file->packet.room;
     file->packet.room = file->trace->spare;
     file->trace->spare = own;
 }
 
-/* What is at hand of a packet that was written needs no place any more, and its own may be
- * another's. */
-static void leave_room(struct ctf_file_copy *file)
+/* Releases the buffers of a packet that was written: the next packet of any file may reuse them. */
+static void release_packet_buffers(struct ctf_file_copy *file)
 {
     file->packet.from = file->packet.to = NULL;
     if (!file->trace->spare.kept)
-        swap_room(file);
+        swap_spare_buffers(file);
 }
 
-static void begin_packet(struct ctf_file_copy *file, const struct ctf_stream *stream,
-                         const struct ctf_reader *reader, const struct ctf_packet *about)
+static void start_copied_packet(struct ctf_file_copy *file, const struct ctf_stream *stream,
+                                const struct ctf_reader *reader, const struct ctf_packet *about)
 {
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     packet->is_open = true;
     packet->about = *about;
     packet->kind = stream->kind;
     packet->number = stream->number;
-    packet->kept_n = packet->nones_n = 0;
+    packet->kept_n = packet->uncounted_n = 0;
     if (!packet->room.kept)
-        swap_room(file);
+        swap_spare_buffers(file);
     packet->from = packet->to = NULL;
     buffer_clear(&packet->room.image);
     buffer_clear(&packet->head);
     buffer_add(&packet->head, reader->heads.bytes + about->head_at, about->head_n);
-    ctf_adopt(file);
+    ctf_set_packet_uuid(file);
 }
 
-/* Counters of the packet tell what is missing before it; false when memory is out. */
-static bool settle_gap(struct ctf_file_copy *file)
+/* Adds the gap before the packet to the counters of its stream. Returns false if memory runs out.
+ */
+static bool add_gap_to_stream(struct ctf_file_copy *file)
 {
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (stream && packet->gap_at == packet->about.offset) {
         stream->events += packet->gap_events;
@@ -230,28 +235,30 @@ static bool settle_gap(struct ctf_file_copy *file)
     return stream != NULL;
 }
 
-/* A packet whose definition never came. */
-static ttr_status end_without_definition(struct ctf_file_copy *file, struct ttr_writer *out,
-                                         ttr_error *error)
+/* Rebuilds the open packet if its definition never arrived. */
+static ttr_status filter_packet_without_definition(struct ctf_file_copy *file,
+                                                   struct ttr_writer *out, ttr_error *error)
 {
     if (!file->packet.is_open)
         return TTR_OK;
-    ttr_status status = settle_gap(file) ? ctf_copy_save(file, error) : fail_memory(error);
+    ttr_status status = add_gap_to_stream(file) ? ctf_copy_save(file, error) : fail_memory(error);
     if (status == TTR_OK)
-        status = ctf_rebuild(file, out, error);
+        status = ctf_filter_packet(file, out, error);
     file->packet.is_open = false;
-    leave_room(file);
+    release_packet_buffers(file);
     return status;
 }
 
-static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const ttr_event *event,
-                       const struct ctf_schema *schema, ttr_error *error)
+static ttr_status keep_event(struct ctf_file_copy *file, struct ttr_writer *out,
+                             const ttr_event *event, const struct ctf_schema *schema,
+                             ttr_error *error)
 {
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
-    uint64_t at =
-        about->base_bit / 8 +
-        (uint64_t)(event->payload - about->base); /* which is no copy: definitions come with it */
+    uint64_t at = about->base_bit / 8 +
+                  /* `payload` points into the reader's packet, not into a copy: definitions are
+                   * only emitted that way */
+                  (uint64_t)(event->payload - about->base);
     bool is_next = packet->from && event->payload >= packet->to - 1 &&
                    at - packet->from_at == (uint64_t)(event->payload - packet->from);
     if (packet->from && !is_next) {
@@ -268,22 +275,22 @@ static ttr_status keep(struct ctf_file_copy *file, struct ttr_writer *out, const
                        packet->kept_n + 1, sizeof *packet->room.kept))
         return fail_memory(error);
     struct ctf_kept *kept = &packet->room.kept[packet->kept_n++];
-    kept->is_none = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
-    packet->nones_n += kept->is_none;
+    kept->is_uncounted = event->kind == TTR_KIND_DEFINITION || event->kind == TTR_KIND_GAP;
+    packet->uncounted_n += kept->is_uncounted;
     kept->ticks = event->ticks;
     kept->event = schema->event;
     ctf_event_bits(schema, event, &kept->at, &kept->end);
     return TTR_OK;
 }
 
-static void add_index(struct ctf_file_copy *file, const struct ctf_stream *stream,
-                      const ttr_event *event)
+static void add_index_entry(struct ctf_file_copy *file, const struct ctf_stream *stream,
+                            const ttr_event *event)
 {
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
     const bool has_size =
-        about->size != UINT64_MAX; /* else the packet is what is left of the file */
+        about->size != UINT64_MAX; /* a packet without a size extends to the end of the file */
     const uint64_t size = has_size ? about->size : (uint64_t)event->payload_size * 8,
                    content = has_size ? about->content : size;
     const uint64_t begin = about->has_begin ? about->begin : 0,
@@ -303,7 +310,7 @@ static void add_index(struct ctf_file_copy *file, const struct ctf_stream *strea
     ctf_index_out_add(&file->index, numbers);
 }
 
-static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
+static void keep_gap(struct ctf_open_packet *packet, const ttr_event *event)
 {
     if (packet->gap_at != event->offset)
         packet->gap_events = packet->gap_packets = 0;
@@ -314,34 +321,34 @@ static void keep_gap(struct ctf_copied *packet, const ttr_event *event)
         packet->gap_events += event->link;
 }
 
-static ttr_status take_packet(struct ctf_file_copy *file, struct ttr_writer *out,
-                              const ttr_event *event, const struct ctf_schema *schema,
-                              ttr_error *error)
+static ttr_status copy_defined_packet(struct ctf_file_copy *file, struct ttr_writer *out,
+                                      const ttr_event *event, const struct ctf_schema *schema,
+                                      ttr_error *error)
 {
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     ttr_status status = TTR_OK;
     if (packet->is_open && packet->about.offset != about->offset)
-        status = end_without_definition(file, out, error);
+        status = filter_packet_without_definition(file, out, error);
     if (status != TTR_OK)
         return status;
     if (!packet->is_open)
-        begin_packet(file, schema->stream, schema->reader, about);
+        start_copied_packet(file, schema->stream, schema->reader, about);
     packet->is_open = false;
     packet->about = *about;
-    if (packet->head.failed || !settle_gap(file))
+    if (packet->head.failed || !add_gap_to_stream(file))
         return fail_memory(error);
     if (packet->kept_n != event->link) {
         status = ctf_copy_save(file, error);
-        status = status == TTR_OK ? ctf_rebuild(file, out, error) : status;
-    } else if ((status = ctf_copy_part(file, out, error)) == TTR_OK) {
-        add_index(file, schema->stream, event);
-        status = ctf_copy_settle_index(file, out, error);
+        status = status == TTR_OK ? ctf_filter_packet(file, out, error) : status;
+    } else if ((status = ctf_copy_next_file(file, out, error)) == TTR_OK) {
+        add_index_entry(file, schema->stream, event);
+        status = ctf_copy_flush_index(file, out, error);
         status = status == TTR_OK
                      ? ctf_write_packet(file, out, event->payload, event->payload_size, error)
                      : status;
     }
-    leave_room(file);
+    release_packet_buffers(file);
     return status;
 }
 
@@ -349,26 +356,28 @@ ttr_status ctf_copy_event(struct ctf_file_copy *file, struct ttr_writer *out,
                           const ttr_event *event, ttr_error *error)
 {
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     ttr_status status = TTR_OK;
     const bool is_said = event->kind == TTR_KIND_GAP &&
-                         !output_is_own_raw(out, event); /* others are events of the dialect */
+                         /* a raw gap of our format is an event of the dialect and is copied as one
+                          */
+                         !output_is_own_raw(out, event);
     if (is_said)
         keep_gap(packet, event);
     if (is_said || (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM))
-        return TTR_OK; /* packets say so themselves */
+        return TTR_OK; /* the counters of the packets already record it */
     if (event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
-        return take_packet(file, out, event, schema, error);
+        return copy_defined_packet(file, out, event, schema, error);
     const struct ctf_packet *about = &schema->reader->packets[event->part];
     bool is_large =
-        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MOST;
+        packet->is_open && about->size > CTF_COPY_MAX * 8 && packet->room.image.n > IMAGE_MAX;
     if (packet->is_open && (packet->about.offset != about->offset || is_large))
-        status = end_without_definition(file, out, error);
+        status = filter_packet_without_definition(file, out, error);
     if (status == TTR_OK && !packet->is_open)
-        begin_packet(file, schema->stream, schema->reader, about);
+        start_copied_packet(file, schema->stream, schema->reader, about);
     if (packet->head.failed)
         return fail_memory(error);
-    return status == TTR_OK ? keep(file, out, event, schema, error) : status;
+    return status == TTR_OK ? keep_event(file, out, event, schema, error) : status;
 }
 
 void ctf_copy_trace_finish(const struct ctf_trace_copy *copy, struct ttr_writer *out)
@@ -383,8 +392,8 @@ ttr_status ctf_copy_finish(struct ctf_file_copy *file, struct ttr_writer *out, t
 {
     if (file->trace->is_refused)
         return TTR_OK;
-    ttr_status status = end_without_definition(file, out, error);
+    ttr_status status = filter_packet_without_definition(file, out, error);
     if (status != TTR_OK)
         return status;
-    return file->sink ? ctf_copy_end_part(file, out, error) : TTR_OK;
+    return file->sink ? ctf_copy_finish_file(file, out, error) : TTR_OK;
 }

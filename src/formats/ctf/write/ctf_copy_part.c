@@ -1,5 +1,5 @@
-/* Ends of files that are copied: their index, and the next file if no packet may follow in this
- * one. */
+/* End of a copied file: writes its index, and continues in a new file if no packet may follow in
+ * this one. */
 #include "formats/ctf/write/ctf_copy.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -10,22 +10,23 @@ bool ctf_copy_keeps_index(const struct ctf_file_copy *file)
     return options->has_index || (file->old_index.file && !options->has_no_index);
 }
 
-ttr_status ctf_copy_settle_index(struct ctf_file_copy *file, struct ttr_writer *out,
-                                 ttr_error *error)
+ttr_status ctf_copy_flush_index(struct ctf_file_copy *file, struct ttr_writer *out,
+                                ttr_error *error)
 {
     if (!ctf_index_out_is_full(&file->index))
         return TTR_OK;
     file->old_index.fits = file->old_index.fits && !file->is_changed;
     ttr_status status =
-        ctf_index_old_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
-    return status == TTR_OK ? ctf_index_out_settle(&file->index, out, file->trace->home.folder,
-                                                   file->name, error)
+        ctf_source_index_compare(&file->old_index, &file->index.entries, file->unnumbered, error);
+    return status == TTR_OK ? ctf_index_out_flush_full(&file->index, out, file->trace->home.folder,
+                                                       file->name, error)
                             : status;
 }
 
-static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+static ttr_status write_copied_index(struct ctf_file_copy *file, struct ttr_writer *out,
+                                     ttr_error *error)
 {
-    struct ctf_index_old *old = &file->old_index;
+    struct ctf_source_index *old = &file->old_index;
     const char *folder = file->trace->home.folder;
     if (!ctf_copy_keeps_index(file) ||
         (!old->file && file->index.entries.n == 0 && !file->index.file))
@@ -33,20 +34,22 @@ static ttr_status write_index(struct ctf_file_copy *file, struct ttr_writer *out
     if (file->index.entries.failed)
         return fail_memory(error);
     old->fits = old->fits && !file->is_changed;
-    ttr_status status = ctf_index_old_compare(old, &file->index.entries, file->unnumbered, error);
+    ttr_status status =
+        ctf_source_index_compare(old, &file->index.entries, file->unnumbered, error);
     if (status != TTR_OK)
         return status;
-    if (!ctf_index_old_is_kept(old) || file->index.is_refused)
-        return ctf_index_out_end(&file->index, out, folder, file->name, error);
+    if (!ctf_source_index_matches(old) || file->index.is_refused)
+        return ctf_index_out_finish(&file->index, out, folder, file->name, error);
     struct sink *to;
-    ctf_index_out_drop(&file->index);
-    status = ctf_index_add(out, folder, file->name, &to, error);
-    return to ? ctf_index_old_copy(old, to, error) : status;
+    ctf_index_out_discard(&file->index);
+    status = ctf_index_create_file(out, folder, file->name, &to, error);
+    return to ? ctf_source_index_copy(old, to, error) : status;
 }
 
-/* A name that no file of the source has. */
-static char *name_part(struct ctf_file_copy *file, const char *first, const struct alloc *alloc,
-                       size_t *size)
+/* Returns a new file name that no file of the source has: FIRST_2, FIRST_3 and so on. NULL if
+ * memory runs out. */
+static char *name_next_file(struct ctf_file_copy *file, const char *first,
+                            const struct alloc *alloc, size_t *size)
 {
     struct folder *folder = file->trace->source->folder;
     char digits[NUMBER_MAX];
@@ -65,9 +68,10 @@ static char *name_part(struct ctf_file_copy *file, const char *first, const stru
     return name;
 }
 
-/* Leaves what was written to a file of its own among the copies: it may have to be moved
+/* Adds a finished file to the writer's list of copies, because its folder may be renamed later
  * (ctf_output_dirs.c). */
-static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct ttr_writer *out)
+static struct ctf_file_copy *add_finished_copy(const struct ctf_file_copy *file,
+                                               struct ttr_writer *out)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
@@ -78,44 +82,46 @@ static struct ctf_file_copy *leave_part(const struct ctf_file_copy *file, struct
     if (!ended)
         return NULL;
     *ended = (struct ctf_file_copy){.trace = file->trace};
-    ctf_index_out_begin(&ended->index, alloc);
+    ctf_index_out_init(&ended->index, alloc);
     buffer_init(&ended->packet.head, alloc);
     buffer_init(&ended->packet.room.image, alloc);
     w->copies[w->copies_n++] = ended;
     return ended;
 }
 
-ttr_status ctf_copy_end_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_copy_finish_file(struct ctf_file_copy *file, struct ttr_writer *out,
+                                ttr_error *error)
 {
     ttr_status status = sink_finish(file->sink, error);
     file->sink = NULL;
-    return status == TTR_OK ? write_index(file, out, error) : status;
+    return status == TTR_OK ? write_copied_index(file, out, error) : status;
 }
 
-ttr_status ctf_copy_part(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_copy_next_file(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
     size_t size;
     if (!file->is_ended)
         return TTR_OK;
     file->is_changed = true;
-    ttr_status status = ctf_copy_end_part(file, out, error);
+    ttr_status status = ctf_copy_finish_file(file, out, error);
     if (status != TTR_OK)
         return status;
-    struct ctf_file_copy *ended = leave_part(file, out);
-    char *name = ended ? name_part(file, file->first_name ? file->first_name : file->name,
-                                   &out->t->counted, &size)
+    struct ctf_file_copy *ended = add_finished_copy(file, out);
+    char *name = ended ? name_next_file(file, file->first_name ? file->first_name : file->name,
+                                        &out->t->counted, &size)
                        : NULL;
     if (!name)
         return fail_memory(error);
     ended->name = file->name;
     ended->name_size = file->name_size;
     file->first_name =
-        file->first_name ? file->first_name : ended->name; /* which lives as long as the writer */
+        /* `ended` keeps the name alive as long as the writer */
+        file->first_name ? file->first_name : ended->name;
     file->name = name;
     file->name_size = size;
     file->offset = 0;
     file->is_ended = false;
     output_lost(out, CTF_LOST_FILE, file->packet.about.offset);
-    file->sink = ctf_add_file(file->trace->home.folder, out, "", name, "", error);
+    file->sink = ctf_create_file(file->trace->home.folder, out, "", name, "", error);
     return file->sink ? TTR_OK : error ? error->status : TTR_E_IO;
 }

@@ -1,6 +1,6 @@
-/* What is missing in CTF that is encoded anew: counters of written packets, byte by byte, against
- * numbers worked out by hand from those of the source.  Packets of CTF 1.8 and 2 are laid out as
- * ctf_packet_writer.c draws them, those of the RFC as rfc11_packet.h does. */
+/* Discarded events of transcoded CTF: counters of written packets, byte by byte. Expected numbers
+ * are computed by hand from those of the source. Packets: see ctf_packet_writer.c (CTF 1.8, 2) and
+ * rfc11_packet.h (v1.1). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,25 +26,25 @@ static const char metadata[] =
     "    u32 events_discarded; u8 cpu_id; }; event.header := struct { u8 id; t32 timestamp; }; };\n"
     "event { name = e; id = 0; stream_id = 0; fields := struct { u8 x; }; };\n";
 
-/* A packet: so many events from its begin on, one a nanosecond. */
+/* A packet with one event per nanosecond from `begin` on. */
 struct packet {
     uint32_t begin, end, sequence, discarded,
-        events; /* sequence: | OTHER: of another data stream */
+        events; /* sequence | OTHER: packet of another data stream */
 };
 
 #define OTHER (1u << 16)
 
-/* Files of one data stream, which are read one behind the other. */
+/* Files of one data stream, in reading order. */
 struct scene {
     uint8_t *bytes[3];
     ttr_file files[4];
     size_t n;
-    uint32_t flags; /* of reading */
-    bool is_sorted; /* events are copies, whose packets are not known */
+    uint32_t flags; /* flags of ttr_read_options */
+    bool is_sorted; /* events are sorted, so they are copies without their packet */
     const char *options[4];
-    char folder[64];                /* written to; "" = nowhere */
-    uint64_t gaps, events, packets; /* lost: of unknown size; by number */
-    uint64_t times;                 /* of gaps that changed */
+    char folder[64];                /* output folder; "" = no output */
+    uint64_t gaps, events, packets; /* lost gaps of unknown size; lost events and packets */
+    uint64_t times;                 /* gaps whose times changed */
 };
 
 static void put_u32(uint8_t **to, uint32_t value)
@@ -82,8 +82,8 @@ static void add_file(struct scene *scene, const struct packet *packets, size_t n
     scene->files[i] = (ttr_file){names[i], scene->bytes[i], size};
 }
 
-/* Encodes the scene anew; false where memory was out. */
-static bool encode(struct scene *scene, const struct alloc *alloc)
+/* Transcodes the scene and adds up its losses. Returns false if memory runs out. */
+static bool transcode_scene(struct scene *scene, const struct alloc *alloc)
 {
     const ttr_options memory = {.size = sizeof memory, .resize = alloc->resize, .own = alloc->own};
     const ttr_write_options how = {
@@ -116,7 +116,7 @@ static bool encode(struct scene *scene, const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void begin(struct scene *scene, const char *version, uint32_t flags)
+static void begin_scene(struct scene *scene, const char *version, uint32_t flags)
 {
     *scene =
         (struct scene){.flags = flags, .options = {version, "byte-order=be", "packet-size=4096"}};
@@ -124,7 +124,7 @@ static void begin(struct scene *scene, const char *version, uint32_t flags)
     assert_non_null(mkdtemp(scene->folder));
 }
 
-static void end(struct scene *scene)
+static void end_scene(struct scene *scene)
 {
     char command[128];
     (void)snprintf(command, sizeof command, "rm -r '%s'", scene->folder);
@@ -133,7 +133,7 @@ static void end(struct scene *scene)
         free(scene->bytes[i]);
 }
 
-static size_t load(const struct scene *scene, const char *name, uint8_t *bytes, size_t size)
+static size_t load_file(const struct scene *scene, const char *name, uint8_t *bytes, size_t size)
 {
     char path[128];
     (void)snprintf(path, sizeof path, "%s/%s", scene->folder, name);
@@ -144,12 +144,13 @@ static size_t load(const struct scene *scene, const char *name, uint8_t *bytes, 
     return n;
 }
 
-/* The file has these packets, by all but their numbers of events. */
-static void expect(const struct scene *scene, const char *name, const struct packet *packets,
-                   size_t n)
+/* Asserts that a file has exactly these packets; their numbers of events are only compared with 0.
+ */
+static void expect_packets(const struct scene *scene, const char *name,
+                           const struct packet *packets, size_t n)
 {
     static uint8_t bytes[65536];
-    const size_t size = load(scene, name, bytes, sizeof bytes);
+    const size_t size = load_file(scene, name, bytes, sizeof bytes);
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         assert_true(size - at >= 81);
@@ -158,7 +159,8 @@ static void expect(const struct scene *scene, const char *name, const struct pac
         assert_int_equal(load_u64be(bytes + at + 64), packets[i].sequence);
         assert_int_equal(load_u64be(bytes + at + 72), packets[i].discarded);
         assert_int_equal(bytes[at + (scene->is_sorted ? 83 : 80)],
-                         5); /* the source's own field, or one of 32 bits for it */
+                         /* cpu_id: the source's own field, or with sorted events a 32-bit member */
+                         5);
         assert_true(
             (load_u64be(bytes + at + 48) > (scene->is_sorted ? UINT64_C(84) : UINT64_C(81)) * 8) ==
             (packets[i].events > 0));
@@ -167,171 +169,174 @@ static void expect(const struct scene *scene, const char *name, const struct pac
     assert_int_equal(at, size);
 }
 
-/* One file anew in CTF 1.8 and 2, with definitions of packets and without; nothing is lost. */
-static void check(const struct packet *packets, size_t n, const struct packet *expected,
-                  size_t expected_n)
+/* Transcodes one file to CTF 1.8 and 2, with and without packet definitions, and asserts that
+ * nothing is lost. */
+static void check_one_file(const struct packet *packets, size_t n, const struct packet *expected,
+                           size_t expected_n)
 {
     static const char *const versions[] = {"version=1.8", "version=2"};
     for (size_t i = 0; i < 4; i++) {
         struct scene scene;
-        begin(&scene, versions[i / 2], i % 2 ? TTR_READ_DEFINITIONS : 0);
+        begin_scene(&scene, versions[i / 2], i % 2 ? TTR_READ_DEFINITIONS : 0);
         add_file(&scene, packets, n);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", expected, expected_n);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s0", expected, expected_n);
         assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static void events_missing_behind_an_empty_first_packet_stay_missing(void **state)
+static void gap_after_empty_first_packet_is_kept(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2,
-          (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2);
+    check_one_file((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2,
+                   (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 1, 7, 2}}, 2);
 }
 
-static void numbers_and_counters_that_begin_in_the_middle_stay_what_they_are(void **state)
+static void first_counters_above_zero_are_kept(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2,
-          (struct packet[]){{1005, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2);
-    check((struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2,
-          (struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2);
+    check_one_file((struct packet[]){{1000, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2,
+                   (struct packet[]){{1005, 1005, 3, 5, 0}, {1010, 1020, 4, 12, 2}}, 2);
+    check_one_file((struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2,
+                   (struct packet[]){{1010, 1020, 4, 12, 2}, {1030, 1040, 5, 12, 1}}, 2);
 }
 
-static void packets_missing_behind_an_empty_first_one_stay_missing(void **state)
+static void packet_gap_after_empty_first_packet_is_kept(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2,
-          (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2);
-    check((struct packet[]){{1000, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2,
-          (struct packet[]){{1005, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2);
+    check_one_file((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2,
+                   (struct packet[]){{1005, 1005, 0, 0, 0}, {1010, 1020, 3, 0, 1}}, 2);
+    check_one_file((struct packet[]){{1000, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2,
+                   (struct packet[]){{1005, 1005, 2, 1, 0}, {1010, 1020, 9, 4, 1}}, 2);
 }
 
-static void a_counter_of_the_very_first_packet_needs_no_other(void **state)
+static void gap_in_packet_0_needs_no_empty_packet(void **state)
 {
     (void)state;
-    check((struct packet[]){{1000, 1005, 0, 7, 1}}, 1, (struct packet[]){{1000, 1005, 0, 7, 1}}, 1);
-    check((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 0, 1}}, 2,
-          (struct packet[]){{1010, 1020, 1, 0, 1}}, 1);
+    check_one_file((struct packet[]){{1000, 1005, 0, 7, 1}}, 1,
+                   (struct packet[]){{1000, 1005, 0, 7, 1}}, 1);
+    check_one_file((struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 1, 0, 1}}, 2,
+                   (struct packet[]){{1010, 1020, 1, 0, 1}}, 1);
 }
 
-static void what_is_missing_behind_the_last_event_stays_missing(void **state)
+static void gap_after_last_event_is_kept(void **state)
 {
     const struct packet packets[] = {{1000, 1005, 0, 0, 2}, {1010, 1020, 3, 7, 0}};
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct scene scene;
-        begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
+        begin_scene(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
         add_file(&scene, packets, 2);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", packets, 2);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s0", packets, 2);
         assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
 /* [20..23] number | [24..31] begin | [32..39] end | [40..43] discarded */
-static void version_1_1_counts_the_same(void **state)
+static void rfc_1_1_packet_has_same_counters(void **state)
 {
     static uint8_t bytes[16384];
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.1", TTR_READ_DEFINITIONS);
+    begin_scene(&scene, "version=1.1", TTR_READ_DEFINITIONS);
     add_file(&scene, (struct packet[]){{1000, 1005, 1, 2, 0}, {1010, 1020, 4, 9, 1}}, 2);
-    assert_true(encode(&scene, alloc_default()));
-    assert_true(load(&scene, "s0_5", bytes, sizeof bytes) > 96);
+    assert_true(transcode_scene(&scene, alloc_default()));
+    assert_true(load_file(&scene, "s0_5", bytes, sizeof bytes) > 96);
     const size_t second = load_u32be(bytes + 12);
     assert_true(second < sizeof bytes - 48);
     support_assert_hex(bytes + 20, 24, "00000001 00000000000003ed 00000000000003ed 00000002");
     support_assert_hex(bytes + second + 20, 24,
                        "00000004 00000000000003f2 00000000000003fc 00000009");
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_is_missing_in_streams_without_events_is_told_by_its_number(void **state)
+static void gap_in_stream_without_events_is_counted_as_lost(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", TTR_READ_DEFINITIONS);
+    begin_scene(&scene, "version=1.8", TTR_READ_DEFINITIONS);
     add_file(&scene, (struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 3, 7, 0}}, 2);
-    assert_true(encode(&scene, alloc_default()));
+    assert_true(transcode_scene(&scene, alloc_default()));
     assert_int_equal(scene.gaps, 0);
     assert_int_equal(scene.events, 7);
     assert_int_equal(scene.packets, 2);
-    end(&scene);
+    end_scene(&scene);
 }
 
-/* 1,200 events of 7 bytes are three packets of at most 4,096: 573, 573, 54. */
-static void files_of_a_stream_go_on_with_numbers_where_packets_were_split(void **state)
+/* 1,200 events of 7 bytes fill three packets of at most 4,096 bytes: 573, 573, 54. */
+static void next_file_continues_numbers_after_split_packets(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", TTR_READ_DEFINITIONS);
+    begin_scene(&scene, "version=1.8", TTR_READ_DEFINITIONS);
     add_file(&scene, (struct packet[]){{10000, 11200, 20, 0, 1200}}, 1);
     add_file(&scene, (struct packet[]){{12000, 12010, 21, 0, 0}, {12010, 12020, 22, 6, 1}}, 2);
     add_file(&scene, (struct packet[]){{13000, 13010, 25, 6, 1}}, 1);
-    assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s0",
-           (struct packet[]){
-               {10000, 10572, 20, 0, 573}, {10573, 11145, 21, 0, 573}, {11146, 11200, 22, 0, 54}},
-           3);
-    expect(&scene, "s1", (struct packet[]){{12010, 12020, 23, 6, 1}}, 1);
-    expect(&scene, "s2", (struct packet[]){{13000, 13010, 26, 6, 1}}, 1);
+    assert_true(transcode_scene(&scene, alloc_default()));
+    expect_packets(&scene, "s0",
+                   (struct packet[]){{10000, 10572, 20, 0, 573},
+                                     {10573, 11145, 21, 0, 573},
+                                     {11146, 11200, 22, 0, 54}},
+                   3);
+    expect_packets(&scene, "s1", (struct packet[]){{12010, 12020, 23, 6, 1}}, 1);
+    expect_packets(&scene, "s2", (struct packet[]){{13000, 13010, 26, 6, 1}}, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-    end(&scene);
+    end_scene(&scene);
 }
 
-/* The counter of a packet is for the time up to its end, which only the last of several would have.
- */
-static void a_packet_that_tells_what_is_missing_is_not_split(void **state)
+/* The counter of a packet covers the time up to its end; if it were split, only the last part would
+ * have it. */
+static void packet_with_counter_to_end_is_not_split(void **state)
 {
     static const char *const versions[] = {"version=1.8", "version=2", "version=1.8"};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct scene scene;
-        begin(&scene, versions[i], i ? 0 : TTR_READ_DEFINITIONS);
+        begin_scene(&scene, versions[i], i ? 0 : TTR_READ_DEFINITIONS);
         add_file(&scene,
                  (struct packet[]){{10000, 11300, 0, 3, 1200},
                                    {12000, 13300, 1, 7, 1200},
                                    {14000, 15300, 2, 7, 1200}},
                  3);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0",
-               (struct packet[]){{10000, 11300, 0, 3, 1200},
-                                 {12000, 13300, 1, 7, 1200},
-                                 {14000, 14572, 2, 7, 573},
-                                 {14573, 15145, 3, 7, 573},
-                                 {15146, 15300, 4, 7, 54}},
-               5);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s0",
+                       (struct packet[]){{10000, 11300, 0, 3, 1200},
+                                         {12000, 13300, 1, 7, 1200},
+                                         {14000, 14572, 2, 7, 573},
+                                         {14573, 15145, 3, 7, 573},
+                                         {15146, 15300, 4, 7, 54}},
+                       5);
         assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static void nor_is_the_first_where_nobody_knows_how_much_is_missing(void **state)
+static void first_packet_with_unknown_gap_is_not_split(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", 0);
+    begin_scene(&scene, "version=1.8", 0);
     add_file(&scene, (struct packet[]){{10000, 11300, 7, 3, 1200}}, 1);
-    assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s0", (struct packet[]){{10000, 11300, 7, 3, 1200}}, 1);
+    assert_true(transcode_scene(&scene, alloc_default()));
+    expect_packets(&scene, "s0", (struct packet[]){{10000, 11300, 7, 3, 1200}}, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
-    end(&scene);
+    end_scene(&scene);
 }
 
-/* 8 MiB and the 4,096 that were asked for hold 1,198,946 events of 7 bytes behind 81. */
-static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
+/* 8 MiB plus 4,096 bytes hold 1,198,946 events of 7 bytes and a head of 81 bytes. */
+static void packet_above_memory_share_is_split_and_counted(void **state)
 {
     static uint8_t bytes[80];
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", 0);
+    begin_scene(&scene, "version=1.8", 0);
     add_file(&scene, (struct packet[]){{10000, 11000, 0, 0, 1}, {2000000, 3300100, 1, 7, 1300000}},
              2);
-    assert_true(encode(&scene, alloc_default()));
+    assert_true(transcode_scene(&scene, alloc_default()));
     char path[128];
     (void)snprintf(path, sizeof path, "%s/s0", scene.folder);
     FILE *file = fopen(path, "rb");
@@ -343,85 +348,87 @@ static void but_one_that_takes_too_much_memory_is_which_is_told(void **state)
     assert_int_equal(load_u64be(bytes + 72), 7);
     assert_int_equal(scene.times, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-    end(&scene);
+    end_scene(&scene);
 }
 
-/* Each file has packets of two streams, whose counters have nothing to do with each other. */
-static void streams_of_one_file_have_counters_of_their_own(void **state)
+/* Each file has packets of two data streams with independent counters. */
+static void streams_of_one_file_have_separate_counters(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct scene scene;
-        begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
+        begin_scene(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
         add_file(&scene,
                  (struct packet[]){{10000, 10010, 0, 0, 1}, {11000, 11010, 7 | OTHER, 30, 1}}, 2);
         add_file(&scene,
                  (struct packet[]){{12000, 12010, 1, 2, 1}, {13000, 13010, 9 | OTHER, 31, 1}}, 2);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
-        expect(&scene, "s0-2", (struct packet[]){{11000, 11010, 7, 30, 1}}, 1);
-        expect(&scene, "s1", (struct packet[]){{12000, 12010, 1, 2, 1}}, 1);
-        expect(&scene, "s1-2", (struct packet[]){{13000, 13010, 9, 31, 1}}, 1);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
+        expect_packets(&scene, "s0-2", (struct packet[]){{11000, 11010, 7, 30, 1}}, 1);
+        expect_packets(&scene, "s1", (struct packet[]){{12000, 12010, 1, 2, 1}}, 1);
+        expect_packets(&scene, "s1-2", (struct packet[]){{13000, 13010, 9, 31, 1}}, 1);
         assert_int_equal(scene.events + scene.packets, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static void what_is_missing_at_the_end_of_a_file_is_in_the_next(void **state)
+static void gap_at_file_end_moves_to_next_file(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", 0);
+    begin_scene(&scene, "version=1.8", 0);
     add_file(&scene, (struct packet[]){{10000, 10010, 0, 0, 1}, {10010, 10020, 2, 7, 0}}, 2);
     add_file(&scene, (struct packet[]){{12000, 12010, 3, 9, 1}}, 1);
-    assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
-    expect(&scene, "s1", (struct packet[]){{12000, 12010, 2, 9, 1}}, 1);
+    assert_true(transcode_scene(&scene, alloc_default()));
+    expect_packets(&scene, "s0", (struct packet[]){{10000, 10010, 0, 0, 1}}, 1);
+    expect_packets(&scene, "s1", (struct packet[]){{12000, 12010, 2, 9, 1}}, 1);
     assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void files_without_events_leave_what_they_miss_to_the_others(void **state)
+static void gap_of_file_without_events_moves_to_other_file(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct scene scene;
-        begin(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
+        begin_scene(&scene, "version=1.8", i ? TTR_READ_DEFINITIONS : 0);
         add_file(&scene, (struct packet[]){{10000, 10010, 0, 0, 0}, {10010, 10020, 2, 7, 0}}, 2);
         add_file(&scene, (struct packet[]){{12000, 12010, 3, 9, 1}}, 1);
         add_file(&scene, (struct packet[]){{13000, 13010, 5, 10, 0}}, 1);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s1",
-               (struct packet[]){
-                   {10010, 10010, 0, 0, 0}, {12000, 12010, 2, 9, 1}, {12010, 12010, 4, 10, 0}},
-               3);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s1",
+                       (struct packet[]){{10010, 10010, 0, 0, 0},
+                                         {12000, 12010, 2, 9, 1},
+                                         {12010, 12010, 4, 10, 0}},
+                       3);
         assert_int_equal(scene.gaps + scene.events + scene.packets, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-/* Behind a file that nothing was made of, and which began in the middle. */
-static void a_file_behind_one_without_events_begins_anew(void **state)
+/* The file before has no written events, and its counters do not start at 0. */
+static void file_after_one_without_events_starts_at_zero(void **state)
 {
     struct scene scene;
     (void)state;
-    begin(&scene, "version=1.8", 0);
+    begin_scene(&scene, "version=1.8", 0);
     add_file(&scene, (struct packet[]){{10000, 10010, 5, 3, 0}}, 1);
     add_file(&scene, (struct packet[]){{12000, 12010, 7, 9, 1}}, 1);
-    assert_true(encode(&scene, alloc_default()));
-    expect(&scene, "s1", (struct packet[]){{10010, 10010, 0, 0, 0}, {12000, 12010, 2, 6, 1}}, 2);
+    assert_true(transcode_scene(&scene, alloc_default()));
+    expect_packets(&scene, "s1",
+                   (struct packet[]){{10010, 10010, 0, 0, 0}, {12000, 12010, 2, 6, 1}}, 2);
     assert_int_equal(scene.events + scene.packets, 0);
     assert_int_equal(scene.gaps, 1);
-    end(&scene);
+    end_scene(&scene);
 }
 
-static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
+static void gap_between_sorted_events_ends_packet(void **state)
 {
     static const char *const versions[] = {"version=1.8", "version=2"};
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct scene scene;
-        begin(&scene, versions[i], TTR_READ_UNORDERED);
+        begin_scene(&scene, versions[i], TTR_READ_UNORDERED);
         scene.is_sorted = true;
         add_file(&scene,
                  (struct packet[]){{1000, 1005, 0, 0, 2},
@@ -431,56 +438,56 @@ static void what_is_missing_between_sorted_events_ends_a_packet(void **state)
                                    {1050, 1060, 6, 8, 1},
                                    {1070, 1080, 7, 9, 0}},
                  6);
-        assert_true(encode(&scene, alloc_default()));
-        expect(&scene, "s0",
-               (struct packet[]){{1000, 1009, 0, 0, 3},
-                                 {1010, 1020, 3, 7, 2},
-                                 {1030, 1040, 4, 8, 1},
-                                 {1050, 1060, 5, 8, 1},
-                                 {1080, 1080, 6, 9, 0}},
-               5);
+        assert_true(transcode_scene(&scene, alloc_default()));
+        expect_packets(&scene, "s0",
+                       (struct packet[]){{1000, 1009, 0, 0, 3},
+                                         {1010, 1020, 3, 7, 2},
+                                         {1030, 1040, 4, 8, 1},
+                                         {1050, 1060, 5, 8, 1},
+                                         {1080, 1080, 6, 9, 0}},
+                       5);
         assert_int_equal(scene.gaps + scene.events + scene.packets + scene.times, 0);
-        end(&scene);
+        end_scene(&scene);
     }
 }
 
-static bool with_a_packet_before_and_one_behind(const struct alloc *alloc)
+static bool transcode_with_gaps_at_both_ends(const struct alloc *alloc)
 {
     struct scene scene = {.flags = 0, .options = {"version=1.8", "byte-order=be"}};
     add_file(&scene,
              (struct packet[]){{1000, 1005, 0, 0, 0}, {1010, 1020, 2, 7, 1}, {1030, 1040, 3, 9, 0}},
              3);
-    bool is_through = encode(&scene, alloc);
+    bool is_through = transcode_scene(&scene, alloc);
     free(scene.bytes[0]);
     return is_through;
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void failed_allocation_returns_nomem_without_leak(void **state)
 {
     (void)state;
-    support_fail_each(with_a_packet_before_and_one_behind);
+    support_fail_each(transcode_with_gaps_at_both_ends);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_missing_behind_an_empty_first_packet_stay_missing),
-        cmocka_unit_test(numbers_and_counters_that_begin_in_the_middle_stay_what_they_are),
-        cmocka_unit_test(packets_missing_behind_an_empty_first_one_stay_missing),
-        cmocka_unit_test(a_counter_of_the_very_first_packet_needs_no_other),
-        cmocka_unit_test(what_is_missing_behind_the_last_event_stays_missing),
-        cmocka_unit_test(version_1_1_counts_the_same),
-        cmocka_unit_test(what_is_missing_in_streams_without_events_is_told_by_its_number),
-        cmocka_unit_test(files_of_a_stream_go_on_with_numbers_where_packets_were_split),
-        cmocka_unit_test(a_packet_that_tells_what_is_missing_is_not_split),
-        cmocka_unit_test(nor_is_the_first_where_nobody_knows_how_much_is_missing),
-        cmocka_unit_test(but_one_that_takes_too_much_memory_is_which_is_told),
-        cmocka_unit_test(streams_of_one_file_have_counters_of_their_own),
-        cmocka_unit_test(what_is_missing_at_the_end_of_a_file_is_in_the_next),
-        cmocka_unit_test(files_without_events_leave_what_they_miss_to_the_others),
-        cmocka_unit_test(a_file_behind_one_without_events_begins_anew),
-        cmocka_unit_test(what_is_missing_between_sorted_events_ends_a_packet),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
+        cmocka_unit_test(gap_after_empty_first_packet_is_kept),
+        cmocka_unit_test(first_counters_above_zero_are_kept),
+        cmocka_unit_test(packet_gap_after_empty_first_packet_is_kept),
+        cmocka_unit_test(gap_in_packet_0_needs_no_empty_packet),
+        cmocka_unit_test(gap_after_last_event_is_kept),
+        cmocka_unit_test(rfc_1_1_packet_has_same_counters),
+        cmocka_unit_test(gap_in_stream_without_events_is_counted_as_lost),
+        cmocka_unit_test(next_file_continues_numbers_after_split_packets),
+        cmocka_unit_test(packet_with_counter_to_end_is_not_split),
+        cmocka_unit_test(first_packet_with_unknown_gap_is_not_split),
+        cmocka_unit_test(packet_above_memory_share_is_split_and_counted),
+        cmocka_unit_test(streams_of_one_file_have_separate_counters),
+        cmocka_unit_test(gap_at_file_end_moves_to_next_file),
+        cmocka_unit_test(gap_of_file_without_events_moves_to_other_file),
+        cmocka_unit_test(file_after_one_without_events_starts_at_zero),
+        cmocka_unit_test(gap_between_sorted_events_ends_packet),
+        cmocka_unit_test(failed_allocation_returns_nomem_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

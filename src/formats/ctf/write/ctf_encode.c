@@ -1,8 +1,9 @@
-/* Encoding events of any kind, each source of them as a trace of its own.
+/* Encoder for events of any format: each source becomes a trace, with one stream file per CPU and
+ * one for events without a CPU.
  *
- * Its events go to one stream file for each cpu, and one for those without: times do not go back in
- * a file, for who feeds this writer puts events in order before.  What CTF has no place for is
- * written by the rules of ctf_dialect.h.  Metadata come last, when all classes are known. */
+ * Times in a file must not decrease; the pipeline sorts events before they arrive here. Properties
+ * that CTF has no place for are written by the rules of ctf_dialect.h. Metadata are written last,
+ * when all classes are known. */
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/status.h"
@@ -10,19 +11,19 @@
 #include "formats/ctf/read/ctf_name_order.h"
 #include "formats/ctf/write/ctf_write.h"
 
-/* Streams of their own for so many cpus; events of others tell theirs. */
+/* CPUs with a stream of their own; events of further CPUs record their CPU themselves. */
 #define CPUS_MAX 64u
 
-/* Beyond so many classes of a stream a name no longer makes one: it is written with the event.
- * Beyond so many in all, what would need another one is listed: random names and fields must not
- * make metadata that nobody has the memory to read. */
+/* NAMES_MAX: classes per stream after which a new event name is written as a field instead of as a
+ * new class. CLASSES_MAX: classes per stream after which events of new shapes are written as lists.
+ * Both bound the metadata of inputs with random names or fields. */
 #define NAMES_MAX 2048u
 #define CLASSES_MAX 4096u
 
 /* --- Traces and streams --- */
 
-/* The path of the trace that an event is of, without what says which format a file is. */
-static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the path of the event's trace, without the file extension of a trace that is a file. */
+static ttr_text trace_path(const struct ttr_writer *out, const ttr_event *event)
 {
     const struct source_entry *source =
         &out->t->sources[event->source < out->t->sources_n ? event->source : 0];
@@ -34,17 +35,18 @@ static ttr_text path_of(const struct ttr_writer *out, const ttr_event *event)
     return path;
 }
 
-/* The input that stands for all of the event's trace: streams of one trace share what it says of
- * itself. */
-static uint16_t trace_source(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the input that represents the event's trace: inputs of one trace share its environment.
+ */
+static uint16_t representative_source(const struct ttr_writer *out, const ttr_event *event)
 {
     const ttr *t = out->t;
     uint16_t shares = event->source < t->sources_n ? t->sources[event->source].shares : 0;
     return shares ? shares : event->source;
 }
 
-struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event,
-                                    uint64_t identity, enum ctf_trace_kind kind, bool *is_new)
+struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_event *event,
+                                            uint64_t identity, enum ctf_trace_kind kind,
+                                            bool *is_new)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
@@ -63,27 +65,30 @@ struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *eve
         return NULL;
     w->traces[w->traces_n++] = trace;
     bool is_made = pairmap_put(&w->trace_of, identity, kind, index);
-    return is_made && ctf_home_begin(&trace->home, w, alloc, path_of(out, event)) ? trace : NULL;
+    return is_made && ctf_output_dir_init(&trace->home, w, alloc, trace_path(out, event)) ? trace
+                                                                                          : NULL;
 }
 
-/* The trace that an event comes from, where it is one of CTF; else NULL. */
-static const struct ctf_trace *source_of(const struct ttr_writer *out, const ttr_event *event)
+/* Returns the CTF trace that an event comes from; NULL if it is of another format. */
+static const struct ctf_trace *ctf_source_of_event(const struct ttr_writer *out,
+                                                   const ttr_event *event)
 {
     const struct schema *schema = context_schema(out->t, event->schema);
-    if (schema->beneath) /* of events that were put in order */
+    if (schema->beneath) /* sorted events have a schema that refers to the original one */
         schema = context_schema(out->t, schema->beneath);
     const struct ctf_schema *own = schema->format == out->format ? schema->own : NULL;
     return own ? own->trace : NULL;
 }
 
-/* Begins a trace of events of any kind, or joins the one that its source belongs to. */
-static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *event)
+/* Starts a trace in the dialect, or returns the one that the event's source belongs to. NULL if
+ * memory runs out. */
+static struct ctf_trace_out *add_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     const struct ctf_writer *w = out->own;
     bool is_new = false;
-    struct ctf_trace_out *trace =
-        ctf_add_trace(out, event, trace_source(out, event), CTF_TRACE_OF_ANY, &is_new);
-    const struct ctf_trace *source = source_of(out, event);
+    struct ctf_trace_out *trace = ctf_find_or_add_trace(
+        out, event, representative_source(out, event), CTF_TRACE_OF_ANY, &is_new);
+    const struct ctf_trace *source = ctf_source_of_event(out, event);
     enum ctf_version version = w->options.version ? w->options.version
                                : source           ? source->class->description.version
                                                   : CTF_1_8;
@@ -100,15 +105,15 @@ static struct ctf_trace_out *add_trace(struct ttr_writer *out, const ttr_event *
     return trace;
 }
 
-static struct ctf_trace_out *trace_of(struct ttr_writer *out, const ttr_event *event)
+static struct ctf_trace_out *get_encoded_trace(struct ttr_writer *out, const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     const uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
-    return index ? w->traces[*index] : add_trace(out, event);
+    return index ? w->traces[*index] : add_encoded_trace(out, event);
 }
 
-/* The stream class of events with or without a cpu, made when new. */
-static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
+/* Returns the stream class for events with or without CPU; makes it at first use. */
+static struct ctf_kind_out *get_stream_class(struct ctf_trace_out *trace, bool has_cpu)
 {
     for (size_t i = 0; i < trace->kinds_n; i++)
         if (trace->kinds[i]->has_cpu == has_cpu)
@@ -126,9 +131,9 @@ static struct ctf_kind_out *kind_of(struct ctf_trace_out *trace, bool has_cpu)
     return ctf_trace_add_kind(trace, &like);
 }
 
-struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc,
-                                      struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                      ttr_text name)
+struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
+                                           struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                           ttr_text name)
 {
     if (!alloc_reserve(alloc, (void **)&w->streams, &w->streams_capacity, w->streams_n + 1,
                        sizeof *w->streams))
@@ -140,7 +145,7 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     *stream = (struct ctf_stream_out){
         .trace = trace, .kind = kind, .number = trace->streams_n++, .name_size = name.n + 1};
     buffer_init(&stream->packet, alloc);
-    ctf_index_out_begin(&stream->index, alloc);
+    ctf_index_out_init(&stream->index, alloc);
     buffer_init(&stream->head, alloc);
     stream->name = alloc_zero(alloc, stream->name_size, 1);
     if (stream->name)
@@ -148,16 +153,18 @@ struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *
     return stream->name ? stream : NULL;
 }
 
-static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trace_out *trace,
-                                         bool has_cpu, uint32_t cpu)
+static struct ctf_stream_out *add_encoded_stream(struct ttr_writer *out,
+                                                 struct ctf_trace_out *trace, bool has_cpu,
+                                                 uint32_t cpu)
 {
     char name[8 + NUMBER_MAX] = "events";
     size_t n = has_cpu ? 4 + number_put_u64(name + 4, cpu) : 6;
     if (has_cpu)
         memcpy(name, "cpu_", 4);
-    struct ctf_kind_out *kind = kind_of(trace, has_cpu);
+    struct ctf_kind_out *kind = get_stream_class(trace, has_cpu);
     struct ctf_stream_out *stream =
-        kind ? ctf_stream_add(out->own, &out->t->counted, trace, kind, (ttr_text){name, n}) : NULL;
+        kind ? ctf_add_stream_file(out->own, &out->t->counted, trace, kind, (ttr_text){name, n})
+             : NULL;
     if (stream) {
         stream->has_cpu = has_cpu;
         stream->cpu = cpu;
@@ -165,8 +172,9 @@ static struct ctf_stream_out *add_stream(struct ttr_writer *out, struct ctf_trac
     return stream;
 }
 
-static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace_out *trace,
-                                        const ttr_event *event)
+static struct ctf_stream_out *get_encoded_stream(struct ttr_writer *out,
+                                                 struct ctf_trace_out *trace,
+                                                 const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     uint32_t *index = pairmap_get(&w->trace_of, event->source, 0);
@@ -179,15 +187,17 @@ static struct ctf_stream_out *stream_of(struct ttr_writer *out, struct ctf_trace
     }
     if (index)
         return w->streams[*index];
-    struct ctf_stream_out *stream = add_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
+    struct ctf_stream_out *stream = add_encoded_stream(out, trace, cpu != 0, (uint32_t)(cpu - 1));
     return stream && pairmap_put(&w->stream_of, place, cpu, (uint32_t)(w->streams_n - 1)) ? stream
                                                                                           : NULL;
 }
 
 /* --- Names of threads --- */
 
-/* The place of an id in a growing table, 0 where it is new; NULL when memory is out. */
-static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc, uint32_t id)
+/* Returns the table entry of an id and grows the table with zeros as needed. NULL if memory runs
+ * out. */
+static uint32_t *written_name_entry(uint32_t **table, size_t *n, const struct alloc *alloc,
+                                    uint32_t id)
 {
     size_t before = *n;
     if (id >= before && !alloc_reserve(alloc, (void **)table, n, (size_t)id + 1, sizeof **table))
@@ -196,9 +206,10 @@ static uint32_t *told_at(uint32_t **table, size_t *n, const struct alloc *alloc,
     return &(*table)[id];
 }
 
-/* Writes what the names of a thread have become since they were written last. */
-static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stream, ttr_id id,
-                             uint64_t ticks, ttr_error *error)
+/* Writes an event with the names of a thread and its process if these changed since they were last
+ * written. */
+static ttr_status write_thread_names(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                     ttr_id id, uint64_t ticks, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     struct ctf_trace_out *trace = stream->trace;
@@ -208,10 +219,10 @@ static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stre
     ttr_thread thread;
     if (!ttr_thread_get(out->t, id, &thread))
         return TTR_OK;
-    ttr_id *told = told_at(&trace->told.thread, &trace->told.threads_n, alloc, id);
-    ttr_id *process =
-        told_at(&trace->told.process, &trace->told.processes_n, alloc, out->t->threads[id].process);
-    uint32_t *change = told_at(&trace->told.change, &trace->told.changes_n, alloc, id);
+    ttr_id *told = written_name_entry(&trace->told.thread, &trace->told.threads_n, alloc, id);
+    ttr_id *process = written_name_entry(&trace->told.process, &trace->told.processes_n, alloc,
+                                         out->t->threads[id].process);
+    uint32_t *change = written_name_entry(&trace->told.change, &trace->told.changes_n, alloc, id);
     if (!told || !process || !change)
         return fail_memory(error);
     *change = out->t->names_changes + 1;
@@ -234,14 +245,16 @@ static ttr_status tell_names(struct ttr_writer *out, struct ctf_stream_out *stre
         .name = {"names", 5}, .is_unnamed = true, .identity = UINT64_MAX};
     const struct ctf_event_class *class =
         w->items.failed ? NULL : ctf_trace_class(trace, stream->kind, &w->items, &key);
-    return class ? ctf_stream_put(stream, out, class, &w->items, ticks, error) : fail_memory(error);
+    return class ? ctf_stream_append_event(stream, out, class, &w->items, ticks, error)
+                 : fail_memory(error);
 }
 
 /* --- Events --- */
 
-/* Ticks in the stream, which do not go back. */
-static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream,
-                         const ttr_event *event)
+/* Returns the event's ticks in the stream; never less than those of the event before. Counts losses
+ * of time. */
+static uint64_t event_to_stream_ticks(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                      const ttr_event *event)
 {
     uint64_t ticks = (uint64_t)event->time - (uint64_t)stream->trace->base;
     stream->trace->has_unix_time |= time_is_unix(event->time);
@@ -254,9 +267,9 @@ static uint64_t ticks_of(struct ttr_writer *out, struct ctf_stream_out *stream,
     return ticks;
 }
 
-/* Where times are equal, streams are read in the order of their classes (sections of v1.1 may have
- * one id) and numbers; those without go by their names. */
-static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
+/* Returns true if readers deliver `a` before `b` at equal times. Streams are ordered by class id
+ * and number; v1.1 sections, whose ids may be equal, by file name. */
+static bool is_stream_read_before(const struct ctf_stream_out *a, const struct ctf_stream_out *b)
 {
     if (a->kind->class->id != b->kind->class->id)
         return a->kind->class->id < b->kind->class->id;
@@ -265,12 +278,12 @@ static bool is_read_before(const struct ctf_stream_out *a, const struct ctf_stre
     return a->trace->has_numbers ? a->number < b->number : strcmp(a->name, b->name) < 0;
 }
 
-void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream,
-                     const ttr_event *event)
+void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
+                         const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_same_time = w->latest && event->time == w->now && w->latest->trace == stream->trace;
-    if (is_same_time && is_read_before(stream, w->latest)) {
+    if (is_same_time && is_stream_read_before(stream, w->latest)) {
         output_lost(out, CTF_LOST_ORDER, event->offset);
         return;
     }
@@ -278,22 +291,25 @@ void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream
     w->latest = stream;
 }
 
-/* What an event is written as. */
+/* The items and the class that an event is written as. */
 struct shaped {
     const struct ctf_items *items;
-    const struct ctf_event_class *class; /* NULL: memory is out */
+    const struct ctf_event_class *class; /* NULL if memory ran out */
 };
 
-/* The event as a list of its attributes and fields; its items have its name. */
-static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                const ttr_event *event)
+/* Returns the event as a list of its attributes and fields. The last item is already the event
+ * name. */
+static struct shaped convert_event_to_list(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                           const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     const struct ctf_class_key key = {
         .name = {"listed", 6}, .is_unnamed = true, .identity = UINT64_MAX - 1};
     uint8_t level =
-        event->level <= TTR_LEVEL_FATAL ? event->level : 0; /* others are attributes already */
-    for (size_t i = 0; i < w->items.n; i++) {               /* what is listed has numbers only */
+        /* unknown levels are already among the attributes */
+        event->level <= TTR_LEVEL_FATAL ? event->level : 0;
+    /* list entries hold numbers without labels */
+    for (size_t i = 0; i < w->items.n; i++) {
         const unsigned hint = w->items.field[i].value.hint;
         if (hint == CTF_ITEM_LABELLED || hint == CTF_ITEM_FLAGS)
             output_lost(out, CTF_LOST_LABEL, event->offset);
@@ -308,19 +324,21 @@ static struct shaped list_event(struct ttr_writer *out, struct ctf_stream_out *s
         is_listed ? ctf_trace_class(stream->trace, stream->kind, &w->listing.items, &key) : NULL};
 }
 
-/* The class of the items as they are, where there is one, or may be a new one among so many; NULL
- * else, and where memory is out. */
-static const struct ctf_event_class *own_class(struct ctf_writer *w, struct ctf_stream_out *stream,
-                                               const struct ctf_class_key *key, size_t most)
+/* Returns the class of the items as they are, or makes one if the stream has less than `most`
+ * classes. Otherwise, or if memory runs out, returns NULL. */
+static const struct ctf_event_class *find_class_below_limit(struct ctf_writer *w,
+                                                            struct ctf_stream_out *stream,
+                                                            const struct ctf_class_key *key,
+                                                            size_t most)
 {
-    const struct ctf_event_class *known = ctf_trace_find_class(stream->kind, &w->items, key);
+    const struct ctf_event_class *known = ctf_find_event_class(stream->kind, &w->items, key);
     if (known || stream->kind->class->events_n + stream->kind->refused_n >= most)
         return known;
     return ctf_trace_class(stream->trace, stream->kind, &w->items, key);
 }
 
-static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *stream,
-                                 const ttr_event *event)
+static struct shaped choose_event_class(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                        const ttr_event *event)
 {
     struct ctf_writer *w = out->own;
     bool is_level = event->level > 0 && event->level <= TTR_LEVEL_FATAL;
@@ -332,7 +350,7 @@ static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *
                                 .has_log_level = is_level,
                                 .log_level = is_level ? ctf_log_levels[event->level] : 0};
     const struct ctf_event_class *class =
-        w->items.failed ? NULL : own_class(w, stream, &key, NAMES_MAX);
+        w->items.failed ? NULL : find_class_below_limit(w, stream, &key, NAMES_MAX);
     if (class || w->items.failed || stream->trace->types.failed)
         return (struct shaped){&w->items, class};
     bool is_refused = ctf_trace_refuses(stream->kind, &w->items, &key);
@@ -345,27 +363,28 @@ static struct shaped shape_event(struct ttr_writer *out, struct ctf_stream_out *
     key.name = (ttr_text){"event", 5};
     key.is_unnamed = true;
     key.identity = hash_pair(UINT32_MAX, is_level ? event->level : 0);
-    class = is_refused ? NULL : own_class(w, stream, &key, CLASSES_MAX);
+    class = is_refused ? NULL : find_class_below_limit(w, stream, &key, CLASSES_MAX);
     return class || stream->trace->types.failed ? (struct shaped){&w->items, class}
-                                                : list_event(out, stream, event);
+                                                : convert_event_to_list(out, stream, event);
 }
 
-static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status encode_event_of_any_format(struct ttr_writer *out, const ttr_event *event,
+                                             ttr_error *error)
 {
     struct ctf_writer *w = out->own;
-    struct ctf_trace_out *trace = trace_of(out, event);
-    struct ctf_stream_out *stream = trace ? stream_of(out, trace, event) : NULL;
+    struct ctf_trace_out *trace = get_encoded_trace(out, event);
+    struct ctf_stream_out *stream = trace ? get_encoded_stream(out, trace, event) : NULL;
     if (!stream)
         return fail_memory(error);
-    ttr_status status = ctf_trace_suits(trace, &w->options, error);
+    ttr_status status = ctf_trace_out_check_options(trace, &w->options, error);
     if (status != TTR_OK)
         return status;
-    uint64_t ticks = ticks_of(out, stream, event);
-    ctf_watch_order(out, stream, event);
-    const struct ctf_names_told *told = &trace->told;
+    uint64_t ticks = event_to_stream_ticks(out, stream, event);
+    ctf_count_reordered(out, stream, event);
+    const struct ctf_written_names *told = &trace->told;
     bool may_be_new = event->thread && (event->thread >= told->changes_n ||
                                         told->change[event->thread] != out->t->names_changes + 1);
-    status = may_be_new ? tell_names(out, stream, event->thread, ticks, error) : TTR_OK;
+    status = may_be_new ? write_thread_names(out, stream, event->thread, ticks, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
     const struct ctf_items_for what = {.out = out,
@@ -373,20 +392,22 @@ static ttr_status encode_any(struct ttr_writer *out, const ttr_event *event, ttr
                                        .is_dialect = true,
                                        .has_cpu = stream->has_cpu};
     ctf_items_collect(&w->items, &what, event);
-    struct shaped shaped = shape_event(out, stream, event);
+    struct shaped shaped = choose_event_class(out, stream, event);
     if (!shaped.class)
         return fail_memory(error);
     if (event->kind == TTR_KIND_GAP)
         stream->discarded += event->link;
     output_wrote(out, event);
-    return ctf_stream_put(stream, out, shaped.class, shaped.items, ticks, error);
+    return ctf_stream_append_event(stream, out, shaped.class, shaped.items, ticks, error);
 }
 
-/* A gap that came before it was known whose it is. */
-static ttr_status tell_missing(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+/* Writes a gap that arrived before the format of its source was known. */
+static ttr_status write_pending_gap(struct ttr_writer *out, const ttr_event *event,
+                                    ttr_error *error)
 {
     const struct ctf_writer *w = out->own;
-    struct ctf_missing *missing = event->source < w->missing_n ? &w->missing[event->source] : NULL;
+    struct ctf_pending_gaps *missing =
+        event->source < w->missing_n ? &w->missing[event->source] : NULL;
     if (!missing || (missing->events == 0 && missing->packets == 0 && missing->unknown == 0))
         return TTR_OK;
     ttr_event gap = {.kind = TTR_KIND_GAP,
@@ -398,62 +419,64 @@ static ttr_status tell_missing(struct ttr_writer *out, const ttr_event *event, t
                      .tag = missing->packets ? TTR_GAP_PACKETS : TTR_GAP_EVENTS,
                      .sequence =
                          missing->packets < UINT32_MAX ? (uint32_t)missing->packets : UINT32_MAX};
-    *missing = (struct ctf_missing){0};
-    return encode_any(out, &gap, error);
+    *missing = (struct ctf_pending_gaps){0};
+    return encode_event_of_any_format(out, &gap, error);
 }
 
 ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
-    if (ctf_is_plain(out, event))
-        return ctf_plain_event(out, event, error);
-    ttr_status status = tell_missing(out, event, error);
-    return status == TTR_OK ? encode_any(out, event, error) : status;
+    if (ctf_is_transcoded(out, event))
+        return ctf_transcode_event(out, event, error);
+    ttr_status status = write_pending_gap(out, event, error);
+    return status == TTR_OK ? encode_event_of_any_format(out, event, error) : status;
 }
 
-/* --- Ends --- */
+/* --- End of all streams --- */
 
-/* The stream of a trace whose last event is read behind all others; NULL where it has none. */
-static struct ctf_stream_out *last_of(const struct ctf_writer *w, const struct ctf_trace_out *trace)
+/* Returns the stream of a trace whose last event readers deliver last; NULL if the trace has no
+ * streams. */
+static struct ctf_stream_out *find_last_stream(const struct ctf_writer *w,
+                                               const struct ctf_trace_out *trace)
 {
     struct ctf_stream_out *last = NULL;
     for (size_t i = 0; i < w->streams_n; i++) {
         struct ctf_stream_out *stream = w->streams[i];
         if (stream->trace == trace &&
             (!last || stream->last > last->last ||
-             (stream->last == last->last && is_read_before(last, stream))))
+             (stream->last == last->last && is_stream_read_before(last, stream))))
             last = stream;
     }
     return last;
 }
 
-/* Names that became known after the last event of their thread: behind all events, for they are
- * those of none. */
-static ttr_status tell_last_names(struct ttr_writer *out, ttr_error *error)
+/* Writes names that became known after the last event of their thread. They follow all events of
+ * the trace. */
+static ttr_status write_final_names(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->traces_n; i++) {
-        const struct ctf_names_told *told = &w->traces[i]->told;
-        struct ctf_stream_out *stream = told->threads_n ? last_of(w, w->traces[i]) : NULL;
+        const struct ctf_written_names *told = &w->traces[i]->told;
+        struct ctf_stream_out *stream = told->threads_n ? find_last_stream(w, w->traces[i]) : NULL;
         for (size_t id = 1; stream && id < told->threads_n && status == TTR_OK; id++)
             if (told->thread[id])
-                status = tell_names(out, stream, (ttr_id)id, stream->last, error);
+                status = write_thread_names(out, stream, (ttr_id)id, stream->last, error);
     }
     return status;
 }
 
-static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_writer *out,
-                                 ttr_error *error)
+static ttr_status write_trace_metadata(const struct ctf_trace_out *trace, struct ttr_writer *out,
+                                       ttr_error *error)
 {
     struct buffer text;
     buffer_init(&text, &out->t->counted);
     ttr_status status =
         ctf_print_metadata(&trace->description, trace->description.version, &text, error);
     if (status == TTR_OK)
-        status =
-            ctf_write_text(&(struct ctf_metadata){&trace->description, trace->description.version,
-                                                  trace->options, trace->home.folder},
-                           &text, out, error);
+        status = ctf_write_metadata(&(struct ctf_metadata){&trace->description,
+                                                           trace->description.version,
+                                                           trace->options, trace->home.folder},
+                                    &text, out, error);
     buffer_free(&text);
     return status;
 }
@@ -461,13 +484,13 @@ static ttr_status write_metadata(const struct ctf_trace_out *trace, struct ttr_w
 ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
-    ttr_status status = tell_last_names(out, error);
+    ttr_status status = write_final_names(out, error);
     if (status == TTR_OK)
-        status = ctf_missing_finish(out, error);
+        status = ctf_pending_gaps_finish(out, error);
     for (size_t i = 0; i < w->streams_n && status == TTR_OK; i++)
         status = ctf_stream_finish(w->streams[i], out, error);
     if (status == TTR_OK && needs_trace && w->traces_n == 0 &&
-        !add_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
+        !add_encoded_trace(out, &(ttr_event){.kind = TTR_KIND_NONE}))
         status = fail_memory(error);
     if (status == TTR_OK && !ctf_unions_settle(w, &out->t->counted))
         status = fail_memory(error);
@@ -475,9 +498,9 @@ ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error
         struct ctf_trace_out *trace = w->traces[i];
         if (trace->clock && !trace->keeps_clocks)
             trace->clock->is_unix = trace->clock->is_absolute = trace->has_unix_time;
-        status = ctf_trace_suits(trace, &w->options, error);
+        status = ctf_trace_out_check_options(trace, &w->options, error);
         if (status == TTR_OK)
-            status = write_metadata(trace, out, error);
+            status = write_trace_metadata(trace, out, error);
     }
     return status;
 }

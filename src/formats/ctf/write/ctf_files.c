@@ -1,9 +1,9 @@
-/* Files of a trace being written. */
+/* Creation of files in a trace's folder. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
-struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char *before,
-                          const char *name, const char *behind, ttr_error *error)
+struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *before,
+                             const char *name, const char *behind, ttr_error *error)
 {
     struct buffer path;
     struct sink *sink = NULL;

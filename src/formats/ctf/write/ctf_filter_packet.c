@@ -1,9 +1,41 @@
-/* Packets made anew of the events that stay.
+/* Packet filter: rebuilds a packet from the events that are left, because a filter dropped some or
+ * because the packet is damaged. Re-encoding would lose fields that have no equivalent in our
+ * model; moving bits loses nothing.
  *
- * The header and context are those of the source with new sizes, times and number (the roles tell
- * where these stand).  An event keeps its bits where its place keeps all its alignments; else its
- * values are moved one by one.  Where an event's time could no longer be told because events before
- * it are gone (its header has the low bits only), a packet of its own begins with it. */
+ * Layout of a source packet and of the packet rebuilt without event B:
+ *
+ * |  source   | header, context     | A        | B            | C           | padding |
+ * |           |  sizes, times, seq  |          |  (dropped)   |             |
+ * |                 |                  |                          |
+ * |                 v stored again     v bits copied              v bits copied or moved by value
+ * |  rebuilt  | header, context     | A        |pad| C'          |
+ * |                                             ^ event header alignment
+ *
+ * Order of calls: ctf_filter_packet -> find_head_roles (finds the numbers to replace) ->
+ * copy_events -> for each event copy_event -> write_piece (replaces the numbers, writes the
+ * packet).
+ *
+ * Algorithm, per event:
+ *   1. Align to the event header. If the distance to the old position is a multiple of the
+ *      event's largest alignment, copy its bits: all padding inside stays valid.
+ *   2. Otherwise walk its fields (layout/bit_offsets.h) and copy value by value with new padding.
+ *   3. The same if the event mixes byte orders inside a byte, which only CTF 2 allows: a plain
+ *      bit copy needs one order.
+ *
+ * Timestamps: event headers may hold only the low bits of a time, 27 of LTTng's compact header:
+ *
+ * |  A t=10          (dropped events)                    C t=10+2^28     low bits: ambiguous
+ * |  packet 1: A     packet 2, start time = time of C: C                 time is restored
+ *
+ * If the gap between neighbours is not less than 2^min_time_width, the packet is split; its start
+ * time is the full time of the event. Without start times in packets that is impossible and
+ * CTF_LOST_WRAP is counted.
+ *
+ * Invariants: values, order and classes of events never change; sequence numbers have no holes
+ * other than reported ones (`shift` counts dropped packets and split ones).
+ *
+ * Cost: O(bits of the kept events); alignments and byte orders are computed once per type. Left
+ * out: recomputation of fields without a role, such as a tracer's own checksum. */
 #include <string.h>
 
 #include "base/status.h"
@@ -11,78 +43,82 @@
 
 #define CTF_UUID_BYTES ((size_t)16)
 
-/* A number of the head that is replaced. */
-struct spot {
+/* A number of the packet's head that gets a new value; `at`, `bits`: its position and width. */
+struct number_pos {
     const struct type *type;
     uint64_t at, bits;
 };
 
-struct rebuild {
+struct packet_filter {
     struct ctf_file_copy *file;
     struct ttr_writer *out;
-    struct spot spot[CTF_ROLE_COUNT];
+    struct number_pos number_pos[CTF_ROLE_COUNT];
     struct buffer bytes;
     struct bitput put;
-    const uint8_t *source; /* bits are read from here while values are moved */
-    unsigned time_width;   /* least bits of time in headers; 64 = no wrap is possible */
+    const uint8_t *source; /* image that places_walk reads values from in copy_event_by_value */
+    /* bits of the smallest time member in event headers; 64 = times cannot wrap */
+    unsigned time_width;
     unsigned header_align;
-    uint64_t begin, end;    /* ticks of the packet being made */
-    uint64_t events, nones; /* nones: of the events, those that are none */
+    uint64_t begin, end; /* ticks; time range of the packet that is being built */
+    uint64_t events,
+        uncounted; /* nones: entries of `events` that do not count as events (is_uncounted) */
 };
 
-/* --- Numbers in place --- */
+/* --- Numbers of the head --- */
 
-/* LEB128 of as many bytes as there were. */
-static void store_variable(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
+/* Stores an unsigned LEB128 in the same number of bytes as before. */
+static void store_leb128(struct bitput *put, uint64_t at, uint64_t bits, uint64_t value)
 {
     for (uint64_t i = 0; i < bits / 8; i++, value >>= 7)
         bitput_store_le(put, at + i * 8, (value & 0x7f) | (i + 1 < bits / 8 ? 0x80u : 0u), 8);
 }
 
-static void store(struct bitput *put, const struct spot *spot, uint64_t value)
+static void store_number(struct bitput *put, const struct number_pos *number_pos, uint64_t value)
 {
-    if (!spot->type)
+    if (!number_pos->type)
         return;
-    unsigned width = spot->type->bits;
-    if (spot->type->kind == TYPE_VAR_UINT)
-        store_variable(put, spot->at, spot->bits, value);
-    else if (spot->type->is_big_endian)
-        bitput_store_be(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
-                        width);
+    unsigned width = number_pos->type->bits;
+    if (number_pos->type->kind == TYPE_VAR_UINT)
+        store_leb128(put, number_pos->at, number_pos->bits, value);
+    else if (number_pos->type->is_big_endian)
+        bitput_store_be(put, number_pos->at,
+                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
     else
-        bitput_store_le(put, spot->at, spot->type->is_reversed ? bits_reverse(value, width) : value,
-                        width);
+        bitput_store_le(put, number_pos->at,
+                        number_pos->type->is_reversed ? bits_reverse(value, width) : value, width);
 }
 
-static void note_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void record_role(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct spot *spot = own;
-    spot[CTF_ROLE_NONE] = (struct spot){type, at, bits}; /* the last value of all */
+    struct number_pos *number_pos = own;
+    /* the entry of CTF_ROLE_NONE holds the last value of the head */
+    number_pos[CTF_ROLE_NONE] = (struct number_pos){type, at, bits};
     bool is_number = (type->kind == TYPE_UINT && type->bits <= 64) || type->kind == TYPE_VAR_UINT;
     if (is_number && type->role && type->role < CTF_ROLE_COUNT)
-        spot[type->role] = (struct spot){type, at, bits};
+        number_pos[type->role] = (struct number_pos){type, at, bits};
 }
 
-/* Finds the roles in header and context, and reads the numbers that events may refer to. */
-static bool walk_head(struct ctf_file_copy *file, struct spot *spot)
+/* Records the position of each role in header and context, and evaluates numbers that events may
+ * refer to. Returns false if the head cannot be read. */
+static bool find_head_roles(struct ctf_file_copy *file, struct number_pos *number_pos)
 {
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     struct places *places = &file->trace->places;
     const struct type *header = file->trace->source->class->description.packet_header;
     const struct type *context = packet->kind->class->packet_context;
     places_reset(places);
     places->bits = bits_over(packet->head.bytes, 0, (uint64_t)packet->head.n * 8);
-    places->own = spot;
-    places->value = note_role;
+    places->own = number_pos;
+    places->value = record_role;
     places->align = NULL;
     return (!header || places_walk(places, ROOT_PACKET_HEADER, header)) &&
            (!context || places_walk(places, ROOT_PACKET_CONTEXT, context));
 }
 
-/* --- What is not of this trace --- */
+/* --- UUID --- */
 
-/* The byte of a head that the uuid begins at; UINT64_MAX where there is none. */
-static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *head)
+/* Returns the byte offset of the UUID in the head; UINT64_MAX if it has none. */
+static uint64_t find_head_uuid(const struct ctf_trace *trace, const struct buffer *head)
 {
     struct layout_walk walk;
     const struct type *type;
@@ -92,20 +128,21 @@ static uint64_t find_uuid(const struct ctf_trace *trace, const struct buffer *he
     layout_walk_begin(&walk, trace->class->packet_header, &bits, NULL);
     while (layout_walk_next(&walk, &field, &type)) {
         if (is_inside)
-            return walk.run.bits.at / 8 - 1; /* behind its first byte */
+            /* the reader is one byte after the start of the UUID */
+            return walk.run.bits.at / 8 - 1;
         if (type->role == CTF_ROLE_UUID && type->kind == TYPE_TEXT)
             return walk.run.bits.at / 8 - CTF_UUID_BYTES;
-        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* these stand still */
+        if (type->role == CTF_ROLE_UUID && type->kind == TYPE_BLOB) /* blobs point into the head */
             return (uint64_t)((const uint8_t *)field.value.text.p - head->bytes);
         is_inside = type->role == CTF_ROLE_UUID;
     }
     return UINT64_MAX;
 }
 
-void ctf_adopt(struct ctf_file_copy *file)
+void ctf_set_packet_uuid(struct ctf_file_copy *file)
 {
     const struct ctf_trace *trace = file->trace->source;
-    struct ctf_copied *packet = &file->packet;
+    struct ctf_open_packet *packet = &file->packet;
     packet->uuid_at = UINT64_MAX;
     const uint8_t *uuid = file->trace->uuid;
     bool becomes_strict =
@@ -114,7 +151,7 @@ void ctf_adopt(struct ctf_file_copy *file)
     if ((!becomes_strict && !has_other) || !trace->class->description.has_uuid ||
         !trace->class->packet_header)
         return;
-    uint64_t at = packet->head.failed ? UINT64_MAX : find_uuid(trace, &packet->head);
+    uint64_t at = packet->head.failed ? UINT64_MAX : find_head_uuid(trace, &packet->head);
     if (at > packet->head.n || packet->head.n - at < CTF_UUID_BYTES ||
         memcmp(packet->head.bytes + at, uuid, CTF_UUID_BYTES) == 0)
         return;
@@ -122,12 +159,12 @@ void ctf_adopt(struct ctf_file_copy *file)
     packet->uuid_at = at;
 }
 
-/* --- Numbers of packets, and what is missing --- */
+/* --- Sequence numbers and gaps --- */
 
 struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
 {
     struct ctf_trace_copy *trace = file->trace;
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     const uint32_t *index = pairmap_get(&trace->stream_of, packet->kind->class->id, packet->number);
     if (index)
         return &trace->streams[*index];
@@ -140,10 +177,10 @@ struct ctf_stream_copy *ctf_stream_copy_of(struct ctf_file_copy *file)
     return &trace->streams[trace->streams_n++];
 }
 
-/* A packet of the stream is written: counters tell what is missing behind the one before.  Before
- * the first one only number 0 tells it. */
-static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *out,
-                         struct ctf_stream_copy *stream, uint64_t sequence)
+/* Called for each written packet: its counters report the gap before it. Before the first packet of
+ * a stream only sequence number 0 can report a gap; otherwise the gap is counted as lost. */
+static void report_gap(const struct ctf_file_copy *file, struct ttr_writer *out,
+                       struct ctf_stream_copy *stream, uint64_t sequence)
 {
     const struct ctf_packet *about = &file->packet.about;
     const bool is_number_0 = about->has_sequence && sequence == 0,
@@ -159,16 +196,17 @@ static void tell_missing(const struct ctf_file_copy *file, struct ttr_writer *ou
 ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
                             const uint8_t *bytes, size_t n, ttr_error *error)
 {
-    struct spot spot[CTF_ROLE_COUNT] = {{.type = NULL}};
+    struct number_pos number_pos[CTF_ROLE_COUNT] = {{.type = NULL}};
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (!stream)
         return fail_memory(error);
-    const struct ctf_copied *packet = &file->packet;
+    const struct ctf_open_packet *packet = &file->packet;
     const int64_t shift = stream->shift;
-    tell_missing(file, out, stream, ctf_sequence_before(&packet->about, shift));
-    out->events += packet->kept_n - packet->nones_n;
+    report_gap(file, out, stream, ctf_sequence_before(&packet->about, shift));
+    out->events += packet->kept_n - packet->uncounted_n;
     file->offset += n;
-    file->is_ended = packet->about.size == UINT64_MAX; /* it is whole, so that it has no sizes */
+    /* complete, so a packet without a size extends to the end of the file */
+    file->is_ended = packet->about.size == UINT64_MAX;
     if (shift == 0 && packet->uuid_at == UINT64_MAX)
         return sink_write(file->sink, bytes, n, error);
     file->is_changed = true;
@@ -176,8 +214,9 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
     buffer_init(&copy, &out->t->counted);
     struct bitput put = bitput_begin(&copy);
     bitput_bytes(&put, bytes, n);
-    if (shift && walk_head(file, spot))
-        store(&put, &spot[CTF_ROLE_SEQUENCE], packet->about.sequence - (uint64_t)shift);
+    if (shift && find_head_roles(file, number_pos))
+        store_number(&put, &number_pos[CTF_ROLE_SEQUENCE],
+                     packet->about.sequence - (uint64_t)shift);
     if (packet->uuid_at != UINT64_MAX && !copy.failed)
         memcpy(copy.bytes + packet->uuid_at, packet->head.bytes + packet->uuid_at, CTF_UUID_BYTES);
     ttr_status status =
@@ -188,13 +227,15 @@ ttr_status ctf_write_packet(struct ctf_file_copy *file, struct ttr_writer *out,
 
 /* --- Alignments --- */
 
-static unsigned larger(unsigned a, unsigned b)
+static unsigned max_alignment(unsigned a, unsigned b)
 {
     return a > b ? a : b;
 }
 
-/* The largest alignment in a type; one of a variant is not that of the struct it is in. */
-static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, unsigned depth)
+/* Returns log2 of the largest alignment inside a type. A member's own alignment does not raise that
+ * of a variant, so all nested types are searched. */
+static unsigned type_alignment(struct ctf_trace_copy *trace, const struct type *type,
+                               unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return 0;
@@ -203,33 +244,34 @@ static unsigned align_in(struct ctf_trace_copy *trace, const struct type *type, 
         return *known;
     unsigned align = type->align;
     if (type->kind >= TYPE_VAR_UINT && type->kind <= TYPE_BLOB)
-        align = larger(align, 3);
+        align = max_alignment(align, 3);
     if (type->unit)
-        align = larger(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
-                                      (type->unit & (type->unit - 1)) == 0
-                                  ? (unsigned)__builtin_ctz(type->unit)
-                                  : TYPE_ALIGN_MAX);
-    align = larger(align, align_in(trace, type->length_type, depth + 1));
-    align = larger(align, align_in(trace, type->element, depth + 1));
+        align = max_alignment(align, (unsigned)__builtin_ctz(type->unit) < TYPE_ALIGN_MAX &&
+                                             (type->unit & (type->unit - 1)) == 0
+                                         ? (unsigned)__builtin_ctz(type->unit)
+                                         : TYPE_ALIGN_MAX);
+    align = max_alignment(align, type_alignment(trace, type->length_type, depth + 1));
+    align = max_alignment(align, type_alignment(trace, type->element, depth + 1));
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger(align, align_in(trace, type->members[i].type, depth + 1));
-    /* Without memory it is found out again. */
+        align = max_alignment(align, type_alignment(trace, type->members[i].type, depth + 1));
+    /* If the cache is out of memory, the value is computed again next time. */
     bool is_kept = pairmap_put(&trace->aligns, (uintptr_t)type, 0, align);
-    return is_kept ? align : larger(align, 0);
+    return is_kept ? align : max_alignment(align, 0);
 }
 
-static unsigned align_of(const struct rebuild *r, const struct ctf_event_class *event)
+static unsigned event_alignment(const struct packet_filter *r, const struct ctf_event_class *event)
 {
     struct ctf_trace_copy *trace = r->file->trace;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    unsigned align =
-        larger(align_in(trace, class->event_header, 0), align_in(trace, class->event_context, 0));
-    return larger(align,
-                  larger(align_in(trace, event->context, 0), align_in(trace, event->payload, 0)));
+    unsigned align = max_alignment(type_alignment(trace, class->event_header, 0),
+                                   type_alignment(trace, class->event_context, 0));
+    return max_alignment(align, max_alignment(type_alignment(trace, event->context, 0),
+                                              type_alignment(trace, event->payload, 0)));
 }
 
-/* The least bits of a number that updates the clock, wherever in the header it may stand. */
-static unsigned time_width(const struct type *type, unsigned depth)
+/* Returns the width of the smallest number in the header that updates the clock; 0 for LEB128, 64
+ * if there is none. */
+static unsigned min_time_width(const struct type *type, unsigned depth)
 {
     unsigned width = 64;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -237,16 +279,17 @@ static unsigned time_width(const struct type *type, unsigned depth)
     if (type->role == CTF_ROLE_TIME)
         return type->kind == TYPE_VAR_UINT ? 0 : type->bits < 64 ? type->bits : 64;
     for (uint32_t i = 0; i < type->members_n; i++) {
-        unsigned own = time_width(type->members[i].type, depth + 1);
+        unsigned own = min_time_width(type->members[i].type, depth + 1);
         width = own < width ? own : width;
     }
-    unsigned own = time_width(type->element, depth + 1);
+    unsigned own = min_time_width(type->element, depth + 1);
     return own < width ? own : width;
 }
 
 /* --- Events --- */
 
-static void put_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint64_t n, bool is_big)
+static void copy_bits(struct packet_filter *r, const uint8_t *bytes, uint64_t at, uint64_t n,
+                      bool is_big)
 {
     struct bits from = bits_over(bytes, at, at + n);
     if (!((at | r->put.at) & 7)) {
@@ -262,29 +305,29 @@ static void put_bits(struct rebuild *r, const uint8_t *bytes, uint64_t at, uint6
     }
 }
 
-static void move_align(void *own, unsigned log2)
+static void write_alignment(void *own, unsigned log2)
 {
-    struct rebuild *r = own;
+    struct packet_filter *r = own;
     bitput_align(&r->put, log2);
 }
 
-static void move_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
+static void copy_value(void *own, const struct type *type, uint64_t at, uint64_t bits)
 {
-    struct rebuild *r = own;
+    struct packet_filter *r = own;
     bool is_number = type->kind < TYPE_VAR_UINT || type->kind == TYPE_NULL;
     if (is_number)
         bitput_zeros(&r->put, places_begin(type, r->put.at) - r->put.at);
     else
         bitput_align(&r->put, type->align > 3 && !type->has_inline_length ? type->align : 3);
-    put_bits(r, r->source, at, bits, type->is_big_endian);
+    copy_bits(r, r->source, at, bits, type->is_big_endian);
 }
 
 enum { ORDER_LITTLE = 1, ORDER_BIG = 2 };
-enum { KEY_ORDERS = 1 }; /* beside alignments, whose second key is 0 */
+enum { KEY_ORDERS = 1 }; /* second key of the byte orders in `aligns`; alignments have key 0 */
 
-/* The byte orders of numbers in a type: which bits of a byte come first is theirs to say, in CTF 2
- * alone. */
-static unsigned orders_in(const struct type *type, unsigned depth)
+/* Returns the set of byte orders of numbers that do not fill whole bytes: the order decides which
+ * bits of a byte come first. Only CTF 2 allows both in one event. */
+static unsigned type_byte_orders(const struct type *type, unsigned depth)
 {
     unsigned orders = 0;
     if (!type || depth > TYPE_DEPTH_MAX)
@@ -292,38 +335,43 @@ static unsigned orders_in(const struct type *type, unsigned depth)
     if (type->kind < TYPE_VAR_UINT && (type->bits % 8 || type->align < 3))
         orders = type->is_big_endian ? ORDER_BIG : ORDER_LITTLE;
     for (uint32_t i = 0; i < type->members_n; i++)
-        orders |= orders_in(type->members[i].type, depth + 1);
-    return orders | orders_in(type->element, depth + 1) | orders_in(type->length_type, depth + 1);
+        orders |= type_byte_orders(type->members[i].type, depth + 1);
+    return orders | type_byte_orders(type->element, depth + 1) |
+           type_byte_orders(type->length_type, depth + 1);
 }
 
-/* Those of an event; of each class they are found out once, or without memory each time. */
-static unsigned orders_of(const struct rebuild *r, const struct ctf_event_class *event)
+/* Returns the byte orders in an event, cached per class; they are computed again if the cache is
+ * out of memory. */
+static unsigned event_byte_orders(const struct packet_filter *r,
+                                  const struct ctf_event_class *event)
 {
     struct pairmap *known = &r->file->trace->aligns;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
     const uint32_t *orders = pairmap_get(known, (uintptr_t)event, KEY_ORDERS);
     if (orders)
         return *orders;
-    unsigned found = orders_in(class->event_header, 0) | orders_in(class->event_context, 0) |
-                     orders_in(event->context, 0) | orders_in(event->payload, 0);
+    unsigned found = type_byte_orders(class->event_header, 0) |
+                     type_byte_orders(class->event_context, 0) |
+                     type_byte_orders(event->context, 0) | type_byte_orders(event->payload, 0);
     bool is_kept = pairmap_put(known, (uintptr_t)event, KEY_ORDERS, found);
     (void)is_kept;
     return found;
 }
 
-/* Moves an event value by value; false where it cannot be read (it was, once). */
-static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uint8_t *image,
-                       uint64_t at, uint64_t end)
+/* Writes an event value by value with new padding. Returns false if it cannot be read, which is
+ * unexpected: the reader has read it. */
+static bool copy_event_by_value(struct packet_filter *r, const struct ctf_kept *kept,
+                                const uint8_t *image, uint64_t at, uint64_t end)
 {
     struct places *places = &r->file->trace->places;
     const struct ctf_stream_class *class = r->file->packet.kind->class;
-    struct spot ignored[CTF_ROLE_COUNT];
-    if (!walk_head(r->file, ignored))
+    struct number_pos ignored[CTF_ROLE_COUNT];
+    if (!find_head_roles(r->file, ignored))
         return false;
     places->bits = bits_over(image, at, end);
     places->own = r;
-    places->align = move_align;
-    places->value = move_value;
+    places->align = write_alignment;
+    places->value = copy_value;
     r->source = image;
     return (!class->event_header || places_walk(places, ROOT_EVENT_HEADER, class->event_header)) &&
            (!class->event_context ||
@@ -333,46 +381,48 @@ static bool move_event(struct rebuild *r, const struct ctf_kept *kept, const uin
            (!kept->event->payload || places_walk(places, ROOT_PAYLOAD, kept->event->payload));
 }
 
-static void put_event(struct rebuild *r, const struct ctf_kept *kept)
+static void copy_event(struct packet_filter *r, const struct ctf_kept *kept)
 {
-    const struct ctf_copied *packet = &r->file->packet;
-    uint64_t mask = (UINT64_C(1) << align_of(r, kept->event)) - 1, base = packet->image_at * 8;
+    const struct ctf_open_packet *packet = &r->file->packet;
+    uint64_t mask = (UINT64_C(1) << event_alignment(r, kept->event)) - 1,
+             base = packet->image_at * 8;
     bitput_align(&r->put, r->header_align);
     uint64_t before = r->put.at;
-    unsigned orders = orders_of(r, kept->event);
+    unsigned orders = event_byte_orders(r, kept->event);
     bool is_mixed =
         orders == (ORDER_LITTLE | ORDER_BIG) && ((kept->at | kept->end | r->put.at) & 7) != 0;
     if (((r->put.at - kept->at) & mask) == 0 && !is_mixed) {
-        put_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
-                 orders == ORDER_BIG);
-    } else if (!move_event(r, kept, packet->room.image.bytes, kept->at - base, kept->end - base)) {
+        copy_bits(r, packet->room.image.bytes, kept->at - base, kept->end - kept->at,
+                  orders == ORDER_BIG);
+    } else if (!copy_event_by_value(r, kept, packet->room.image.bytes, kept->at - base,
+                                    kept->end - base)) {
         bitput_cut(&r->put, before);
         output_lost(r->out, CTF_LOST_MOVED, packet->about.offset + kept->at / 8);
         return;
     }
     r->end = kept->ticks;
     r->events++;
-    r->nones += kept->is_none;
+    r->uncounted += kept->is_uncounted;
 }
 
 /* --- Packets --- */
 
-static void begin_piece(struct rebuild *r, uint64_t ticks)
+static void start_piece(struct packet_filter *r, uint64_t ticks)
 {
-    const struct ctf_copied *packet = &r->file->packet;
+    const struct ctf_open_packet *packet = &r->file->packet;
     uint64_t head = packet->about.first_bit, whole = head & ~UINT64_C(7);
     buffer_clear(&r->bytes);
     r->put = bitput_begin(&r->bytes);
-    put_bits(r, packet->head.bytes, 0, whole, false);
-    const struct type *last = r->spot[CTF_ROLE_NONE].type;
-    put_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
+    copy_bits(r, packet->head.bytes, 0, whole, false);
+    const struct type *last = r->number_pos[CTF_ROLE_NONE].type;
+    copy_bits(r, packet->head.bytes, whole, head - whole, last && last->is_big_endian);
     r->begin = ticks;
-    r->events = r->nones = 0;
+    r->events = r->uncounted = 0;
 }
 
-/* The checksum of a packet made anew: its own, else that of the trace's first packet, else none.
- * One that is not defined cannot be computed. */
-static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *packet)
+/* Returns the checksum scheme of a rebuilt packet: its own, or that of the trace's first packet if
+ * its own is undefined, or none. */
+static uint8_t choose_checksum(const struct packet_filter *r, const struct rfc11_packet *packet)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     if (packet->checksum_scheme <= RFC11_CRC32)
@@ -383,8 +433,9 @@ static uint8_t checksum_of(const struct rebuild *r, const struct rfc11_packet *p
                : RFC11_CHECKSUM_NONE;
 }
 
-/* RFC v1.1: sizes are bytes, and the content may be packed. */
-static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *error)
+/* Writes the packet as v1.1, where sizes are bytes and the content may be compressed and encrypted.
+ */
+static ttr_status write_rfc_piece(struct packet_filter *r, uint64_t sequence, ttr_error *error)
 {
     const struct ctf_trace *trace = r->file->trace->source;
     struct rfc11_packet packet;
@@ -394,7 +445,7 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
                     "the packet's header cannot be read again");
     struct rfc11_packing packing = {.compression = packet.compression_scheme,
                                     .encryption = packet.encryption_scheme,
-                                    .checksum = checksum_of(r, &packet),
+                                    .checksum = choose_checksum(r, &packet),
                                     .key = {trace->has_key ? trace->key : NULL},
                                     .align = packet.packet_size % 4096 ? 1 : 4096};
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
@@ -412,16 +463,17 @@ static ttr_status write_rfc(struct rebuild *r, uint64_t sequence, ttr_error *err
     return status;
 }
 
-static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequence)
+static void add_piece_index_entry(const struct packet_filter *r, uint64_t content,
+                                  uint64_t sequence)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
     if (!ctf_copy_keeps_index(file))
         return;
-    /* As its header says, or does not.  A source that never closed the packet said no end; made
-     * anew, it has one. */
-    const uint64_t begin = r->spot[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
-                   end = r->spot[CTF_ROLE_TIME_END].type ? r->end : 0;
+    /* The same values as in the packet's header. A source packet that was never closed had no end
+     * time; the rebuilt one has one. */
+    const uint64_t begin = r->number_pos[CTF_ROLE_TIME_BEGIN].type ? r->begin : 0,
+                   end = r->number_pos[CTF_ROLE_TIME_END].type ? r->end : 0;
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {file->offset,
                                                  r->put.at,
                                                  content,
@@ -434,13 +486,14 @@ static void add_index(const struct rebuild *r, uint64_t content, uint64_t sequen
     ctf_index_out_add(&file->index, numbers);
 }
 
-/* Whether a packet tells where it ends; one that does not ends with its file. */
-static bool has_sizes(const struct rebuild *r)
+/* Returns true if the packet records its size. A packet without one extends to the end of the file.
+ */
+static bool packet_has_size(const struct packet_filter *r)
 {
-    return r->spot[CTF_ROLE_PACKET_SIZE].type || r->spot[CTF_ROLE_CONTENT_SIZE].type;
+    return r->number_pos[CTF_ROLE_PACKET_SIZE].type || r->number_pos[CTF_ROLE_CONTENT_SIZE].type;
 }
 
-static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
+static ttr_status write_piece(struct packet_filter *r, bool is_last, ttr_error *error)
 {
     struct ctf_file_copy *file = r->file;
     const struct ctf_packet *about = &file->packet.about;
@@ -456,64 +509,65 @@ static ttr_status end_piece(struct rebuild *r, bool is_last, ttr_error *error)
     if (is_last && about->has_end && about->end > r->end)
         r->end = about->end;
     stream->shift -= !is_last;
-    tell_missing(file, r->out, stream, sequence);
-    r->out->events += r->events - r->nones;
+    report_gap(file, r->out, stream, sequence);
+    r->out->events += r->events - r->uncounted;
     if (file->trace->source->class->description.version == CTF_RFC_1_1)
-        return write_rfc(r, sequence, error);
-    if (!r->spot[CTF_ROLE_PACKET_SIZE].type)
-        content = r->put.at; /* which is the packet's, in whole bytes */
-    store(&r->put, &r->spot[CTF_ROLE_CONTENT_SIZE], content);
-    store(&r->put, &r->spot[CTF_ROLE_PACKET_SIZE], r->put.at);
-    store(&r->put, &r->spot[CTF_ROLE_TIME_BEGIN], r->begin);
-    store(&r->put, &r->spot[CTF_ROLE_TIME_END], r->end);
-    store(&r->put, &r->spot[CTF_ROLE_SEQUENCE], sequence);
-    ttr_status status = ctf_copy_part(file, r->out, error);
+        return write_rfc_piece(r, sequence, error);
+    if (!r->number_pos[CTF_ROLE_PACKET_SIZE].type)
+        content = r->put.at; /* the content size then is the packet size, a multiple of 8 bits */
+    store_number(&r->put, &r->number_pos[CTF_ROLE_CONTENT_SIZE], content);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_PACKET_SIZE], r->put.at);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_BEGIN], r->begin);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_TIME_END], r->end);
+    store_number(&r->put, &r->number_pos[CTF_ROLE_SEQUENCE], sequence);
+    ttr_status status = ctf_copy_next_file(file, r->out, error);
     if (status != TTR_OK)
         return status;
-    file->is_ended = !has_sizes(r);
-    add_index(r, content, sequence);
+    file->is_ended = !packet_has_size(r);
+    add_piece_index_entry(r, content, sequence);
     file->offset += r->bytes.n;
-    status = ctf_copy_settle_index(file, r->out, error);
+    status = ctf_copy_flush_index(file, r->out, error);
     return status == TTR_OK ? sink_write(file->sink, r->bytes.bytes, r->bytes.n, error) : status;
 }
 
-/* Whether the time of the event cannot be told behind `before`: its header has too few bits for
- * what lies between. */
-static bool is_out_of_reach(const struct rebuild *r, uint64_t before, uint64_t ticks)
+/* Returns true if the time of an event after `before` would be ambiguous: the header has too few
+ * bits for the difference. */
+static bool is_time_ambiguous(const struct packet_filter *r, uint64_t before, uint64_t ticks)
 {
     return r->time_width < 64 && (ticks - before) >> r->time_width != 0;
 }
 
-static ttr_status put_events(struct rebuild *r, ttr_error *error)
+static ttr_status copy_events(struct packet_filter *r, ttr_error *error)
 {
-    const struct ctf_copied *packet = &r->file->packet;
+    const struct ctf_open_packet *packet = &r->file->packet;
     const struct ctf_packet *about = &packet->about;
     bool may_split = about->has_begin;
-    uint64_t last = about->has_begin ? about->begin : 0; /* where readers begin */
+    /* time from which readers extend the first event's low bits */
+    uint64_t last = about->has_begin ? about->begin : 0;
     ttr_status status = TTR_OK;
-    begin_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
+    start_piece(r, about->has_begin ? last : packet->room.kept[0].ticks);
     for (size_t i = 0; i < packet->kept_n && status == TTR_OK; i++) {
         const struct ctf_kept *kept = &packet->room.kept[i];
-        bool is_far = is_out_of_reach(r, last, kept->ticks);
+        bool is_far = is_time_ambiguous(r, last, kept->ticks);
         if (is_far && !may_split)
             output_lost(r->out, CTF_LOST_WRAP, about->offset + kept->at / 8);
         if (is_far && may_split) {
-            status = end_piece(r, false, error);
-            begin_piece(r, kept->ticks);
+            status = write_piece(r, false, error);
+            start_piece(r, kept->ticks);
         }
-        put_event(r, kept);
+        copy_event(r, kept);
         last = kept->ticks;
     }
-    return status == TTR_OK ? end_piece(r, true, error) : status;
+    return status == TTR_OK ? write_piece(r, true, error) : status;
 }
 
-ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_filter_packet(struct ctf_file_copy *file, struct ttr_writer *out, ttr_error *error)
 {
-    const struct ctf_copied *packet = &file->packet;
-    struct rebuild r = {.file = file,
-                        .out = out,
-                        .time_width = time_width(packet->kind->class->event_header, 0),
-                        .header_align = packet->kind->plan.align};
+    const struct ctf_open_packet *packet = &file->packet;
+    struct packet_filter r = {.file = file,
+                              .out = out,
+                              .time_width = min_time_width(packet->kind->class->event_header, 0),
+                              .header_align = packet->kind->plan.align};
     file->is_changed = true;
     struct ctf_stream_copy *stream = ctf_stream_copy_of(file);
     if (!stream)
@@ -522,11 +576,11 @@ ttr_status ctf_rebuild(struct ctf_file_copy *file, struct ttr_writer *out, ttr_e
         stream->shift++;
         return TTR_OK;
     }
-    if (!walk_head(file, r.spot))
+    if (!find_head_roles(file, r.number_pos))
         return fail(error, TTR_E_MALFORMED, packet->about.offset,
                     "the packet's header cannot be read again");
     buffer_init(&r.bytes, &out->t->counted);
-    ttr_status status = put_events(&r, error);
+    ttr_status status = copy_events(&r, error);
     buffer_free(&r.bytes);
     return status;
 }

@@ -1,92 +1,112 @@
-/* Taking events apart.  Fields are put in an order and a form that types can be made for: what a
- * walk gives, counted by the counts that structs and arrays claim (the depths may lie), with
- * attributes before them.
+/* Flattening: converts an event to a list of items that types can be made for, and hashes their
+ * shape.
  *
- * The shape is all that a type depends on: names, types, widths, bases, what is in what; of arrays
- * whose elements are all alike not the number of these.  Two shapes with one hash would be written
- * as one; the encoder then writes nonsense but harms nobody. */
+ * Items are in pre-order: a struct or array is followed by its members or elements. Example for the
+ * event { n = 2, a = [ {x=1}, {x=2} ], s = "hi" }:
+ *
+ * |  index  0          1              2           3       4           5       6
+ * |  item   UINT n=2   ARRAY a, 2     STRUCT, 1   UINT x  STRUCT, 1   UINT x  TEXT s
+ * |                    length = item 0            (elements of a)
+ *
+ * Order of the list: common context | attributes (dialect), specific context | payload.
+ *
+ * Order of calls (ctf_items_collect): add_field_items walks the event's fields and brings each
+ * value into a canonical form; move_contexts_to_payload moves contexts into the payload if the
+ * target has none; hash_region_shapes computes one hash per region.
+ *
+ * A shape is the hash of everything that a type depends on: names, types, widths, bases, nesting,
+ * labels. The number of elements is left out if all elements have one shape. Invariant: equal items
+ * have equal shapes. Two different shapes with the same hash would share a class; the encoder then
+ * writes wrong values, but stays in bounds.
+ *
+ * Depths of the field iterator are not trusted: nesting follows the counts of structs and arrays.
+ * Cost: linear in the items, except for shapes of empty arrays, of which the first LIKES types are
+ * searched in the event. Left out: levels below CTF_ITEMS_DEPTH; counted as CTF_LOST_DEPTH. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/hash.h"
 #include "layout/layout.h"
 
-#define LIKES 16u /* types of elements in an event that are looked for in other arrays */
+#define LIKES 16u /* maximum of element types per event for which another array is searched */
 #define SHAPE_EMPTY UINT64_C(0x9f3c5a7d01)
 
-/* What elements of empty arrays would be like, where others in the event that are of the same type
- * have some. */
-struct likes {
+/* Shapes of the elements of empty arrays, found in other arrays of the event with the same element
+ * type. */
+struct known_shapes {
     struct {
-        const char *type; /* of the elements, as kept in values */
-        size_t at;        /* the first element of another array; 0 = there is none */
+        const char *type; /* element type, in the disguise of union kept_type */
+        size_t at;        /* index of the first element of another array; 0 = none */
         uint64_t shape;
     } like[LIKES];
     size_t n;
 };
 
-/* What is needed while fields are put in form. */
-struct forming {
+/* State of a conversion. */
+struct flattening {
     struct ctf_items *items;
-    struct likes *likes;
-    bool is_trial; /* shapes are asked for once more: nothing is counted */
+    struct known_shapes *known_shapes;
+    bool is_trial; /* a shape is computed a second time: losses are not counted again */
     const struct ctf_items_for *what;
     uint64_t offset;
-    const ttr_fields *walk;   /* where types of fields come from, in traces that are described as
-                                 their source is; NULL = nowhere */
-    const ttr_fields *labels; /* where labels come from; NULL = nowhere */
+    const ttr_fields *walk;   /* source of field types for transcoding; NULL with the dialect */
+    const ttr_fields *labels; /* source of labels; NULL = none */
 };
 
 #define NUMBERS_KEPT 16u
 
-/* The numbers that came last in a struct: one of them may be the length of what follows. */
+/* The last unsigned members of a struct: the length of an array or of bytes is searched among them.
+ */
 struct open_numbers {
-    size_t item[NUMBERS_KEPT]; /* the i-th at i % NUMBERS_KEPT */
+    size_t item[NUMBERS_KEPT]; /* ring buffer: the i-th number is at i % NUMBERS_KEPT */
     uint32_t n;
 };
 
-/* Structs and arrays that are still being filled. */
+/* Structs and arrays whose members are not complete yet. */
 struct open_items {
     struct open_numbers
-        numbers[CTF_ITEMS_DEPTH + 1]; /* of the root, of the struct opened first, ... */
+        numbers[CTF_ITEMS_DEPTH + 1]; /* one set per open struct; index 0 is the root */
     size_t item[CTF_ITEMS_DEPTH];
     uint32_t left[CTF_ITEMS_DEPTH];
     unsigned n;
-    uint64_t skip; /* fields to be left out, with what is in them */
+    uint64_t skip; /* number of fields still to skip, including nested ones */
 };
 
-/* The regions of the items as groups of fields come: each ends where the first field of a later one
- * stands. */
+/* Progress through the three regions of the list. A region ends at the first field of a later
+ * group. */
 struct regions {
-    bool has_common, has_context; /* were ended */
+    bool has_common, has_context; /* true once the region has ended */
 };
 
 /* --- Values --- */
 
-static void lost(const struct forming *f, enum ctf_loss loss)
+static void count_item_loss(const struct flattening *f, enum ctf_loss loss)
 {
     output_lost(f->what->out, loss, f->offset);
 }
 
-/* In the dialect some enumerations of 8 bits stand for something else. */
-static bool is_stand_in(const struct type *type)
+/* Returns true for an 8-bit enumeration that our dialect uses for a boolean, null or constant. */
+static bool is_dialect_enumeration(const struct type *type)
 {
     const struct type_labels *labels = type->labels;
     return type->bits == 8 && (labels->n < 2 || (labels->label[0].name.n == 5 &&
                                                  memcmp(labels->label[0].name.p, "false", 5) == 0));
 }
 
-/* Labels stay, where the source says what they are. */
-static void form_labels(const struct forming *f, ttr_value *value)
+/* Keeps the labels of a number if the source has all of them and the target can express them;
+ * otherwise counts a loss. */
+static void normalize_labels(const struct flattening *f, ttr_value *value)
 {
     bool is_flags = value->hint == TTR_HINT_FLAGS,
          is_sayable = !is_flags || f->what->version == CTF_2;
     const struct type *type = f->labels ? field_type(f->labels) : NULL;
-    if (type && type->labels && f->what->version == CTF_RFC_1_1) /* which lists values one by one */
+    /* v1.1 lists labels value by value, so their number is limited */
+    if (type && type->labels && f->what->version == CTF_RFC_1_1)
         is_sayable = is_sayable && rfc11_lists_labels(type->labels);
-    bool has_labels = type && type->labels && is_sayable &&
-                      (!f->what->is_dialect || (type->labels->n > 0 && !is_stand_in(type)));
+    bool has_labels =
+        type && type->labels && is_sayable &&
+        (!f->what->is_dialect || (type->labels->n > 0 && !is_dialect_enumeration(type)));
     if (!has_labels && value->count > 0)
-        lost(f, CTF_LOST_LABEL);
+        count_item_loss(f, CTF_LOST_LABEL);
     value->hint = TTR_HINT_NONE;
     value->count = 0;
     if (!has_labels)
@@ -95,11 +115,11 @@ static void form_labels(const struct forming *f, ttr_value *value)
     value->text = (ttr_text){(const char *)type->labels, 0};
 }
 
-static void form_number(const struct forming *f, ttr_value *value)
+static void normalize_number(const struct flattening *f, ttr_value *value)
 {
     ttr_thread thread;
     if (value->hint == TTR_HINT_ENUM || value->hint == TTR_HINT_FLAGS)
-        form_labels(f, value);
+        normalize_labels(f, value);
     unsigned bits = value->bits == 0 || value->bits > 64 ? 64 : value->bits;
     if (value->hint == TTR_HINT_THREAD) {
         if (value->v.u <= UINT32_MAX &&
@@ -107,7 +127,7 @@ static void form_number(const struct forming *f, ttr_value *value)
             value->v.u = thread.tid;
         bits = 64;
         value->hint = TTR_HINT_NONE;
-        lost(f, CTF_LOST_HINT);
+        count_item_loss(f, CTF_LOST_HINT);
     }
     bool fits = bits == 64 || (value->type == TTR_TYPE_INT
                                    ? value->v.s >> (bits - 1) == 0 || value->v.s >> (bits - 1) == -1
@@ -123,59 +143,59 @@ static void form_number(const struct forming *f, ttr_value *value)
         value->base = 0;
 }
 
-static void form_text(const struct forming *f, ttr_value *value)
+static void normalize_text(const struct flattening *f, ttr_value *value)
 {
     bool has_nul =
         value->type == TTR_TYPE_TEXT && value->text.n && memchr(value->text.p, 0, value->text.n);
     if (!f->what->is_dialect && value->type == TTR_TYPE_BYTES && f->what->version != CTF_2)
-        lost(f, CTF_LOST_TYPE);
+        count_item_loss(f, CTF_LOST_TYPE);
     if (!f->what->is_dialect && value->hint == TTR_HINT_NUMBER) {
         value->hint = TTR_HINT_NONE;
-        lost(f, CTF_LOST_WIDE);
+        count_item_loss(f, CTF_LOST_WIDE);
     }
     if (value->hint != TTR_HINT_NONE &&
         (value->type == TTR_TYPE_BYTES || value->hint != TTR_HINT_NUMBER || has_nul)) {
         value->hint = TTR_HINT_NONE;
-        lost(f, CTF_LOST_HINT);
+        count_item_loss(f, CTF_LOST_HINT);
     }
     if (!has_nul)
         return;
     value->type = TTR_TYPE_BYTES;
     value->text_id = 0;
-    lost(f, CTF_LOST_NUL);
+    count_item_loss(f, CTF_LOST_NUL);
 }
 
-static void form_float(const struct forming *f, ttr_value *value)
+static void normalize_float(const struct flattening *f, ttr_value *value)
 {
     double x = value->v.f;
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     value->hint = 0;
     if (type && type->kind == TYPE_FLOAT && type->bits > 64)
-        lost(f, CTF_LOST_FLOAT);
+        count_item_loss(f, CTF_LOST_FLOAT);
     bool is_narrow = value->bits == 16 || value->bits == 32;
     value->bits = is_narrow && ((double)(float)x == x || x != x) ? 32 : 64;
 }
 
-/* Brings a value into the form that types are made for. */
-static void form(const struct forming *f, ttr_value *value)
+/* Converts a value to its canonical form and counts what that loses. */
+static void normalize_value(const struct flattening *f, ttr_value *value)
 {
     switch (value->type) {
     case TTR_TYPE_BOOL:
         value->v.u = value->v.u != 0;
         value->hint = 0;
         if (!f->what->is_dialect && f->what->version != CTF_2)
-            lost(f, CTF_LOST_TYPE);
+            count_item_loss(f, CTF_LOST_TYPE);
         break;
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
-        form_number(f, value);
+        normalize_number(f, value);
         break;
     case TTR_TYPE_FLOAT:
-        form_float(f, value);
+        normalize_float(f, value);
         break;
     case TTR_TYPE_TEXT:
     case TTR_TYPE_BYTES:
-        form_text(f, value);
+        normalize_text(f, value);
         break;
     case TTR_TYPE_ARRAY:
     case TTR_TYPE_STRUCT:
@@ -192,17 +212,18 @@ static void form(const struct forming *f, ttr_value *value)
 
 /* --- Fields --- */
 
-static bool ends_with(ttr_text name, ttr_text shown)
+static bool is_length_name(ttr_text name, ttr_text shown)
 {
     size_t skip = name.n > shown.n && name.n && name.p[0] == '_';
     return name.n - skip == shown.n &&
            (shown.n == 0 || memcmp(name.p + skip, shown.p, shown.n) == 0);
 }
 
-#define UNNAMED UINT32_MAX /* in place of the name of a length that is called "" */
+#define UNNAMED UINT32_MAX /* stands for the name of a length member whose name is empty */
 
-/* The name of the member that says how many elements or bytes there are; false where none does. */
-static bool length_name(const struct type *type, ttr_text *name)
+/* Returns in *name the member that holds the length. Returns false if the type has no length
+ * member. */
+static bool find_length_name(const struct type *type, ttr_text *name)
 {
     if (type && type->reference.names_n)
         *name = type->reference.names[type->reference.names_n - 1];
@@ -211,14 +232,16 @@ static bool length_name(const struct type *type, ttr_text *name)
     return name->n || (type && type->reference.names_n);
 }
 
-/* An array or bytes whose length is a field of the same struct goes on with that. */
-static void find_length(const struct forming *f, const struct open_items *open, ttr_value *value)
+/* Links an array or bytes to the earlier member of the same struct that holds its length, if name
+ * and value match. */
+static void link_length_item(const struct flattening *f, const struct open_items *open,
+                             ttr_value *value)
 {
     const struct open_numbers *numbers = &open->numbers[open->n];
     bool is_counted = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_BYTES;
     const struct type *type = is_counted && f->walk ? field_type(f->walk) : NULL;
     ttr_text name;
-    bool has_length = length_name(type, &name);
+    bool has_length = find_length_name(type, &name);
     uint64_t length = value->type == TTR_TYPE_ARRAY ? value->count : value->text.n;
     if (!is_counted)
         return;
@@ -226,7 +249,7 @@ static void find_length(const struct forming *f, const struct open_items *open, 
     value->v.u = 0;
     for (uint32_t i = numbers->n; has_length && i > 0 && i + NUMBERS_KEPT > numbers->n; i--) {
         const ttr_field *field = &f->items->field[numbers->item[(i - 1) % NUMBERS_KEPT]];
-        if (field->value.v.u != length || !ends_with(name, field->name))
+        if (field->value.v.u != length || !is_length_name(name, field->name))
             continue;
         value->text_id = field->name_id ? field->name_id : UNNAMED;
         value->v.u = numbers->item[(i - 1) % NUMBERS_KEPT] + UINT64_C(1);
@@ -234,21 +257,21 @@ static void find_length(const struct forming *f, const struct open_items *open, 
     }
 }
 
-/* What a source's type is kept as in a value. */
+/* Stores a type pointer in the text of a value. */
 union kept_type {
     const char *text;
     const struct type *type;
 };
 
-/* The type of an array's elements, where the source has one. */
-static ttr_text element_of(const struct forming *f)
+/* Returns the element type of an array as the value's text; NULL inside if the source has none. */
+static ttr_text element_type_text(const struct flattening *f)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     return (ttr_text){(union kept_type){.type = type ? type->element : NULL}.text, 0};
 }
 
-/* Arrays, bytes and texts that always take as much room stay so. */
-static void keep_fixed(const struct forming *f, ttr_value *value)
+/* Marks arrays, bytes and texts of fixed size, so that their size stays in the type. */
+static void mark_fixed_size(const struct flattening *f, ttr_value *value)
 {
     const struct type *type = f->walk ? field_type(f->walk) : NULL;
     bool is_array = value->type == TTR_TYPE_ARRAY, is_bytes = value->type == TTR_TYPE_BYTES;
@@ -265,9 +288,9 @@ static void keep_fixed(const struct forming *f, ttr_value *value)
     value->v.u = type->count;
 }
 
-/* So many elements or members are left out; the field that says how many elements there were no
- * longer does. */
-static void shorten(ttr_value *value, uint64_t by)
+/* Removes `by` members or elements from the count. The member that holds an array's length is
+ * unlinked, because it is wrong now. */
+static void reduce_count(ttr_value *value, uint64_t by)
 {
     value->count -= (uint32_t)by;
     if (value->type != TTR_TYPE_ARRAY || by == 0)
@@ -276,19 +299,20 @@ static void shorten(ttr_value *value, uint64_t by)
     value->v.u = 0;
 }
 
-static bool is_in_array(const struct ctf_items *items, const struct open_items *open)
+static bool is_array_element(const struct ctf_items *items, const struct open_items *open)
 {
     return open->n && items->field[open->item[open->n - 1]].value.type == TTR_TYPE_ARRAY;
 }
 
-static void close_full(struct open_items *open)
+static void close_complete_groups(struct open_items *open)
 {
     while (open->n && open->left[open->n - 1] == 0)
         open->n--;
 }
 
-/* Takes one field of a walk. */
-static void take_field(const struct forming *f, struct open_items *open, const ttr_field *given)
+/* Adds one field of the iterator to the list; skips it if it is absent or too deep. */
+static void add_field_item(const struct flattening *f, struct open_items *open,
+                           const ttr_field *given)
 {
     struct ctf_items *items = f->items;
     bool is_group = given->value.type == TTR_TYPE_ARRAY || given->value.type == TTR_TYPE_STRUCT;
@@ -296,24 +320,24 @@ static void take_field(const struct forming *f, struct open_items *open, const t
         open->skip += (is_group ? given->value.count : 0) - UINT64_C(1);
         return;
     }
-    close_full(open);
+    close_complete_groups(open);
     if (open->n)
         open->left[open->n - 1]--;
     if (given->value.hint == TTR_HINT_ABSENT && f->walk) {
-        lost(f, CTF_LOST_ABSENT);
+        count_item_loss(f, CTF_LOST_ABSENT);
         if (open->n)
-            shorten(&items->field[open->item[open->n - 1]].value, 1);
+            reduce_count(&items->field[open->item[open->n - 1]].value, 1);
         return;
     }
     if (given->choices && f->walk)
-        lost(f, CTF_LOST_VARIANT);
+        count_item_loss(f, CTF_LOST_VARIANT);
     ttr_field *field = ctf_items_add(items);
     if (!field)
         return;
     *field = *given;
     items->n--;
     if (!f->what->is_dialect && field->value.type != TTR_TYPE_TEXT)
-        find_length(f, open, &field->value);
+        link_length_item(f, open, &field->value);
     items->n++;
     field->name_id = given->name_id || given->name.n == 0
                          ? given->name_id
@@ -321,19 +345,19 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     items->failed |= given->name.n && !field->name_id;
     struct open_numbers *numbers = &open->numbers[open->n];
     if (f->walk && text_goes_on(f->walk, &field->value))
-        lost(f, CTF_LOST_BEHIND);
-    form(f, &field->value);
-    if (field->value.type == TTR_TYPE_UINT && !is_in_array(items, open))
+        count_item_loss(f, CTF_LOST_AFTER_NUL);
+    normalize_value(f, &field->value);
+    if (field->value.type == TTR_TYPE_UINT && !is_array_element(items, open))
         numbers->item[numbers->n++ % NUMBERS_KEPT] = items->n - 1;
     if (is_group && open->n == CTF_ITEMS_DEPTH && given->value.count) {
         open->skip = given->value.count;
-        shorten(&field->value, field->value.count);
-        lost(f, CTF_LOST_DEPTH);
+        reduce_count(&field->value, field->value.count);
+        count_item_loss(f, CTF_LOST_DEPTH);
         return;
     }
-    keep_fixed(f, &field->value);
+    mark_fixed_size(f, &field->value);
     if (field->value.type == TTR_TYPE_ARRAY)
-        field->value.text = element_of(f);
+        field->value.text = element_type_text(f);
     if (is_group && given->value.count) {
         open->item[open->n] = items->n - 1;
         open->left[open->n++] = given->value.count;
@@ -341,8 +365,8 @@ static void take_field(const struct forming *f, struct open_items *open, const t
     }
 }
 
-/* True where another root begins. */
-static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_t group)
+/* Ends the regions before `group`. Returns true if a new region starts. */
+static bool end_regions_before(struct ctf_items *items, struct regions *regions, uint8_t group)
 {
     bool had_common = regions->has_common, had_context = regions->has_context;
     if (!regions->has_common && group != TTR_GROUP_COMMON) {
@@ -356,8 +380,8 @@ static bool enter_group(struct ctf_items *items, struct regions *regions, uint8_
     return had_common != regions->has_common || had_context != regions->has_context;
 }
 
-/* Begins the walk over what is to be taken. */
-static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *walk)
+/* Starts the iterator over the event's own fields, or over those of its packet. */
+static void start_field_iterator(struct flattening *f, const ttr_event *event, ttr_fields *walk)
 {
     const ttr *t = f->what->out->t;
     if (f->what->is_packet)
@@ -368,16 +392,16 @@ static void begin_walk(struct forming *f, const ttr_event *event, ttr_fields *wa
     f->labels = walk;
 }
 
-/* Fields with a role are made anew, but for the cpu, which is like any other, where it does not
- * stand in the name of the file. */
-static bool has_role(const struct forming *f)
+/* Returns true for packet fields with a role, which the packet writer makes itself. The CPU is an
+ * ordinary field, except in v1.1, where the file name holds it. */
+static bool is_written_by_packet_writer(const struct flattening *f)
 {
     const struct type *type = f->what->is_packet && f->walk ? field_type(f->walk) : NULL;
     return type && type->role && (type->role != CTF_ROLE_CPU || f->what->version == CTF_RFC_1_1);
 }
 
-/* The payload_size that event_size = true of the RFC puts into the common context. */
-static bool is_size(const struct forming *f, const ttr_field *field)
+/* Returns true for the payload_size that event_size = true of v1.1 adds to the common context. */
+static bool is_payload_size(const struct flattening *f, const ttr_field *field)
 {
     static const char name[] = "payload_size";
     const ttr_text text = ttr_text_get(f->what->out->t, field->name_id);
@@ -385,7 +409,7 @@ static bool is_size(const struct forming *f, const ttr_field *field)
            memcmp(text.p, name, text.n) == 0;
 }
 
-static void take_fields(struct forming *f, const ttr_event *event)
+static void add_field_items(struct flattening *f, const ttr_event *event)
 {
     struct ctf_items *items = f->items;
     struct regions regions = {.has_common = f->what->is_dialect || f->what->is_packet,
@@ -396,31 +420,30 @@ static void take_fields(struct forming *f, const ttr_event *event)
     open.n = 0;
     open.skip = 0;
     open.numbers[0].n = 0;
-    begin_walk(f, event, &walk);
+    start_field_iterator(f, event, &walk);
     while (ttr_fields_next(&walk, &field)) {
-        if (has_role(f) || (f->what->drops_size && is_size(f, &field)))
+        if (is_written_by_packet_writer(f) || (f->what->drops_size && is_payload_size(f, &field)))
             continue;
         if (open.skip == 0)
-            close_full(&open);
-        if (open.skip == 0 && open.n == 0 && enter_group(items, &regions, field.group))
+            close_complete_groups(&open);
+        if (open.skip == 0 && open.n == 0 && end_regions_before(items, &regions, field.group))
             open.numbers[0].n = 0;
         if (field.depth == 0 && field.group == TTR_GROUP_CONTEXT && regions.has_context &&
             !f->what->is_packet)
-            lost(f, CTF_LOST_PLACE);
-        take_field(f, &open, &field);
+            count_item_loss(f, CTF_LOST_CONTEXT);
+        add_field_item(f, &open, &field);
     }
-    close_full(&open);
-    (void)enter_group(items, &regions, TTR_GROUP_PAYLOAD);
-    /* A walk that ends early leaves promises behind. */
+    close_complete_groups(&open);
+    (void)end_regions_before(items, &regions, TTR_GROUP_PAYLOAD);
+    /* The iterator ended early: correct the counts of unfinished structs and arrays. */
     for (unsigned i = 0; i < open.n; i++)
-        shorten(&items->field[open.item[i]].value, open.left[i]);
+        reduce_count(&items->field[open.item[i]].value, open.left[i]);
     f->walk = f->labels = NULL;
 }
 
-/* The RFC has no contexts of single classes: they become the first fields of the payload, which
- * says how many they are.  That of all classes joins them where something else stands in its place.
- */
-static void settle_contexts(const struct forming *f)
+/* v1.1 has no specific contexts: they become the first payload fields, and context_members counts
+ * them. The common context joins them if events start with their size instead. */
+static void move_contexts_to_payload(const struct flattening *f)
 {
     struct ctf_items *items = f->items;
     size_t common = f->what->has_no_common ? 0 : items->common_n;
@@ -428,17 +451,17 @@ static void settle_contexts(const struct forming *f)
     if (f->what->version != CTF_RFC_1_1 || f->what->is_packet)
         return;
     if (items->common_n > common)
-        lost(f, CTF_LOST_PLACE);
+        count_item_loss(f, CTF_LOST_CONTEXT);
     bool has_context = items->context_n > items->attributes_n;
-    for (size_t i = common; i < items->context_n && has_context; i += ctf_items_inside(items, i))
+    for (size_t i = common; i < items->context_n && has_context; i += ctf_items_span(items, i))
         items->context_members++;
     items->common_n = items->context_n = common;
 }
 
 /* --- Shapes --- */
 
-/* By what they say: readers come and go, and others lie where theirs were. */
-static uint64_t labels_key(const ttr_value *value)
+/* Hashes the content of the labels; their address may be reused after a reader was closed. */
+static uint64_t labels_hash(const ttr_value *value)
 {
     union {
         const char *text;
@@ -447,34 +470,35 @@ static uint64_t labels_key(const ttr_value *value)
     return type_labels_key(of.labels);
 }
 
-static uint64_t shape_scalar(const ttr_value *value)
+static uint64_t hash_scalar_shape(const ttr_value *value)
 {
     uint64_t own = (uint64_t)value->type << 24 | (uint64_t)value->hint << 16 |
                    (uint64_t)value->bits << 8 | value->base;
     if (value->type == TTR_TYPE_BYTES)
         own |= (uint64_t)value->text_id << 32;
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return hash_pair(own, labels_key(value));
+        return hash_pair(own, labels_hash(value));
     if (value->hint == CTF_ITEM_CONSTANT)
         return hash_pair(hash_pair(own, value->v.u), hash_bytes(value->text.p, value->text.n));
     uint64_t room = value->type == TTR_TYPE_TEXT ? value->v.u : value->text.n;
     return hash_pair(own, value->hint == CTF_ITEM_FIXED ? room : 0);
 }
 
-static uint64_t shape_value(const struct forming *f, size_t *at);
+static uint64_t hash_value_shape(const struct flattening *f, size_t *at);
 
-/* The names of an enumeration that all versions say as what they are. */
-static bool like_labels(const struct type *type, ttr_value *element)
+/* Returns true, and fills `element`, if every version can express the labels of this enumeration.
+ */
+static bool copy_example_labels(const struct type *type, ttr_value *element)
 {
     if ((type->hint != TTR_HINT_ENUM && type->hint != TTR_HINT_NONE) || type->labels->n == 0 ||
-        is_stand_in(type) || !rfc11_lists_labels(type->labels))
+        is_dialect_enumeration(type) || !rfc11_lists_labels(type->labels))
         return false;
     element->hint = CTF_ITEM_LABELLED;
     element->text = (ttr_text){(const char *)type->labels, 0};
     return true;
 }
 
-bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
+bool ctf_items_example_element(const ttr_value *array, ttr_value *element)
 {
     const struct type *type = (union kept_type){.text = array->text.p}.type;
     bool is_wide = !type || type->bits > 64;
@@ -498,14 +522,14 @@ bool ctf_items_likeness(const ttr_value *array, ttr_value *element)
     }
     element->bits = (uint8_t)type->bits;
     if (type->labels)
-        return !is_wide && type->kind != TYPE_FLOAT && like_labels(type, element);
+        return !is_wide && type->kind != TYPE_FLOAT && copy_example_labels(type, element);
     return !is_wide && type->hint == 0 &&
            (type->kind != TYPE_FLOAT || type->bits == 32 || type->bits == 64);
 }
 
-/* The first element of an array in the event whose elements are of this type; 0 where there is
- * none. */
-static size_t find_like(const struct ctf_items *items, const char *type)
+/* Returns the index of the first element of a non-empty array with this element type; 0 if none
+ * exists. */
+static size_t find_array_of_type(const struct ctf_items *items, const char *type)
 {
     for (size_t i = 0; i < items->n; i++) {
         const ttr_value *value = &items->field[i].value;
@@ -515,45 +539,46 @@ static size_t find_like(const struct ctf_items *items, const char *type)
     return 0;
 }
 
-/* The shape that elements of an empty array would have, by another one of its type: types do not
- * hold themselves, so this ends. */
-static uint64_t shape_like(const struct forming *f, ttr_value *array)
+/* Returns the shape that elements of an empty array would have, from another array of the same
+ * type. Types cannot contain themselves, so the recursion ends. */
+static uint64_t hash_empty_array_shape(const struct flattening *f, ttr_value *array)
 {
-    struct likes *likes = f->likes;
+    struct known_shapes *known_shapes = f->known_shapes;
     size_t i = 0;
-    while (i < likes->n && likes->like[i].type != array->text.p)
+    while (i < known_shapes->n && known_shapes->like[i].type != array->text.p)
         i++;
     if (i == LIKES || !array->text.p)
         return SHAPE_EMPTY;
-    if (i == likes->n) {
-        struct forming trial = *f;
-        size_t at = find_like(f->items, array->text.p), behind = at;
+    if (i == known_shapes->n) {
+        struct flattening trial = *f;
+        size_t at = find_array_of_type(f->items, array->text.p), behind = at;
         trial.is_trial = true;
-        likes->like[likes->n].type = array->text.p;
-        likes->like[likes->n].at = at;
-        likes->like[likes->n++].shape = SHAPE_EMPTY;
-        uint64_t shape = at ? shape_value(&trial, &behind) : SHAPE_EMPTY;
-        likes->like[i].shape = shape;
+        known_shapes->like[known_shapes->n].type = array->text.p;
+        known_shapes->like[known_shapes->n].at = at;
+        known_shapes->like[known_shapes->n++].shape = SHAPE_EMPTY;
+        uint64_t shape = at ? hash_value_shape(&trial, &behind) : SHAPE_EMPTY;
+        known_shapes->like[i].shape = shape;
     }
-    array->text.n = likes->like[i].at;
-    return likes->like[i].shape;
+    array->text.n = known_shapes->like[i].at;
+    return known_shapes->like[i].shape;
 }
 
-/* Elements that are all alike have one shape, else the array is mixed. */
-static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *at)
+/* Returns one shape for equal elements, whatever their number. Otherwise marks the array as mixed
+ * and hashes all elements. */
+static uint64_t hash_array_shape(const struct flattening *f, ttr_field *array, size_t *at)
 {
     ttr_value likeness;
     bool is_empty = array->value.count == 0,
-         is_known = is_empty && ctf_items_likeness(&array->value, &likeness);
-    uint64_t first = is_known ? shape_scalar(&likeness)
+         is_known = is_empty && ctf_items_example_element(&array->value, &likeness);
+    uint64_t first = is_known ? hash_scalar_shape(&likeness)
                      : is_empty && array->value.hint != CTF_ITEM_FIXED
-                         ? shape_like(f, &array->value)
+                         ? hash_empty_array_shape(f, &array->value)
                          : SHAPE_EMPTY,
              all = TTR_TYPE_ARRAY;
     bool is_mixed = false;
     uint64_t length = array->value.text_id;
     for (uint32_t i = 0; i < array->value.count; i++) {
-        uint64_t shape = shape_value(f, at);
+        uint64_t shape = hash_value_shape(f, at);
         first = i ? first : shape;
         for (uint32_t k = 0; shape != first && !is_mixed && k < i; k++)
             all = hash_pair(all, first);
@@ -566,12 +591,13 @@ static uint64_t shape_array(const struct forming *f, ttr_field *array, size_t *a
         return hash_pair(hash_pair(TTR_TYPE_ARRAY, length), first);
     if (!f->is_trial) {
         array->value.hint = CTF_ITEM_MIXED;
-        lost(f, CTF_LOST_MIXED);
+        count_item_loss(f, CTF_LOST_MIXED);
     }
     return hash_pair(CTF_ITEM_MIXED, all);
 }
 
-static uint64_t shape_members(const struct forming *f, size_t *at, size_t end, uint32_t count)
+static uint64_t hash_members_shape(const struct flattening *f, size_t *at, size_t end,
+                                   uint32_t count)
 {
     const struct ctf_items *items = f->items;
     uint64_t all = TTR_TYPE_STRUCT;
@@ -579,58 +605,58 @@ static uint64_t shape_members(const struct forming *f, size_t *at, size_t end, u
         const ttr_field *field = &items->field[*at];
         uint64_t name = field->name_id ? field->name_id : hash_bytes(field->name.p, field->name.n);
         all = hash_pair(all, name);
-        all = hash_pair(all, shape_value(f, at));
+        all = hash_pair(all, hash_value_shape(f, at));
     }
     return all;
 }
 
-static uint64_t shape_value(const struct forming *f, size_t *at)
+static uint64_t hash_value_shape(const struct flattening *f, size_t *at)
 {
     ttr_field *field = &f->items->field[(*at)++];
     const ttr_value *value = &field->value;
     if (value->type == TTR_TYPE_ARRAY)
-        return shape_array(f, field, at);
+        return hash_array_shape(f, field, at);
     if (value->type == TTR_TYPE_STRUCT)
-        return hash_pair(value->count, shape_members(f, at, f->items->n, value->count));
-    return shape_scalar(value);
+        return hash_pair(value->count, hash_members_shape(f, at, f->items->n, value->count));
+    return hash_scalar_shape(value);
 }
 
-/* Shapes of the regions. */
-static void finish(const struct forming *all)
+/* Computes the shape of each region. */
+static void hash_region_shapes(const struct flattening *all)
 {
-    struct likes likes;
-    struct forming f = *all;
+    struct known_shapes known_shapes;
+    struct flattening f = *all;
     struct ctf_items *items = f.items;
     size_t at = 0;
     if (items->failed)
         return;
-    likes.n = 0;
-    f.likes = &likes;
-    items->common_shape = shape_members(&f, &at, items->common_n, UINT32_MAX);
+    known_shapes.n = 0;
+    f.known_shapes = &known_shapes;
+    items->common_shape = hash_members_shape(&f, &at, items->common_n, UINT32_MAX);
     at = items->common_n;
-    items->context_shape = shape_members(&f, &at, items->context_n, UINT32_MAX);
+    items->context_shape = hash_members_shape(&f, &at, items->context_n, UINT32_MAX);
     at = items->context_n;
     items->payload_shape =
-        hash_pair(shape_members(&f, &at, items->n, UINT32_MAX), items->context_members);
+        hash_pair(hash_members_shape(&f, &at, items->n, UINT32_MAX), items->context_members);
 }
 
 void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset)
 {
-    const struct forming f = {.items = items, .what = what, .offset = offset};
+    const struct flattening f = {.items = items, .what = what, .offset = offset};
     for (size_t i = items->attributes_n; i < items->n; i++)
-        form(&f, &items->field[i].value);
-    finish(&f);
+        normalize_value(&f, &items->field[i].value);
+    hash_region_shapes(&f);
 }
 
 void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
                        const ttr_event *event)
 {
-    struct forming f = {.items = items, .what = what, .offset = event->offset};
+    struct flattening f = {.items = items, .what = what, .offset = event->offset};
     ctf_items_begin(items);
     items->offset = event->offset;
     if (what->is_dialect)
         ctf_items_add_attributes(items, what, event);
-    take_fields(&f, event);
-    settle_contexts(&f);
-    finish(&f);
+    add_field_items(&f, event);
+    move_contexts_to_payload(&f);
+    hash_region_shapes(&f);
 }

@@ -1,6 +1,6 @@
-/* Items as a list: events whose shapes are too many, or none that types can be made for, become a
- * list of entries that are all alike (ctf_dialect.h).  Only the name of the event stays what it
- * was. */
+/* Events as lists: an event whose shape would exceed the limit of classes, or for which no readable
+ * class exists, is written as a list of entries with one common shape (ctf_dialect.h,
+ * `CTF_LISTED_*`). The event name stays outside of the list. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/bits.h"
@@ -9,8 +9,9 @@
 
 #define SHAPE_NAME UINT64_C(0x6c69737431)
 #define SHAPE_LIST UINT64_C(0x6c69737432)
-#define MARKS 8u                         /* bytes that a name may have beside its own */
-#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* the name of the list itself */
+/* maximum of bytes that escaping adds to a name, beside those for its characters */
+#define MARKS 8u
+#define MEMBER_FIELDS CTF_LISTED_MEMBERS /* index of the list's own name in ctf_listing.name */
 
 static const struct type_range ranges[] = {
     {0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 4},
@@ -40,74 +41,78 @@ void ctf_listing_free(struct ctf_listing *listing)
 
 /* --- Entries --- */
 
-/* Structs and arrays that the item under way is in. */
-struct inside {
+/* Structs and arrays that contain the current item: members left, total members, and whether the
+ * elements differ in type. */
+struct nesting {
     uint32_t left[CTF_ITEMS_DEPTH + 1];
     uint32_t count[CTF_ITEMS_DEPTH + 1];
     bool is_mixed[CTF_ITEMS_DEPTH + 1];
     uint32_t n;
 };
 
-static void put_member(struct ctf_listing *listing, unsigned member, ttr_value value)
+static void add_entry_member(struct ctf_listing *listing, unsigned member, ttr_value value)
 {
     ttr_field *field = ctf_items_add(&listing->items);
     if (field)
         *field = (ttr_field){.name = {"", 0}, .name_id = listing->name[member], .value = value};
 }
 
-static void put_number(struct ctf_listing *listing, unsigned member, uint64_t number, unsigned bits)
+static void add_number_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+                              unsigned bits)
 {
-    put_member(
+    add_entry_member(
         listing, member,
         (ttr_value){.type = TTR_TYPE_UINT, .bits = (uint8_t)bits, .v.u = number, .text = {"", 0}});
 }
 
-static void put_labelled(struct ctf_listing *listing, unsigned member, uint64_t number,
-                         const struct type_labels *labels)
+static void add_labelled_member(struct ctf_listing *listing, unsigned member, uint64_t number,
+                                const struct type_labels *labels)
 {
-    put_member(listing, member,
-               (ttr_value){.type = TTR_TYPE_UINT,
-                           .bits = 8,
-                           .hint = CTF_ITEM_LABELLED,
-                           .v.u = number,
-                           .text = {(const char *)labels, 0}});
+    add_entry_member(listing, member,
+                     (ttr_value){.type = TTR_TYPE_UINT,
+                                 .bits = 8,
+                                 .hint = CTF_ITEM_LABELLED,
+                                 .v.u = number,
+                                 .text = {(const char *)labels, 0}});
 }
 
-/* The text in the listing's room, which is large enough for all, escaped. */
-static ttr_text escaped(struct ctf_listing *listing, ttr_text text)
+/* Appends an escaped copy to the listing's text buffer and returns it. The buffer has room for all
+ * names (reserve_listing), so pointers into it stay valid. */
+static ttr_text escape_to_listing(struct ctf_listing *listing, ttr_text text)
 {
     size_t begin = listing->text.n;
     ctf_name_escape(&listing->text, text, false, true, 1);
     return (ttr_text){(const char *)listing->text.bytes + begin, listing->text.n - begin};
 }
 
-/* What an item is called: elements of an array of unlike ones by their number, as they would be in
- * a struct. */
-static ttr_text name_of(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
-                        const struct inside *inside)
+/* Returns the name of an item. Elements of a mixed array are named by their index, as members of a
+ * struct. */
+static ttr_text entry_name(struct ctf_listing *listing, const ttr *t, const ttr_field *field,
+                           const struct nesting *nesting)
 {
-    uint32_t top = inside->n ? inside->n - 1 : 0;
+    uint32_t top = nesting->n ? nesting->n - 1 : 0;
     size_t begin = listing->text.n;
-    if (inside->n && inside->is_mixed[top]) {
+    if (nesting->n && nesting->is_mixed[top]) {
         uint8_t *digits = buffer_room(&listing->text, NUMBER_MAX);
         size_t n =
-            digits ? number_put_u64((char *)digits, inside->count[top] - inside->left[top] - 1) : 0;
+            digits ? number_put_u64((char *)digits, nesting->count[top] - nesting->left[top] - 1)
+                   : 0;
         buffer_filled(&listing->text, n);
         return (ttr_text){(const char *)listing->text.bytes + begin, n};
     }
     ttr_text name = field->name_id ? ttr_text_get(t, field->name_id) : (ttr_text){"", 0};
-    return name.n ? escaped(listing, name) : name;
+    return name.n ? escape_to_listing(listing, name) : name;
 }
 
-/* The number of an entry; that of a group is how many stand in it. */
-static uint64_t number_of(const ttr_value *value)
+/* Returns the number of an entry; for a struct or array its member count. */
+static uint64_t entry_number(const ttr_value *value)
 {
     bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT;
     bool is_text = value->type == TTR_TYPE_TEXT || value->type == TTR_TYPE_BYTES;
     return is_group ? value->count : is_text || value->type == TTR_TYPE_NULL ? 0 : value->v.u;
 }
 
-static uint8_t hint_of(const ttr_value *value)
+static uint8_t entry_hint(const ttr_value *value)
 {
     bool is_number = value->type == TTR_TYPE_UINT || value->type == TTR_TYPE_INT;
     if (is_number && value->base == 16)
@@ -115,7 +120,7 @@ static uint8_t hint_of(const ttr_value *value)
     return value->hint <= TTR_HINT_ABSENT ? value->hint : TTR_HINT_NONE;
 }
 
-static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
+static void add_entry(struct ctf_listing *listing, const ttr_field *field, ttr_text name,
                       unsigned part, uint32_t depth)
 {
     const ttr_value *value = &field->value;
@@ -128,43 +133,44 @@ static void put_entry(struct ctf_listing *listing, const ttr_field *field, ttr_t
         return;
     structure->value =
         (ttr_value){.type = TTR_TYPE_STRUCT, .count = CTF_LISTED_MEMBERS, .text = none};
-    put_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
-    put_labelled(listing, CTF_LISTED_PART, part, &part_labels);
-    put_labelled(listing, CTF_LISTED_TYPE,
-                 is_mixed      ? TTR_TYPE_STRUCT
-                 : is_constant ? TTR_TYPE_TEXT
-                               : value->type,
-                 &type_labels);
-    put_number(listing, CTF_LISTED_DEPTH, depth, 8);
-    put_number(listing, CTF_LISTED_BITS, value->bits, 8);
-    put_number(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
-    put_number(listing, CTF_LISTED_HINT, hint_of(value), 8);
-    put_number(listing, CTF_LISTED_VALUE, number_of(value), 64);
-    put_member(listing, CTF_LISTED_TEXT,
-               (ttr_value){.type = TTR_TYPE_TEXT,
-                           .text = is_constant ? escaped(listing, value->text)
-                                   : is_text   ? value->text
-                                               : none});
-    put_member(listing, CTF_LISTED_DATA,
-               (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
+    add_entry_member(listing, CTF_LISTED_NAME, (ttr_value){.type = TTR_TYPE_TEXT, .text = name});
+    add_labelled_member(listing, CTF_LISTED_PART, part, &part_labels);
+    add_labelled_member(listing, CTF_LISTED_TYPE,
+                        is_mixed      ? TTR_TYPE_STRUCT
+                        : is_constant ? TTR_TYPE_TEXT
+                                      : value->type,
+                        &type_labels);
+    add_number_member(listing, CTF_LISTED_DEPTH, depth, 8);
+    add_number_member(listing, CTF_LISTED_BITS, value->bits, 8);
+    add_number_member(listing, CTF_LISTED_BASE, value->base == 16 ? 0 : value->base, 8);
+    add_number_member(listing, CTF_LISTED_HINT, entry_hint(value), 8);
+    add_number_member(listing, CTF_LISTED_VALUE, entry_number(value), 64);
+    add_entry_member(listing, CTF_LISTED_TEXT,
+                     (ttr_value){.type = TTR_TYPE_TEXT,
+                                 .text = is_constant ? escape_to_listing(listing, value->text)
+                                         : is_text   ? value->text
+                                                     : none});
+    add_entry_member(listing, CTF_LISTED_DATA,
+                     (ttr_value){.type = TTR_TYPE_BYTES, .text = is_bytes ? value->text : none});
 }
 
 /* --- Lists --- */
 
-static void put_level(struct ctf_listing *listing, uint8_t level)
+static void add_level_entry(struct ctf_listing *listing, uint8_t level)
 {
     const char *name = ctf_attribute_names[CTF_ATTRIBUTE_LEVEL];
     const ttr_field field = {.value = {.type = TTR_TYPE_UINT, .bits = 8, .v.u = level}};
-    put_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
+    add_entry(listing, &field, (ttr_text){name, strlen(name)}, CTF_LISTED_ATTRIBUTE, 0);
 }
 
-/* What a list of items takes beside the items of one entry. */
+/* Sizes that reserve_listing reserves. */
 struct list_size {
     size_t entries, text;
 };
 
-/* Names of which every byte may take four, and numbers in place of names. */
-static struct list_size size_of(const ttr *t, const struct ctf_items *from)
+/* Returns an upper bound: escaping makes up to four bytes of one, and elements of mixed arrays are
+ * named by numbers. */
+static struct list_size measure_listing(const ttr *t, const struct ctf_items *from)
 {
     struct list_size size = {.entries = 0};
     bool has_mixed = false;
@@ -180,8 +186,9 @@ static struct list_size size_of(const ttr *t, const struct ctf_items *from)
     return size;
 }
 
-/* Room for all that the list takes: what was put there must not move. */
-static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_size *size)
+/* Reserves everything that the list needs. Entries point into the text buffer, so it must not be
+ * reallocated later. */
+static bool reserve_listing(struct ctf_listing *listing, ttr *t, const struct list_size *size)
 {
     struct ctf_items *items = &listing->items;
     for (size_t i = 0; i <= CTF_LISTED_MEMBERS; i++) {
@@ -194,31 +201,31 @@ static bool make_room(struct ctf_listing *listing, ttr *t, const struct list_siz
     return buffer_room(&listing->text, size->text) && !items->failed;
 }
 
-static void list_all(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
+static void add_entries(struct ctf_listing *listing, const ttr *t, const struct ctf_items *from)
 {
-    struct inside inside = {.n = 0};
+    struct nesting nesting = {.n = 0};
     for (size_t i = 0; i < from->n; i++) {
         const ttr_field *field = &from->field[i];
         const ttr_value *value = &field->value;
         bool is_group = value->type == TTR_TYPE_ARRAY || value->type == TTR_TYPE_STRUCT,
              is_attribute = i < from->attributes_n;
         if (i + 1 == from->attributes_n)
-            continue; /* the name */
-        while (inside.n && inside.left[inside.n - 1] == 0)
-            inside.n--;
-        if (inside.n)
-            inside.left[inside.n - 1]--;
-        ttr_text name = is_attribute ? field->name : name_of(listing, t, field, &inside);
-        put_entry(listing, field, name,
+            continue; /* the event name, which is not in the list */
+        while (nesting.n && nesting.left[nesting.n - 1] == 0)
+            nesting.n--;
+        if (nesting.n)
+            nesting.left[nesting.n - 1]--;
+        ttr_text name = is_attribute ? field->name : entry_name(listing, t, field, &nesting);
+        add_entry(listing, field, name,
                   is_attribute           ? CTF_LISTED_ATTRIBUTE
                   : i < from->payload_at ? TTR_GROUP_CONTEXT
                                          : TTR_GROUP_PAYLOAD,
-                  inside.n);
-        if (!is_group || value->count == 0 || inside.n > CTF_ITEMS_DEPTH)
+                  nesting.n);
+        if (!is_group || value->count == 0 || nesting.n > CTF_ITEMS_DEPTH)
             continue;
-        inside.is_mixed[inside.n] = value->hint == CTF_ITEM_MIXED;
-        inside.left[inside.n] = inside.count[inside.n] = value->count;
-        inside.n++;
+        nesting.is_mixed[nesting.n] = value->hint == CTF_ITEM_MIXED;
+        nesting.left[nesting.n] = nesting.count[nesting.n] = value->count;
+        nesting.n++;
     }
 }
 
@@ -226,9 +233,9 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
                     uint8_t level, bool is_rfc)
 {
     struct ctf_items *items = &listing->items;
-    const struct list_size size = size_of(t, from);
+    const struct list_size size = measure_listing(t, from);
     ctf_items_begin(items);
-    ttr_field *named = make_room(listing, t, &size) ? ctf_items_add(items) : NULL;
+    ttr_field *named = reserve_listing(listing, t, &size) ? ctf_items_add(items) : NULL;
     if (!named)
         return false;
     *named = from->field[from->attributes_n - 1];
@@ -236,11 +243,11 @@ bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items 
     items->context_n = is_rfc ? 0 : 1;
     items->offset = from->offset;
     uint32_t entries = (uint32_t)size.entries - 1 + (level > 0);
-    put_member(listing, MEMBER_FIELDS,
-               (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
+    add_entry_member(listing, MEMBER_FIELDS,
+                     (ttr_value){.type = TTR_TYPE_ARRAY, .count = entries, .text = {NULL, 0}});
     if (level)
-        put_level(listing, level);
-    list_all(listing, t, from);
+        add_level_entry(listing, level);
+    add_entries(listing, t, from);
     items->context_shape = SHAPE_NAME;
     items->payload_shape = hash_pair(SHAPE_LIST, entries > 0);
     return !listing->text.failed && !items->failed;

@@ -1,4 +1,4 @@
-/* Events taken apart: all fields are items, in their order. */
+/* Flattened events: every field is an item, in the order of the fields. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ struct taken {
     uint64_t seed;
 };
 
-static void begin(struct taken *s)
+static void begin_flatten(struct taken *s)
 {
     memset(s, 0, sizeof *s);
     s->t = ttr_new(NULL);
@@ -25,15 +25,15 @@ static void begin(struct taken *s)
     ctf_items_init(&s->items, &s->t->counted);
 }
 
-static void end(struct taken *s)
+static void end_flatten(struct taken *s)
 {
     ctf_items_free(&s->items);
     ttr_builder_free(s->builder);
     ttr_free(s->t);
 }
 
-/* Takes the builder's event, or a copy of it, apart. */
-static void collect(struct taken *s, ttr_event *event)
+/* Flattens the event of the builder. */
+static void flatten_built_event(struct taken *s, ttr_event *event)
 {
     ttr_batch batch;
     const struct ctf_items_for what = {.out = &s->out, .version = CTF_2, .is_dialect = true};
@@ -61,35 +61,40 @@ static void put_text(ttr_builder *builder, unsigned depth, const char *name, con
 
 /* --- Random events --- */
 
-static unsigned any(struct taken *s, unsigned below)
+static unsigned random_below(struct taken *s, unsigned below)
 {
     s->seed = s->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned)(s->seed >> 33) % below;
 }
 
-/* The seed says what the value is like; numbers and lengths come from what is drawn. */
+/* Adds a field: the bits of `like` choose its type, the generator its value and length. Equal
+ * `like` gives fields of equal type. */
 static void put_like(struct taken *s, unsigned depth, const char *name, uint64_t like)
 {
     static const char letters[] = "abcdefgh";
     const unsigned kind = (unsigned)(like % 9), bits = 8u << (like / 9 % 4);
-    ttr_value value = {
-        .type = kind % 2 ? TTR_TYPE_UINT : TTR_TYPE_INT, .bits = (uint8_t)bits, .v.u = any(s, 128)};
+    ttr_value value = {.type = kind % 2 ? TTR_TYPE_UINT : TTR_TYPE_INT,
+                       .bits = (uint8_t)bits,
+                       .v.u = random_below(s, 128)};
     const uint64_t inner = like / 36 * UINT64_C(0x9e3779b97f4a7c15) >> 7;
     if (kind == 4) {
-        value = (ttr_value){
-            .type = TTR_TYPE_FLOAT, .bits = (uint8_t)(bits < 32 ? 32 : 64), .v.f = any(s, 9) / 4.0};
+        value = (ttr_value){.type = TTR_TYPE_FLOAT,
+                            .bits = (uint8_t)(bits < 32 ? 32 : 64),
+                            .v.f = random_below(s, 9) / 4.0};
     } else if (kind == 5) {
-        put_text(s->builder, depth, name, letters, any(s, 8));
+        put_text(s->builder, depth, name, letters, random_below(s, 8));
         return;
     } else if (kind == 6) {
-        value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {letters, any(s, 4)}};
+        value = (ttr_value){.type = TTR_TYPE_BYTES, .text = {letters, random_below(s, 4)}};
     } else if (kind > 6) {
         const bool is_array = kind == 7;
-        const uint32_t count = depth > 4 ? 0 : is_array ? any(s, 5) : (uint32_t)(inner % 4);
+        const uint32_t count = depth > 4  ? 0
+                               : is_array ? random_below(s, 5)
+                                          : (uint32_t)(inner % 4);
         put_group(s->builder, depth, name, is_array ? TTR_TYPE_ARRAY : TTR_TYPE_STRUCT, count);
         for (uint32_t i = 0; i < count; i++)
             put_like(s, depth + 1, is_array ? "" : (const char *[]){"a", "b", "c", "d"}[i],
-                     is_array ? inner + (any(s, 40) == 0) : inner / (i + 1));
+                     is_array ? inner + (random_below(s, 40) == 0) : inner / (i + 1));
         return;
     }
     ttr_put_field(
@@ -115,7 +120,7 @@ static void assert_same(const ttr_field *item, const ttr_field *field)
     }
 }
 
-static void compare(const struct taken *s, const ttr_event *event)
+static void compare_items_with_fields(const struct taken *s, const ttr_event *event)
 {
     ttr_fields fields;
     ttr_field field;
@@ -128,32 +133,32 @@ static void compare(const struct taken *s, const ttr_event *event)
     assert_int_equal(at, s->items.n);
 }
 
-static void items_are_the_fields_of_the_event_in_their_order(void **state)
+static void random_event_flattens_to_its_fields_in_order(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 3000; seed++) {
         struct taken s;
         ttr_event event;
-        begin(&s);
+        begin_flatten(&s);
         s.seed = seed;
         ttr_event_begin(s.builder, TTR_KIND_INSTANT, 0, NULL, "x");
         for (unsigned i = 0; i < 3; i++) {
-            const uint64_t like = any(&s, 1u << 30);
-            const uint32_t count = 1 + any(&s, 12);
+            const uint64_t like = random_below(&s, 1u << 30);
+            const uint32_t count = 1 + random_below(&s, 12);
             put_group(s.builder, 0, "list", TTR_TYPE_ARRAY, count);
             for (uint32_t k = 0; k < count; k++)
-                put_like(&s, 1, "", like + (any(&s, 30) == 0));
+                put_like(&s, 1, "", like + (random_below(&s, 30) == 0));
         }
-        collect(&s, &event);
-        compare(&s, &event);
-        end(&s);
+        flatten_built_event(&s, &event);
+        compare_items_with_fields(&s, &event);
+        end_flatten(&s);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_are_the_fields_of_the_event_in_their_order),
+        cmocka_unit_test(random_event_flattens_to_its_fields_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

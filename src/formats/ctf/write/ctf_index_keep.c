@@ -1,31 +1,32 @@
-/* The index that the source of a copy has, held against the entries that are written, piece by
- * piece: where it is one of these very packets its bytes are kept, whatever else its entries have.
- * Tracers leave stale ones, and ones of a format before LTTng 2.4, which lack the numbers of stream
- * and packet. */
+/* Index of a copied stream: keeps the source's index byte by byte if its entries match the written
+ * packets, since it may hold more than we know. Otherwise a new one is written.
+ *
+ * Entries are compared in pieces while packets are written. Tracers leave stale indexes, and
+ * versions before LTTng 2.4 wrote entries without stream and packet numbers. */
 #include "base/cursor.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
 #include "formats/ctf/packet/ctf_index.h"
 
 #define PIECE ((size_t)16 << 10)
-#define ENTRY_MOST 4096u
+#define ENTRY_MAX 4096u
 
-static struct source *open_old(const struct ctf_index_old *old, ttr_error *error)
+static struct source *open_source_index(const struct ctf_source_index *old, ttr_error *error)
 {
     const struct source_options how = {.chunk = PIECE};
     return folder_source(old->folder, old->file, &how, error);
 }
 
-/* Only memory that is out is a failure: what cannot be read is no index. */
-static ttr_status only_memory(ttr_status status)
+/* Passes on TTR_E_NOMEM only: an unreadable index counts as no index. */
+static ttr_status ignore_unless_nomem(ttr_status status)
 {
     return status == TTR_E_NOMEM ? status : TTR_OK;
 }
 
-static ttr_status read_header(struct ctf_index_old *old, ttr_error *error)
+static ttr_status read_index_header(struct ctf_source_index *old, ttr_error *error)
 {
     struct window window = {.bytes = NULL};
-    struct source *source = open_old(old, error);
+    struct source *source = open_source_index(old, error);
     ttr_status status = source  ? source_fill(source, 0, CTF_INDEX_HEADER, &window, error)
                         : error ? error->status
                                 : TTR_E_NOMEM;
@@ -35,17 +36,17 @@ static ttr_status read_header(struct ctf_index_old *old, ttr_error *error)
         old->entry_bytes = cursor_u32be(&c);
         old->compared = minor ? CTF_INDEX_ENTRY_1 : CTF_INDEX_ENTRY_0;
         old->fits = !c.failed && magic == CTF_INDEX_MAGIC && major == 1 &&
-                    old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MOST;
+                    old->entry_bytes >= old->compared && old->entry_bytes <= ENTRY_MAX;
     }
     source_close(source);
-    return only_memory(status);
+    return ignore_unless_nomem(status);
 }
 
-ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder, const char *name,
-                               const struct alloc *alloc, ttr_error *error)
+ttr_status ctf_source_index_open(struct ctf_source_index *old, struct folder *folder,
+                                 const char *name, const struct alloc *alloc, ttr_error *error)
 {
     struct buffer path;
-    *old = (struct ctf_index_old){.folder = folder};
+    *old = (struct ctf_source_index){.folder = folder};
     buffer_init(&path, alloc);
     buffer_add_text(&path, "index/");
     buffer_add_text(&path, name);
@@ -56,11 +57,11 @@ ttr_status ctf_index_old_begin(struct ctf_index_old *old, struct folder *folder,
     }
     old->file = folder_find(folder, (const char *)path.bytes);
     buffer_free(&path);
-    return old->file ? read_header(old, error) : TTR_OK;
+    return old->file ? read_index_header(old, error) : TTR_OK;
 }
 
-static bool is_same_entry(struct cursor *old, struct cursor *new, uint32_t compared,
-                          uint32_t unnumbered)
+static bool is_same_index_entry(struct cursor *old, struct cursor *new, uint32_t compared,
+                                uint32_t unnumbered)
 {
     for (uint32_t i = 0; i < compared / 8; i++) {
         const uint64_t found = cursor_u64be(old), expected = cursor_u64be(new);
@@ -70,14 +71,14 @@ static bool is_same_entry(struct cursor *old, struct cursor *new, uint32_t compa
     return true;
 }
 
-ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer *entries,
-                                 uint32_t unnumbered, ttr_error *error)
+ttr_status ctf_source_index_compare(struct ctf_source_index *old, const struct buffer *entries,
+                                    uint32_t unnumbered, ttr_error *error)
 {
     struct window window = {.bytes = NULL};
     const size_t n = entries->n / CTF_INDEX_ENTRY_1;
     if (!old->fits || n == 0)
         return TTR_OK;
-    struct source *source = open_old(old, error);
+    struct source *source = open_source_index(old, error);
     ttr_status status = source  ? source_fill(source, CTF_INDEX_HEADER + old->at * old->entry_bytes,
                                               n * old->entry_bytes, &window, error)
                         : error ? error->status
@@ -86,25 +87,26 @@ ttr_status ctf_index_old_compare(struct ctf_index_old *old, const struct buffer 
                   is = cursor_over(entries->bytes, entries->n, 0);
     old->fits = status == TTR_OK;
     for (size_t i = 0; i < n && old->fits; i++)
-        old->fits = is_same_entry(&was, &is, old->compared, unnumbered) &&
+        old->fits = is_same_index_entry(&was, &is, old->compared, unnumbered) &&
                     cursor_skip(&was, old->entry_bytes - old->compared) &&
                     cursor_skip(&is, CTF_INDEX_ENTRY_1 - old->compared);
     old->at += n;
     source_close(source);
-    return only_memory(status);
+    return ignore_unless_nomem(status);
 }
 
-bool ctf_index_old_is_kept(const struct ctf_index_old *old)
+bool ctf_source_index_matches(const struct ctf_source_index *old)
 {
     uint64_t size;
     return old->fits && folder_file_size(old->folder, old->file, &size) &&
            size == CTF_INDEX_HEADER + old->at * old->entry_bytes;
 }
 
-ttr_status ctf_index_old_copy(const struct ctf_index_old *old, struct sink *to, ttr_error *error)
+ttr_status ctf_source_index_copy(const struct ctf_source_index *old, struct sink *to,
+                                 ttr_error *error)
 {
     struct window window = {.bytes = NULL};
-    struct source *source = to ? open_old(old, error) : NULL;
+    struct source *source = to ? open_source_index(old, error) : NULL;
     ttr_status status = source ? TTR_OK : error ? error->status : TTR_E_IO;
     const uint64_t size = CTF_INDEX_HEADER + old->at * old->entry_bytes;
     for (uint64_t at = 0; status == TTR_OK && at < size; at += window.n) {

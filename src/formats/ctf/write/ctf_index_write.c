@@ -1,8 +1,8 @@
-/* LTTng's index of a stream file being written (ctf_index.h draws it): entries wait in memory and
- * go to their file some hundred at a time, so that a file of millions of packets takes no more
- * memory than one of some hundred, and small indexes are one write.  A name that a file system just
- * takes is too long for an index: the trace can be read without, so that is a loss and no failure.
- */
+/* Writer of LTTng's index of a stream file; ctf_index.h draws its bytes.
+ *
+ * Entries are buffered and written in pieces of ENTRIES_WAIT bytes, so memory does not grow with
+ * the number of packets. If the stream's name leaves no room for ".idx" in the file system's limit,
+ * the index is counted as lost: the trace can be read without it. */
 #include <errno.h>
 
 #include "base/status.h"
@@ -10,9 +10,9 @@
 #include "formats/ctf/write/ctf_write.h"
 
 #define ENTRIES_WAIT \
-    ((size_t)8 << 10) /* bytes; pieces so large pass the file's own buffer by (io/sink.h) */
+    ((size_t)8 << 10) /* bytes; larger writes bypass the file's own buffer (io/sink.h) */
 
-void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc)
+void ctf_index_out_init(struct ctf_index_out *index, const struct alloc *alloc)
 {
     *index = (struct ctf_index_out){.file = NULL};
     buffer_init(&index->entries, alloc);
@@ -30,11 +30,11 @@ bool ctf_index_out_is_full(const struct ctf_index_out *index)
     return index->entries.n >= ENTRIES_WAIT;
 }
 
-ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name,
-                         struct sink **file, ttr_error *error)
+ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder, const char *name,
+                                 struct sink **file, ttr_error *error)
 {
     ttr_error own = {0};
-    *file = ctf_add_file(folder, out, "index/", name, ".idx", &own);
+    *file = ctf_create_file(folder, out, "index/", name, ".idx", &own);
     if (*file)
         return TTR_OK;
     if (own.sys != ENAMETOOLONG) {
@@ -46,13 +46,13 @@ ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char 
     return TTR_OK;
 }
 
-/* The header, and the entries that are there. */
-static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out,
-                             const char *folder, const char *name, ttr_error *error)
+/* Creates the file and writes the header with the buffered entries. */
+static ttr_status create_index_with_header(struct ctf_index_out *index, struct ttr_writer *out,
+                                           const char *folder, const char *name, ttr_error *error)
 {
     static const uint32_t numbers[] = {CTF_INDEX_MAGIC, 1, 1, CTF_INDEX_ENTRY_1};
     struct buffer bytes;
-    ttr_status status = ctf_index_add(out, folder, name, &index->file, error);
+    ttr_status status = ctf_index_create_file(out, folder, name, &index->file, error);
     index->is_refused = status == TTR_OK && !index->file;
     if (!index->file)
         return status;
@@ -67,8 +67,8 @@ static ttr_status begin_file(struct ctf_index_out *index, struct ttr_writer *out
     return status;
 }
 
-static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *out,
-                                const char *folder, const char *name, ttr_error *error)
+static ttr_status write_index_entries(struct ctf_index_out *index, struct ttr_writer *out,
+                                      const char *folder, const char *name, ttr_error *error)
 {
     ttr_status status;
     if (index->entries.failed)
@@ -78,31 +78,32 @@ static ttr_status write_entries(struct ctf_index_out *index, struct ttr_writer *
     else if (index->file)
         status = sink_write(index->file, index->entries.bytes, index->entries.n, error);
     else
-        status = begin_file(index, out, folder, name, error);
+        status = create_index_with_header(index, out, folder, name, error);
     buffer_clear(&index->entries);
     return status;
 }
 
-ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out,
-                                const char *folder, const char *name, ttr_error *error)
+ttr_status ctf_index_out_flush_full(struct ctf_index_out *index, struct ttr_writer *out,
+                                    const char *folder, const char *name, ttr_error *error)
 {
-    return ctf_index_out_is_full(index) ? write_entries(index, out, folder, name, error) : TTR_OK;
+    return ctf_index_out_is_full(index) ? write_index_entries(index, out, folder, name, error)
+                                        : TTR_OK;
 }
 
-ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out,
-                             const char *folder, const char *name, ttr_error *error)
+ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *out,
+                                const char *folder, const char *name, ttr_error *error)
 {
-    ttr_status status = write_entries(index, out, folder, name, error);
+    ttr_status status = write_index_entries(index, out, folder, name, error);
     struct sink *file = index->file;
     const bool is_refused = index->is_refused;
-    index->is_refused = false; /* the file of another part of the stream may have a name */
+    index->is_refused = false; /* the next part of the stream may have a shorter name */
     if (status != TTR_OK || is_refused)
         return status;
     index->file = NULL;
     return sink_finish(file, error);
 }
 
-void ctf_index_out_drop(struct ctf_index_out *index)
+void ctf_index_out_discard(struct ctf_index_out *index)
 {
     sink_abandon(index->file);
     index->file = NULL;
@@ -111,6 +112,6 @@ void ctf_index_out_drop(struct ctf_index_out *index)
 
 void ctf_index_out_free(struct ctf_index_out *index)
 {
-    ctf_index_out_drop(index);
+    ctf_index_out_discard(index);
     buffer_free(&index->entries);
 }

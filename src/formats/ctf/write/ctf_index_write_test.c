@@ -1,5 +1,4 @@
-/* Indexes of LTTng that are written: of any number of packets in little memory, and those of the
- * source where they are right. */
+/* LTTng indexes: written in constant memory, and kept from the source if they are valid. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tracetta/tracetta.h>
@@ -10,7 +9,7 @@
 #include "support/files.h"
 #include "support/support.h"
 
-#define PACKETS 200000u /* entries of an index take more than is allowed */
+#define PACKETS 200000u /* their index is larger than COPY_MEMORY */
 #define PACKET_BYTES 24u
 #define COPY_MEMORY (6u << 20)
 
@@ -22,7 +21,7 @@ static const char metadata[] =
     "stream { packet.context := struct { u64 content_size; u64 packet_size; }; };\n"
     "event { name = e; fields := struct { u32 v; }; };\n";
 
-/* Packets of one event each, and as many entries of the index of LTTng that they have. */
+/* Makes packets of one event each, and their LTTng index. */
 static void make_small_packets(struct buffer *stream, struct buffer *index)
 {
     static const uint32_t head[] = {0xc1f1dcc1, 1, 1, 72};
@@ -43,10 +42,10 @@ static void make_small_packets(struct buffer *stream, struct buffer *index)
             bitput_be(&put, numbers[k], 64);
     }
     index->bytes[16 + 72 * 3 + 71] =
-        7; /* a number that these packets do not say: only a copy has it */
+        7; /* an index number that the packets do not record: only a kept index has it */
 }
 
-/* Copies the files, an index among them or not, in little memory. */
+/* Copies the files with a limited heap. */
 static void copy_small_packets(const char *path, const ttr_file *files, size_t n,
                                const char *const *how)
 {
@@ -71,7 +70,7 @@ static void copy_small_packets(const char *path, const ttr_file *files, size_t n
     ttr_free(t);
 }
 
-static void indexes_of_many_packets_are_written_in_little_memory(void **state)
+static void index_of_many_packets_is_written_in_constant_memory(void **state)
 {
     static const char *const with_index[] = {"index=yes", NULL}, *const encoded[] = {
                                                                      "index=yes", "byte-order=be",
@@ -84,7 +83,7 @@ static void indexes_of_many_packets_are_written_in_little_memory(void **state)
     ttr_file file[] = {{.name = "metadata", .bytes = metadata, .n = sizeof metadata - 1},
                        {.name = "stream", .bytes = stream.bytes, .n = stream.n},
                        {.name = "index/stream.idx", .bytes = index.bytes, .n = index.n}};
-    /* Without an index, with one of our own, with the source's, and encoded anew. */
+    /* Cases: no index; the source's index; transcoded; a stale index; a new index. */
     (void)snprintf(path, sizeof path, "%s/none", folder);
     copy_small_packets(path, file, 2, NULL);
     files_expect_copy(path, &file[1]);
@@ -95,7 +94,7 @@ static void indexes_of_many_packets_are_written_in_little_memory(void **state)
     (void)snprintf(path, sizeof path, "%s/anew", folder);
     copy_small_packets(path, file, 3, encoded);
     (void)snprintf(path, sizeof path, "%s/stale", folder);
-    index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1; /* an offset */
+    index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1; /* offset of the last packet */
     copy_small_packets(path, file, 3, NULL);
     index.bytes[16 + 72 * (PACKETS - 1) + 7] ^= 1;
     index.bytes[16 + 72 * 3 + 71] = 0;
@@ -109,7 +108,7 @@ static void indexes_of_many_packets_are_written_in_little_memory(void **state)
     assert_int_equal(files_remove(folder), 0);
 }
 
-/* A copy with its index: how many of these are told as left out. */
+/* Copies files with index=yes. Returns how many indexes were lost. */
 static uint64_t copy_with_index(const char *path, const ttr_file *files, size_t n)
 {
     static const char *const with_index[] = {"index=yes", NULL};
@@ -135,8 +134,9 @@ static uint64_t copy_with_index(const char *path, const ttr_file *files, size_t 
     return lost;
 }
 
-/* File systems take names of 255 bytes, and an index has four more than its stream. */
-static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **state)
+/* File systems allow names of 255 bytes, and an index name is four bytes longer than its stream's.
+ */
+static void index_with_too_long_name_is_counted_as_lost(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-names-XXXXXX", path[64], name[253] = "", index_name[264];
@@ -150,7 +150,7 @@ static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **stat
                                  {.name = name, .bytes = stream.bytes, .n = stream.n},
                                  {.name = index_name, .bytes = index.bytes, .n = index.n}};
         for (size_t given = 2; given <= 3;
-             given++) { /* without an index, which is made, and with one that is kept */
+             given++) { /* 2 = the source has no index and one is made; 3 = the source's is kept */
             (void)snprintf(path, sizeof path, "%s/%zu-%zu", folder, n, given);
             assert_int_equal(copy_with_index(path, file, given), n == 252);
             files_expect_copy(path, &file[1]);
@@ -166,8 +166,8 @@ static void a_stream_whose_index_would_have_too_long_a_name_has_none(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indexes_of_many_packets_are_written_in_little_memory),
-        cmocka_unit_test(a_stream_whose_index_would_have_too_long_a_name_has_none),
+        cmocka_unit_test(index_of_many_packets_is_written_in_constant_memory),
+        cmocka_unit_test(index_with_too_long_name_is_counted_as_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The list of an event's items, and the attributes at its begin: what an event of any format says
- * of itself beside its fields (ctf_dialect.h). */
+/* The list of an event's items, and the attributes at its start: properties of an event of any
+ * format that are not fields, such as kind, provider or thread (ctf_dialect.h). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/number.h"
@@ -30,7 +30,7 @@ ttr_field *ctf_items_add(struct ctf_items *items)
     return field;
 }
 
-size_t ctf_items_inside(const struct ctf_items *items, size_t at)
+size_t ctf_items_span(const struct ctf_items *items, size_t at)
 {
     size_t inside = 0;
     for (uint64_t left = 1; left && at + inside < items->n; inside++) {
@@ -59,8 +59,8 @@ static ttr_field *add_attribute(struct ctf_items *items, enum ctf_attribute attr
     return field;
 }
 
-static void add_number(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
-                       unsigned bits)
+static void add_number_attribute(struct ctf_items *items, enum ctf_attribute attribute,
+                                 uint64_t value, unsigned bits)
 {
     ttr_field *field = add_attribute(items, attribute);
     if (field)
@@ -79,21 +79,24 @@ void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribut
                                    .text = label};
 }
 
-/* As narrow as holds the value: each width is a shape of its own. */
-static void add_narrow(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value)
+/* Adds a number of 32 bits if it fits, otherwise of 64. Only two widths are used, because each
+ * width makes another shape. */
+static void add_number_attribute_32_or_64(struct ctf_items *items, enum ctf_attribute attribute,
+                                          uint64_t value)
 {
-    add_number(items, attribute, value, value > UINT32_MAX ? 64 : 32);
+    add_number_attribute(items, attribute, value, value > UINT32_MAX ? 64 : 32);
 }
 
 void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread, enum ctf_attribute pid)
 {
     if (thread->pid_known)
-        add_narrow(items, pid, thread->pid);
+        add_number_attribute_32_or_64(items, pid, thread->pid);
     if (thread->tid_known)
-        add_narrow(items, pid + 1, thread->tid);
+        add_number_attribute_32_or_64(items, pid + 1, thread->tid);
 }
 
-static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, const uint8_t *id)
+static void add_uuid_attribute(struct ctf_items *items, enum ctf_attribute attribute,
+                               const uint8_t *id)
 {
     ttr_field *field = id ? add_attribute(items, attribute) : NULL;
     if (field)
@@ -101,39 +104,39 @@ static void add_id16(struct ctf_items *items, enum ctf_attribute attribute, cons
             .type = TTR_TYPE_BYTES, .hint = CTF_ITEM_FIXED, .text = {(const char *)id, 16}};
 }
 
-static void add_rare(struct ctf_items *items, const ttr_event *event)
+static void add_rare_attributes(struct ctf_items *items, const ttr_event *event)
 {
     uint8_t flags = event->flags & (uint8_t) ~(TTR_EVENT_RAW | TTR_EVENT_HAS_CPU);
     if (event->tag)
-        add_number(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
+        add_number_attribute(items, CTF_ATTRIBUTE_TAG, event->tag, 16);
     if (flags)
-        add_number(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
+        add_number_attribute(items, CTF_ATTRIBUTE_FLAGS, flags, 8);
     if (event->level > TTR_LEVEL_FATAL)
-        add_number(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
+        add_number_attribute(items, CTF_ATTRIBUTE_LEVEL, event->level, 8);
     if (event->opcode)
-        add_number(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
+        add_number_attribute(items, CTF_ATTRIBUTE_OPCODE, event->opcode, 8);
     if (event->keyword)
-        add_number(items, CTF_ATTRIBUTE_KEYWORD, event->keyword, 64);
+        add_number_attribute(items, CTF_ATTRIBUTE_KEYWORD, event->keyword, 64);
     if (event->sequence)
-        add_number(items, CTF_ATTRIBUTE_SEQUENCE, event->sequence, 32);
-    add_id16(items, CTF_ATTRIBUTE_ACTIVITY, event->activity);
-    add_id16(items, CTF_ATTRIBUTE_RELATED, event->related);
+        add_number_attribute(items, CTF_ATTRIBUTE_SEQUENCE, event->sequence, 32);
+    add_uuid_attribute(items, CTF_ATTRIBUTE_ACTIVITY, event->activity);
+    add_uuid_attribute(items, CTF_ATTRIBUTE_RELATED, event->related);
 }
 
-static void add_link(struct ctf_items *items, const struct ctf_items_for *what,
-                     const ttr_event *event)
+static void add_link_attribute(struct ctf_items *items, const struct ctf_items_for *what,
+                               const ttr_event *event)
 {
     ttr_thread other;
     bool is_thread = event->kind == TTR_KIND_SWITCH || event->kind == TTR_KIND_WAKE;
     if (!is_thread && event->link)
-        add_narrow(items, CTF_ATTRIBUTE_LINK, event->link);
+        add_number_attribute_32_or_64(items, CTF_ATTRIBUTE_LINK, event->link);
     else if (is_thread && event->link <= UINT32_MAX &&
              ttr_thread_get(what->out->t, (ttr_id)event->link, &other))
         ctf_items_add_thread(items, &other, CTF_ATTRIBUTE_OTHER_PID);
 }
 
-static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
-                     const ttr_event *event)
+static void add_kind_attribute(struct ctf_items *items, const struct ctf_items_for *what,
+                               const ttr_event *event)
 {
     unsigned kind = event->kind < TTR_KIND_COUNT ? event->kind : TTR_KIND_NONE;
     const char *label = ttr_kind_text(kind);
@@ -143,7 +146,8 @@ static void add_kind(struct ctf_items *items, const struct ctf_items_for *what,
         ctf_items_add_constant(items, CTF_ATTRIBUTE_KIND, kind, (ttr_text){label, strlen(label)});
 }
 
-/* The number that the provider has for events of its kind: one of the class, as a label. */
+/* Adds the provider's number of the event as a label of a constant: it is equal for all events of
+ * the class. */
 static void add_event_number(struct ctf_items *items, const ttr *t, const ttr_event *event)
 {
     uint32_t number, version;
@@ -162,7 +166,7 @@ void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_fo
 {
     const ttr *t = what->out->t;
     ttr_thread thread;
-    add_kind(items, what, event);
+    add_kind_attribute(items, what, event);
     if (event->category)
         ctf_items_add_constant(items, CTF_ATTRIBUTE_CATEGORY, 0, ttr_text_get(t, event->category));
     if (event->provider)
@@ -171,11 +175,11 @@ void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_fo
     if (event->thread && ttr_thread_get(t, event->thread, &thread))
         ctf_items_add_thread(items, &thread, CTF_ATTRIBUTE_PID);
     if ((event->flags & TTR_EVENT_HAS_CPU) && !what->has_cpu)
-        add_number(items, CTF_ATTRIBUTE_CPU, event->cpu, 32);
+        add_number_attribute(items, CTF_ATTRIBUTE_CPU, event->cpu, 32);
     if (event->kind == TTR_KIND_SPAN || event->duration)
-        add_narrow(items, CTF_ATTRIBUTE_DURATION, event->duration);
-    add_link(items, what, event);
-    add_rare(items, event);
+        add_number_attribute_32_or_64(items, CTF_ATTRIBUTE_DURATION, event->duration);
+    add_link_attribute(items, what, event);
+    add_rare_attributes(items, event);
     items->attributes_n = items->n;
 }
 

@@ -1,5 +1,5 @@
-/* Events with very many elements, re-encoded or written as lines: the output holds what the input
- * does, or the event is refused at the limit of memory, with its offset. */
+/* Events with very many elements, transcoded or written as lines: the output equals the input, or
+ * the writer fails at the memory limit with the event's offset. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 #define TEXTS 20000u
 #define PAIRS 131072u
 #define NUMBERS 30000u
-#define LARGE_AT 56u /* offset of the first large event */
+#define LARGE_AT 56u /* file offset of the first large event, in bytes */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -71,8 +71,8 @@ static void add_large(struct buffer *to, uint64_t time)
     add_number(to, 99, 1);
 }
 
-/* Small events around two large ones, in one packet. */
-static void make(struct buffer *to)
+/* Makes one packet of small events around two large ones. */
+static void make_stream(struct buffer *to)
 {
     buffer_init(to, alloc_default());
     add_number(to, 0xC1FC1FC1u, 4);
@@ -89,7 +89,7 @@ static void make(struct buffer *to)
         to->bytes[24 + i] = (uint8_t)(((uint64_t)to->n * 8) >> 8 * (i % 8));
 }
 
-static void encode_anew(const ttr_file *files, const char *const *options, const char *path)
+static void transcode_to(const ttr_file *files, const char *const *options, const char *path)
 {
     const ttr_write_options writing = {.size = sizeof writing, .format_options = options};
     const ttr_loss *losses;
@@ -109,7 +109,7 @@ static void encode_anew(const ttr_file *files, const char *const *options, const
     ttr_free(t);
 }
 
-/* One of two traces that are read side by side. */
+/* One of two traces that are compared event by event. */
 struct side {
     ttr *t;
     ttr_reader *in;
@@ -169,34 +169,35 @@ static void expect_same(const ttr_file *files, const char *path)
     ttr_free(b.t);
 }
 
-/* The stream that was made, with its metadata, and a folder for outputs. */
+/* The input stream with its metadata, and a folder for outputs. */
 struct scene {
     struct buffer stream;
     ttr_file files[2];
     char folder[32];
 };
 
-static void begin(struct scene *scene)
+static void begin_large_trace(struct scene *scene)
 {
-    make(&scene->stream);
+    make_stream(&scene->stream);
     scene->files[0] = (ttr_file){"metadata", metadata, sizeof metadata - 1};
     scene->files[1] = (ttr_file){"s", scene->stream.bytes, scene->stream.n};
     (void)snprintf(scene->folder, sizeof scene->folder, "/tmp/tracetta-large-XXXXXX");
     assert_non_null(mkdtemp(scene->folder));
 }
 
-static void end(struct scene *scene)
+static void end_large_trace(struct scene *scene)
 {
     buffer_free(&scene->stream);
     assert_int_equal(files_remove(scene->folder), 0);
 }
 
-static void large_events_are_re_encoded_as_they_were(void **state)
+static void large_event_transcodes_without_change(void **state)
 {
     static const char *const options[][4] = {
         {"byte-order=be", NULL},
         {"version=2", "byte-order=be", "packet-size=100", NULL},
-        {"byte-order=be", "packet-size=8000000", NULL}, /* a large event has room beside others */
+        /* a packet can hold a large event and others */
+        {"byte-order=be", "packet-size=8000000", NULL},
         {"version=1.1", NULL},
         {"version=1.1", "checksum=md5", "packet-size=8000000", NULL},
         {"version=1.1", "checksum=sha1", "packet-align=1", NULL},
@@ -205,18 +206,18 @@ static void large_events_are_re_encoded_as_they_were(void **state)
     struct scene scene;
     char path[64];
     (void)state;
-    begin(&scene);
+    begin_large_trace(&scene);
     for (unsigned i = 0; i < sizeof options / sizeof *options; i++) {
         (void)snprintf(path, sizeof path, "%s/%u", scene.folder, i);
-        encode_anew(scene.files, options[i], path);
+        transcode_to(scene.files, options[i], path);
         expect_same(scene.files, path);
     }
-    end(&scene);
+    end_large_trace(&scene);
 }
 
-/* Returns whether the trace is written within so many bytes; else it was refused for the first
- * large event. */
-static bool fits(const struct scene *scene, const char *format, uint64_t memory)
+/* Returns whether the trace can be written within `memory` bytes. If not, asserts that the first
+ * large event caused the failure. */
+static bool fits_in_memory(const struct scene *scene, const char *format, uint64_t memory)
 {
     static const char *const order[] = {"byte-order=be", NULL};
     const ttr_options limits = {.size = sizeof limits, .max_memory = memory};
@@ -245,23 +246,23 @@ static bool fits(const struct scene *scene, const char *format, uint64_t memory)
     return status == TTR_OK;
 }
 
-static void large_event_is_refused_with_its_offset_at_the_limit_of_memory(void **state)
+static void large_event_at_memory_limit_fails_with_its_offset(void **state)
 {
     static const char *const formats[] = {"ctf", "text", "jsonl", "csv", "babeltrace2"};
     struct scene scene;
     (void)state;
-    begin(&scene);
+    begin_large_trace(&scene);
     for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
-        assert_false(fits(&scene, formats[i], 3u << 20));
-        assert_true(fits(&scene, formats[i], 256u << 20));
+        assert_false(fits_in_memory(&scene, formats[i], 3u << 20));
+        assert_true(fits_in_memory(&scene, formats[i], 256u << 20));
     }
-    end(&scene);
+    end_large_trace(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(large_events_are_re_encoded_as_they_were),
-        cmocka_unit_test(large_event_is_refused_with_its_offset_at_the_limit_of_memory)};
+        cmocka_unit_test(large_event_transcodes_without_change),
+        cmocka_unit_test(large_event_at_memory_limit_fails_with_its_offset)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

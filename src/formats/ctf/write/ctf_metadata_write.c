@@ -1,16 +1,17 @@
-/* The metadata file of a trace: the description as text, bare or in packets, written when
- * everything else is.
+/* The metadata file of a trace: its description as text, plain or in packets.
  *
- * Packets of CTF 1.8 and 2: magic 0x75D11D57 | uuid[16] | checksum u32 | content_size u32 |
- * packet_size u32, both in bits | compression, encryption, checksum scheme u8 | major, minor u8;
- * CTF 2 (CTF2-PMETA-1.0) adds 3 bytes and u32 header size in bits. */
+ * |  CTF 1.8, 2    [0..3] magic 0x75D11D57 | [4..19] UUID | [20..23] checksum |
+ * |                [24..27] content size, bits | [28..31] packet size, bits |
+ * |                [32] compression | [33] encryption | [34] checksum scheme |
+ * |                [35] major | [36] minor
+ * |  CTF 2 adds    [37..39] reserved | [40..43] header size, bits          (CTF2-PMETA-1.0) */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
 #define METADATA_MAGIC 0x75D11D57u
 #define HEAD_18 37u
 #define HEAD_2 44u
-#define PACKET_CONTENT 4000u /* bytes of text a packet */
+#define PACKET_CONTENT 4000u /* bytes of text per packet */
 
 ttr_status ctf_print_metadata(const struct ctf_description *description, enum ctf_version version,
                               struct buffer *to, ttr_error *error)
@@ -25,9 +26,9 @@ ttr_status ctf_print_metadata(const struct ctf_description *description, enum ct
     }
 }
 
-/* One packet of CTF 1.8 or 2. */
-static void put_packet(const struct ctf_description *description, bool is_2, const uint8_t *text,
-                       size_t n, struct buffer *to)
+/* Appends one metadata packet of CTF 1.8 or 2. */
+static void add_metadata_packet(const struct ctf_description *description, bool is_2,
+                                const uint8_t *text, size_t n, struct buffer *to)
 {
     unsigned head = is_2 ? HEAD_2 : HEAD_18;
     struct bitput put = bitput_begin(to);
@@ -48,16 +49,16 @@ static void put_packet(const struct ctf_description *description, bool is_2, con
     bitput_bytes(&put, text, n);
 }
 
-/* Behind the string that begins at `at`. */
-static size_t behind_string(const struct buffer *text, size_t at)
+/* Returns the position after the string literal that starts at `at`. */
+static size_t find_string_end(const struct buffer *text, size_t at)
 {
     for (at++; at < text->n && text->bytes[at] != '"'; at++)
         at += text->bytes[at] == '\\';
     return at < text->n ? at + 1 : text->n;
 }
 
-/* Behind the next block of the text, and the blanks that follow it. */
-static size_t behind_block(const struct buffer *text, size_t at)
+/* Returns the position after the next block in braces and the newlines that follow it. */
+static size_t find_block_end(const struct buffer *text, size_t at)
 {
     size_t depth = 0;
     bool is_end = false;
@@ -65,17 +66,18 @@ static size_t behind_block(const struct buffer *text, size_t at)
         const uint8_t c = text->bytes[at];
         depth += c == '{';
         is_end = c == '}' && --depth == 0;
-        at = c == '"' ? behind_string(text, at) : at + 1;
+        at = c == '"' ? find_string_end(text, at) : at + 1;
     }
     while (at < text->n && text->bytes[at] == '\n')
         at++;
     return at;
 }
 
-/* The RFC: one packet.  Each block is an entry, a string of its own that ends with a zero byte (7).
- */
-static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const struct buffer *text,
-                                 struct buffer *to, ttr_error *error)
+/* Writes v1.1 metadata as one packet. Each block is an entry that ends with a zero byte (RFC v1.1,
+ * 7). */
+static ttr_status add_rfc_metadata_packet(const struct ctf_metadata *metadata,
+                                          const struct buffer *text, struct buffer *to,
+                                          ttr_error *error)
 {
     struct buffer entries;
     struct rfc11_packing packing = metadata->options->packing;
@@ -85,7 +87,7 @@ static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const stru
     ttr_status status = packing.encryption ? rfc11_make_iv(packing.iv, error) : TTR_OK;
     buffer_init(&entries, text->alloc);
     for (size_t at = 0, end; at < text->n; at = end) {
-        end = behind_block(text, at);
+        end = find_block_end(text, at);
         buffer_add(&entries, text->bytes + at, end - at);
         buffer_add_byte(&entries, 0);
     }
@@ -97,25 +99,26 @@ static ttr_status put_rfc_packet(const struct ctf_metadata *metadata, const stru
     return status;
 }
 
-ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text,
-                          struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_write_metadata(const struct ctf_metadata *metadata, struct buffer *text,
+                              struct ttr_writer *out, ttr_error *error)
 {
     struct buffer packets, *file = text;
     ttr_status status = TTR_OK;
     enum ctf_version version = metadata->version;
     buffer_init(&packets, &out->t->counted);
     if (version == CTF_RFC_1_1 && !metadata->options->is_text_metadata) {
-        status = put_rfc_packet(metadata, text, &packets, error);
+        status = add_rfc_metadata_packet(metadata, text, &packets, error);
         file = &packets;
     } else if (version != CTF_RFC_1_1 && metadata->options->is_packetised) {
         for (size_t at = 0; at < text->n; at += PACKET_CONTENT)
-            put_packet(metadata->description, version == CTF_2, text->bytes + at,
-                       text->n - at < PACKET_CONTENT ? text->n - at : PACKET_CONTENT, &packets);
+            add_metadata_packet(metadata->description, version == CTF_2, text->bytes + at,
+                                text->n - at < PACKET_CONTENT ? text->n - at : PACKET_CONTENT,
+                                &packets);
         packets.failed |= text->failed;
         file = &packets;
     }
     if (status == TTR_OK)
-        status = ctf_write_file(ctf_add_file(metadata->folder, out, "", "metadata", "", error),
+        status = ctf_write_file(ctf_create_file(metadata->folder, out, "", "metadata", "", error),
                                 file, error);
     buffer_free(&packets);
     return status;

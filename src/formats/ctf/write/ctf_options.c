@@ -1,24 +1,25 @@
-/* Options of the writer: a table of words for each that has a few values, numbers for the rest. */
+/* Options of the CTF writer: tables of words for options with few values, and numbers. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/write/ctf_write.h"
 
 #define PACKET_DEFAULT ((uint64_t)256 << 10)
-#define PACKET_MOST ((uint64_t)1 << 30)
-#define ALIGN_DEFAULT 4096u /* RFC v1.1, 5: "aligned on page size" */
-#define ALIGN_MOST (1u << 20)
+#define PACKET_SIZE_MAX ((uint64_t)1 << 30)
+#define ALIGN_DEFAULT 4096u /* bytes; RFC v1.1, 5: "aligned on page size" */
+#define PACKET_ALIGN_MAX (1u << 20)
 
-/* The words of a choice, for the message. */
-static ttr_status refuse(const char *key, const char *value, const char *words, ttr_error *error)
+/* Fails with the list of words that the option accepts. */
+static ttr_status fail_choice(const char *key, const char *value, const char *words,
+                              ttr_error *error)
 {
     return fail(error, TTR_E_MISUSE, NO_OFFSET, "option %s=%s of ctf: expected %s", key, value,
                 words);
 }
 
-/* The place of the value among words separated by '|'; `*chosen` stays where the option was not
- * given. */
-static ttr_status choose(const struct ttr_writer *out, const char *key, const char *words,
-                         unsigned *chosen, ttr_error *error)
+/* Sets *chosen to the index of the option's value among the words separated by '|'. Leaves it
+ * unchanged if the option is not set. */
+static ttr_status parse_choice(const struct ttr_writer *out, const char *key, const char *words,
+                               unsigned *chosen, ttr_error *error)
 {
     const char *value = output_option(out, key);
     if (!value)
@@ -34,11 +35,11 @@ static ttr_status choose(const struct ttr_writer *out, const char *key, const ch
         }
         word = end ? end + 1 : NULL;
     }
-    return refuse(key, value, words, error);
+    return fail_choice(key, value, words, error);
 }
 
-static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t most,
-                         uint64_t *number, ttr_error *error)
+static ttr_status parse_number(const struct ttr_writer *out, const char *key, uint64_t most,
+                               uint64_t *number, ttr_error *error)
 {
     const char *value = output_option(out, key);
     if (!value)
@@ -50,8 +51,8 @@ static ttr_status number(const struct ttr_writer *out, const char *key, uint64_t
                 (unsigned long long)most);
 }
 
-static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *options,
-                           ttr_error *error)
+static ttr_status read_encryption_key(const struct ttr_writer *out, struct ctf_options *options,
+                                      ttr_error *error)
 {
     const char *file = output_option(out, "key"), *variable = output_option(out, "key-env");
     if (options->packing.encryption == RFC11_ENCRYPTION_NONE)
@@ -67,13 +68,13 @@ static ttr_status read_key(const struct ttr_writer *out, struct ctf_options *opt
     return status;
 }
 
-/* --- Options of some versions --- */
+/* --- Options of certain versions --- */
 
-/* Only the RFC's packets have these; a key may be the reader's. */
+/* Options that only v1.1 packets have. `key` is not among them: it may be meant for the reader. */
 static const char *const of_rfc[] = {"header", "alignment",    "checksum",   "compression",
                                      "cypher", "packet-align", "event-size", "text-metadata"};
 
-static void note_given(const struct ttr_writer *out, struct ctf_options *options)
+static void record_set_options(const struct ttr_writer *out, struct ctf_options *options)
 {
     for (size_t i = 0; i < sizeof of_rfc / sizeof *of_rfc && !options->rfc_option; i++)
         if (output_option(out, of_rfc[i]))
@@ -89,8 +90,8 @@ static void note_given(const struct ttr_writer *out, struct ctf_options *options
     options->has_text = output_option(out, "text-metadata") != NULL;
 }
 
-ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version,
-                            ttr_error *error)
+ttr_status ctf_options_check_version(const struct ctf_options *options, enum ctf_version version,
+                                     ttr_error *error)
 {
     if (version == CTF_RFC_1_1 && options->has_index)
         return fail(error, TTR_E_MISUSE, NO_OFFSET,
@@ -108,9 +109,9 @@ ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version 
     return TTR_OK;
 }
 
-/* --- All of them --- */
+/* --- All options --- */
 
-/* One of a few words, and where its place goes. */
+/* An option with a few words as values; `place` is the index of the chosen one. */
 struct choice {
     const char *key, *words;
     unsigned place;
@@ -131,7 +132,7 @@ enum {
     CHOICES
 };
 
-static void take_choices(const struct choice *choice, struct ctf_options *options)
+static void apply_choices(const struct choice *choice, struct ctf_options *options)
 {
     static const enum ctf_version versions[] = {CTF_1_8, CTF_2, CTF_RFC_1_1, CTF_UNKNOWN};
     static const uint8_t compressions[] = {RFC11_COMPRESSION_NONE, RFC11_GZIP, RFC11_BZIP2};
@@ -171,23 +172,23 @@ ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *op
     ttr_status status = TTR_OK;
     *options = (struct ctf_options){.packet_size = PACKET_DEFAULT};
     for (size_t i = 0; i < CHOICES && status == TTR_OK; i++)
-        status = choose(out, choice[i].key, choice[i].words, &choice[i].place, error);
+        status = parse_choice(out, choice[i].key, choice[i].words, &choice[i].place, error);
     if (status == TTR_OK)
-        status = number(out, "packet-size", PACKET_MOST, &options->packet_size, error);
+        status = parse_number(out, "packet-size", PACKET_SIZE_MAX, &options->packet_size, error);
     if (status == TTR_OK)
-        status = number(out, "packet-align", ALIGN_MOST, &align, error);
+        status = parse_number(out, "packet-align", PACKET_ALIGN_MAX, &align, error);
     if (status != TTR_OK)
         return status;
-    take_choices(choice, options);
-    note_given(out, options);
+    apply_choices(choice, options);
+    record_set_options(out, options);
     options->packing.align = (uint32_t)align;
     if (options->version != CTF_UNKNOWN)
-        status = ctf_options_suit(options, options->version, error);
-    return status == TTR_OK ? read_key(out, options, error) : status;
+        status = ctf_options_check_version(options, options->version, error);
+    return status == TTR_OK ? read_encryption_key(out, options, error) : status;
 }
 
-/* How the source's packets are stored, as its first one is. */
-static void pack_like(struct ctf_options *options, const struct ctf_trace *source)
+/* Stores packets as the first packet of the source: checksum, compression, padding and cipher. */
+static void inherit_packing(struct ctf_options *options, const struct ctf_trace *source)
 {
     const struct rfc11_packet *first = &source->first;
     struct rfc11_packing *packing = &options->packing;
@@ -204,8 +205,8 @@ static void pack_like(struct ctf_options *options, const struct ctf_trace *sourc
     packing->key.bytes = options->key;
 }
 
-void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source,
-                      enum ctf_version version)
+void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *source,
+                         enum ctf_version version)
 {
     const struct ctf_description *from = &source->class->description;
     bool is_packed =
@@ -221,5 +222,5 @@ void ctf_options_like(struct ctf_options *options, const struct ctf_trace *sourc
         options->is_text_metadata =
             rfc11_is_text(source->class->metadata, source->class->metadata_n);
     if (source->has_first)
-        pack_like(options, source);
+        inherit_packing(options, source);
 }

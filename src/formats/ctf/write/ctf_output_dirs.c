@@ -1,8 +1,12 @@
-/* Where traces of one output live.  A single one is the output folder itself.  Several have folders
- * in it, called as their sources are relative to each other, or, where these have nothing in common
- * or lie too deep, by as many of their last folders as tell them apart; that is known only at the
- * end, so all but the first are written under a number and then renamed.  Readers find all of them:
- * no name is one that they pass over, none lies deeper than they look. */
+/* Folders of the traces in one output. A single trace is the output folder itself. Several traces
+ * get sub-folders, named after their sources:
+ *
+ * |  sources a/x/1, a/x/2         ->  1, 2            (path after the common part)
+ * |  sources /m/t, /n/t           ->  m/t, n/t        (as many last folders as distinguish them)
+ *
+ * The names are known only when all sources are known. Until then all traces but the first are
+ * written to .trace-N and renamed at the end. No name is hidden, called "index" or deeper than
+ * FOLDER_LEVELS_MAX, because readers would skip it. */
 #include <stdio.h>
 
 #include "formats/ctf/write/ctf_copy.h"
@@ -11,18 +15,17 @@
 #include "base/status.h"
 #include "io/folder.h"
 
-#define PART_MOST                                                                                  \
-    240u /* bytes of a folder's name that are kept: file systems take 255, and a number may follow \
-          */
-#define NAME_MOST 2048u /* of FOLDER_LEVELS_MAX of them */
+/* bytes of a folder name that are kept: file systems allow 255, and a number may be appended */
+#define PART_MAX 240u
+#define NAME_MAX_BYTES 2048u /* bytes of a path of FOLDER_LEVELS_MAX such names */
 
-bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
-                    ttr_text path)
+bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
+                         const struct alloc *alloc, ttr_text path)
 {
     char digits[NUMBER_MAX];
     static const char prefix[] = ".trace-";
     size_t n = w->homes_n ? number_put_u64(digits, w->homes_n + 1) : 0;
-    *home = (struct ctf_home){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
+    *home = (struct ctf_output_dir){.folder_size = sizeof prefix + n + 1, .path_size = path.n + 1};
     home->folder = alloc_zero(alloc, home->folder_size, 1);
     home->path = alloc_zero(alloc, home->path_size, 1);
     if (!home->folder || !home->path ||
@@ -40,14 +43,14 @@ bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct al
     return true;
 }
 
-void ctf_home_free(struct ctf_home *home, const struct alloc *alloc)
+void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc)
 {
     alloc_free(alloc, home->folder, home->folder_size, 1);
     alloc_free(alloc, home->path, home->path_size, 1);
 }
 
-/* Bytes of the folders that all paths begin with. */
-static size_t common_part(const struct ctf_writer *w)
+/* Returns the length of the folders that all paths start with. */
+static size_t common_path_length(const struct ctf_writer *w)
 {
     const char *first = w->homes[0]->path;
     size_t common = strlen(first);
@@ -64,12 +67,12 @@ static size_t common_part(const struct ctf_writer *w)
     return common;
 }
 
-/* The name of a folder on the way, replaced where readers would pass it over: hidden ones, and
- * "index". */
-static size_t put_part(char *to, const char *from, size_t n)
+/* Copies one folder name. Hidden names and "index", which readers skip, get an underscore. Returns
+ * the bytes written. */
+static size_t copy_dir_part(char *to, const char *from, size_t n)
 {
     size_t before = n == sizeof FOLDER_INDEX - 1 && memcmp(from, FOLDER_INDEX, n) == 0;
-    size_t kept = n < PART_MOST ? n : PART_MOST;
+    size_t kept = n < PART_MAX ? n : PART_MAX;
     to[0] = '_';
     memcpy(to + before, from, kept);
     if (to[0] == '.')
@@ -77,8 +80,8 @@ static size_t put_part(char *to, const char *from, size_t n)
     return before + kept;
 }
 
-/* Writes a name of up to FOLDER_LEVELS_MAX folders to NAME_MOST bytes. */
-static void put_name(char *to, const char *from)
+/* Copies the first FOLDER_LEVELS_MAX folders of a path to `to`, which has NAME_MAX_BYTES bytes. */
+static void copy_dir_name(char *to, const char *from)
 {
     size_t n = 0;
     for (unsigned level = 0; level < FOLDER_LEVELS_MAX; level++) {
@@ -88,13 +91,13 @@ static void put_name(char *to, const char *from)
             break;
         if (n)
             to[n++] = '/';
-        n += put_part(to + n, from, part);
+        n += copy_dir_part(to + n, from, part);
         from += part;
     }
     to[n] = '\0';
 }
 
-static unsigned count_levels(const char *path)
+static unsigned count_path_levels(const char *path)
 {
     unsigned n = 0;
     for (const char *at = path; *at; at++)
@@ -102,8 +105,8 @@ static unsigned count_levels(const char *path)
     return n;
 }
 
-/* Where the last folders of a path begin. */
-static const char *last_levels(const char *path, unsigned n)
+/* Returns the part of the path that consists of its last `n` folders. */
+static const char *last_path_levels(const char *path, unsigned n)
 {
     const char *at = path + strlen(path);
     for (; n && at > path; n--) {
@@ -115,7 +118,7 @@ static const char *last_levels(const char *path, unsigned n)
     return at;
 }
 
-static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
+static bool is_dir_name_used(char (*names)[NAME_MAX_BYTES], size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(names[i]), own = strlen(name), shorter = length < own ? length : own;
@@ -127,45 +130,46 @@ static bool is_taken(char (*names)[NAME_MOST], size_t n, const char *name)
     return false;
 }
 
-/* Names all homes by the last folders of their paths; false where some would be another's, or
- * inside of it. */
-static bool tells_apart(const struct ctf_writer *w, char (*names)[NAME_MOST], unsigned levels)
+/* Names all traces by their last `levels` folders. Returns false if two names are equal or one is
+ * inside another. */
+static bool assign_distinct_names(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
+                                  unsigned levels)
 {
     for (size_t i = 0; i < w->homes_n; i++) {
-        put_name(names[i], last_levels(w->homes[i]->path, levels));
-        if (!*names[i] || is_taken(names, i, names[i]))
+        copy_dir_name(names[i], last_path_levels(w->homes[i]->path, levels));
+        if (!*names[i] || is_dir_name_used(names, i, names[i]))
             return false;
     }
     return true;
 }
 
-/* How many of their last folders homes are called by; 0 = by all behind what they have in common.
- */
-static unsigned find_levels(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t common)
+/* Returns the number of last folders in the names; 0 = everything after the common part. */
+static unsigned find_distinct_levels(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES],
+                                     size_t common)
 {
     bool is_apart = w->homes[0]->path[strspn(w->homes[0]->path, "/")] &&
                     strspn(w->homes[0]->path, "/") >= common;
     for (size_t i = 0; i < w->homes_n && !is_apart; i++)
-        is_apart = count_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
+        is_apart = count_path_levels(w->homes[i]->path + common) > FOLDER_LEVELS_MAX;
     unsigned levels = is_apart ? 1 : 0;
-    while (levels && levels < FOLDER_LEVELS_MAX && !tells_apart(w, names, levels))
+    while (levels && levels < FOLDER_LEVELS_MAX && !assign_distinct_names(w, names, levels))
         levels++;
     return levels;
 }
 
-/* Names the i-th home: none is another's, or inside of it. */
-static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size_t i,
-                      const char *path)
+/* Names the i-th trace, with a number if the name is used already or is inside another. */
+static void name_output_dir(const struct ctf_writer *w, char (*names)[NAME_MAX_BYTES], size_t i,
+                            const char *path)
 {
-    char *name = names[i], rest[NAME_MOST];
-    put_name(name, path);
+    char *name = names[i], rest[NAME_MAX_BYTES];
+    copy_dir_name(name, path);
     if (!*name)
-        put_name(name, last_levels(w->homes[i]->path, 1));
+        copy_dir_name(name, last_path_levels(w->homes[i]->path, 1));
     if (!*name)
         memcpy(name, "trace", sizeof "trace");
     size_t n = strcspn(name, "/");
     memcpy(rest, name + n, strlen(name + n) + 1);
-    for (uint64_t number = 2; is_taken(names, i, name); number++) {
+    for (uint64_t number = 2; is_dir_name_used(names, i, name); number++) {
         name[n] = '-';
         size_t end = n + 1 + number_put_u64(name + n + 1, number);
         memcpy(name + end, rest, strlen(rest) + 1);
@@ -174,17 +178,18 @@ static void name_home(const struct ctf_writer *w, char (*names)[NAME_MOST], size
 
 #define FIRST ".trace-1"
 
-/* Moves the files of the trace that is the output folder itself into one like the others'. */
-static ttr_status move_first(struct ttr_writer *out, ttr_error *error)
+/* Moves the files of the first trace from the output folder to a sub-folder, like those of the
+ * others. */
+static ttr_status move_first_trace(struct ttr_writer *out, ttr_error *error)
 {
     const struct ctf_writer *w = out->own;
-    char to[NAME_MOST];
+    char to[NAME_MAX_BYTES];
     ttr_status status = TTR_OK;
     for (size_t i = 0; i < w->copies_n + w->streams_n + 2 && status == TTR_OK; i++) {
-        const struct ctf_home *home = i < w->copies_n ? &w->copies[i]->trace->home
-                                      : i < w->copies_n + w->streams_n
-                                          ? &w->streams[i - w->copies_n]->trace->home
-                                          : w->homes[0];
+        const struct ctf_output_dir *home = i < w->copies_n ? &w->copies[i]->trace->home
+                                            : i < w->copies_n + w->streams_n
+                                                ? &w->streams[i - w->copies_n]->trace->home
+                                                : w->homes[0];
         const char *file = i < w->copies_n                   ? w->copies[i]->name
                            : i < w->copies_n + w->streams_n  ? w->streams[i - w->copies_n]->name
                            : i == w->copies_n + w->streams_n ? "index"
@@ -197,21 +202,22 @@ static ttr_status move_first(struct ttr_writer *out, ttr_error *error)
     return status;
 }
 
-ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error)
+ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     if (w->homes_n < 2)
         return TTR_OK;
-    char(*names)[NAME_MOST] = alloc_zero(alloc, w->homes_n, sizeof *names);
+    char(*names)[NAME_MAX_BYTES] = alloc_zero(alloc, w->homes_n, sizeof *names);
     if (!names)
         return fail_memory(error);
-    size_t common = common_part(w);
-    unsigned levels = find_levels(w, names, common);
+    size_t common = common_path_length(w);
+    unsigned levels = find_distinct_levels(w, names, common);
     for (size_t i = 0; i < w->homes_n; i++)
-        name_home(w, names, i,
-                  levels ? last_levels(w->homes[i]->path, levels) : w->homes[i]->path + common);
-    ttr_status status = move_first(out, error);
+        name_output_dir(w, names, i,
+                        levels ? last_path_levels(w->homes[i]->path, levels)
+                               : w->homes[i]->path + common);
+    ttr_status status = move_first_trace(out, error);
     for (size_t i = 0; i < w->homes_n && status == TTR_OK; i++) {
         char *folder = w->homes[i]->folder;
         if (i)

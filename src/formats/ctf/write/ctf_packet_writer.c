@@ -1,46 +1,72 @@
-/* Packets of a stream file.  A packet is made in memory: its first bytes are left free, events are
- * appended until it is large enough, then the free bytes are filled in and the packet goes to its
- * file, with an entry in the index (ctf_index_write.c).
+/* Packet writer: collects the events of a stream in a packet in memory and appends full packets to
+ * the stream file.
  *
- *   CTF 1.8, 2: [0..3] magic | [4..19] uuid | [20..23] stream class [| stream u64] [| begin u64 |
- * end u64] | content, bits u64 | packet, bits u64 [| sequence u64] [| discarded u64] [| cpu u32] [|
- * fields of another trace's packets] RFC v1.1:   rfc11_packet.h
- */
+ * Order of calls:
+ * |  ctf_stream_start_packet   starts a packet explicitly (transcoding)
+ * |  ctf_stream_append_event   appends an event; first ends a full packet or starts the first one
+ * |  ctf_stream_finish         writes the last packet and the index
+ *
+ * Algorithm: a packet starts as a copy of a template (`head`) whose numbers are zero. Events are
+ * appended. When the packet ends, the numbers are stored over the zeros, since only then sizes,
+ * times and counters are known:
+ *
+ * |  CTF 1.8, 2
+ * |  byte  0       magic 0xC1FC1FC1
+ * |        4       UUID
+ * |       20       stream class, u32
+ * |       24       u64 each, in this order; [] = only if the stream class has it:
+ * |                [stream number] [start time, end time] content size (bits), packet size (bits)
+ * |                [sequence number] [discarded events]
+ * |        then    [CPU, u32] [fields of the source's packets] events, padding to a byte
+ * |  RFC v1.1      rfc11_packet.h; the packet is compressed, encrypted and checksummed at its end
+ *
+ * Limits: an event that would exceed packet_limit is removed (bitput_cut), the packet ends, and the
+ * event is encoded again as the first of the next packet. A packet always holds at least one event,
+ * however large. A packet with counts_to_end may grow beyond the limit: split, only its last part
+ * would carry the counter.
+ *
+ * Invariants: times in a stream never decrease; sequence and discarded never decrease; the UUID of
+ * a trace is fixed before its first packet is written.
+ *
+ * Cost: one encoding per event, two for the first event of a packet; one write per packet. Memory:
+ * all open packets together about OPEN_PACKETS_MAX. Left out: the choice of stream and class
+ * (ctf_encode.c, ctf_transcode.c). */
 #include "formats/ctf/write/ctf_write.h"
 
 #include "base/endian.h"
 #include "base/hash.h"
 #include "base/status.h"
 
-#define HEAD_BYTES 24u  /* magic, uuid, stream class */
-#define HEAD_NUMBERS 7u /* of 64 bits, at most, before the cpu */
+#define HEAD_BYTES 24u  /* bytes of magic, UUID and stream class */
+#define HEAD_NUMBERS 7u /* maximum of u64 members in the head */
 #define MAGIC 0xC1FC1FC1u
 
-#define ID_EXTENDED 65535u /* of LTTng's large header */
+#define ID_EXTENDED 65535u /* id value that announces LTTng's extended event header */
 
-/* All packets under way together take about so much, whatever was asked for, but each at least what
- * one of v1.1 is padded to; more are whole such pieces. */
-#define PACKETS_ROOM ((uint64_t)8 << 20)
-#define PACKET_LEAST ((uint64_t)4 << 10)
+/* OPEN_PACKETS_MAX: bytes that all open packets share; a larger packet_size is reduced to its
+ * share. Each gets at least PACKET_SIZE_MIN, the padding unit of v1.1, and always a multiple of it.
+ */
+#define OPEN_PACKETS_MAX ((uint64_t)8 << 20)
+#define PACKET_SIZE_MIN ((uint64_t)4 << 10)
 
-/* Files of more streams have no buffers: packets that they would gather are smaller than these. */
-#define BUFFERS_MOST 64u
+/* Streams per trace up to which files are buffered; with more, packets are smaller than the
+ * buffers. */
+#define BUFFERED_STREAMS_MAX 64u
 
-/* Where packets are that small, their memory is doubled up to the first, then it is what they take
- * with an event more: doubled on, it would be twice as much, and what it was before would lie
- * about. */
+/* Growth of small packet buffers: doubling up to MEMORY_FIRST bytes, then directly to the packet
+ * limit. Doubling further would waste up to half of the buffer and leave the old blocks unused. */
 #define MEMORY_FIRST ((size_t)4 << 10)
 #define MEMORY_SPARE ((size_t)1 << 10)
 #define MEMORY_SMALL ((uint64_t)64 << 10)
 
-static bool is_rfc(const struct ctf_stream_out *stream)
+static bool is_rfc_stream(const struct ctf_stream_out *stream)
 {
     return stream->trace->description.version == CTF_RFC_1_1;
 }
 
-/* The numbers of 64 bits in a packet's head, in their order. */
-static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
-                           uint64_t *numbers)
+/* Fills `numbers` with the u64 members of the head, in file order. Returns how many there are. */
+static size_t collect_head_numbers(const struct ctf_stream_out *stream, uint64_t content_bits,
+                                   uint64_t *numbers)
 {
     const struct ctf_kind_out *kind = stream->kind;
     size_t n = 0;
@@ -59,32 +85,33 @@ static size_t head_numbers(const struct ctf_stream_out *stream, uint64_t content
     return n;
 }
 
-/* Bytes that are filled in when a packet ends. */
-static size_t head_bytes(const struct ctf_stream_out *stream)
+/* Returns the size in bytes of the head's part that is filled in when the packet ends. */
+static size_t head_size_bytes(const struct ctf_stream_out *stream)
 {
     uint64_t numbers[HEAD_NUMBERS];
-    if (is_rfc(stream))
+    if (is_rfc_stream(stream))
         return RFC11_HEADER;
-    return HEAD_BYTES + 8 * head_numbers(stream, 0, numbers) + (stream->kind->has_cpu ? 4 : 0);
+    return HEAD_BYTES + 8 * collect_head_numbers(stream, 0, numbers) +
+           (stream->kind->has_cpu ? 4 : 0);
 }
 
-/* What the packets to come begin with. */
-static void make_head(struct ctf_stream_out *stream, const struct ctf_items *items)
+/* Builds the template that all further packets start with. */
+static void build_head_template(struct ctf_stream_out *stream, const struct ctf_items *items)
 {
     buffer_clear(&stream->head);
     struct encode encode;
     encode.put = bitput_begin(&stream->head);
-    bitput_zeros(&encode.put, head_bytes(stream) * 8);
+    bitput_zeros(&encode.put, head_size_bytes(stream) * 8);
     encode_begin(&encode, items ? items->field : NULL, items ? items->n : 0);
     if (stream->kind->fields)
         encode_members(&encode, stream->kind->fields);
     stream->head_bits = encode.put.at;
 }
 
-static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
+static void start_packet(struct ctf_stream_out *stream, uint64_t ticks)
 {
     if (stream->head.n == 0)
-        make_head(stream, NULL);
+        build_head_template(stream, NULL);
     buffer_clear(&stream->packet);
     stream->put = bitput_begin(&stream->packet);
     buffer_add(&stream->packet, stream->head.bytes, stream->head.n);
@@ -97,29 +124,28 @@ static void begin_packet(struct ctf_stream_out *stream, uint64_t ticks)
 
 /* --- Ending a packet --- */
 
-/* The trace has the UUID that its first packet's content gives: another trace has another, the same
- * trace always the same. */
-static void make_uuid(struct ctf_stream_out *stream)
+/* Derives the trace's UUID from the content of its first packet: equal traces get equal UUIDs, so
+ * output is reproducible. */
+static void derive_trace_uuid(struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    size_t head = head_bytes(stream);
+    size_t head = head_size_bytes(stream);
     uint64_t a = hash_bytes(stream->packet.bytes + head, stream->packet.n - head),
              b = hash_pair(a, stream->begin);
     for (unsigned i = 0; i < 8; i++) {
         description->uuid[i] = (uint8_t)(a >> i * 8);
         description->uuid[8 + i] = (uint8_t)(b >> i * 8);
     }
-    /* Version 8 and variant of RFC 9562: made by rules of our own. */
+    /* Version 8 (custom) and variant 10 of RFC 9562, section 5.8. */
     description->uuid[6] = (uint8_t)((description->uuid[6] & 0x0f) | 0x80);
     description->uuid[8] = (uint8_t)((description->uuid[8] & 0x3f) | 0x80);
 }
 
-/* Inputs that are alike are several traces all the same: none gets the UUID of another of this
- * output. */
-static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
+/* Assigns a UUID that no other trace of this output has: equal inputs are still several traces. */
+static void assign_trace_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
 {
     struct ctf_description *description = &stream->trace->description;
-    make_uuid(stream);
+    derive_trace_uuid(stream);
     uint32_t rank = 0;
     for (size_t i = 0; i < w->traces_n; i++) {
         const struct ctf_description *other = &w->traces[i]->description;
@@ -127,15 +153,16 @@ static void give_uuid(const struct ctf_writer *w, struct ctf_stream_out *stream)
             memcmp(other->uuid, description->uuid, sizeof other->uuid) != 0)
             continue;
         ctf_change_uuid(description->uuid, ++rank);
-        i = SIZE_MAX; /* once more from the first */
+        i = SIZE_MAX; /* the new UUID may collide again: restart with the first trace */
     }
     description->has_uuid = true;
     description->session_id = load_u32le(description->uuid);
     description->has_session_id = true;
 }
 
-/* Replaces a number of the head. */
-static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, unsigned bits)
+/* Overwrites a number at byte offset `byte` of the packet. */
+static void store_head_number(struct ctf_stream_out *stream, uint64_t byte, uint64_t value,
+                              unsigned bits)
 {
     if (stream->trace->description.is_big_endian)
         bitput_store_be(&stream->put, byte * 8, value, bits);
@@ -143,22 +170,23 @@ static void store(struct ctf_stream_out *stream, uint64_t byte, uint64_t value, 
         bitput_store_le(&stream->put, byte * 8, value, bits);
 }
 
-static void fill_head(struct ctf_stream_out *stream, uint64_t content_bits)
+static void store_head_numbers(struct ctf_stream_out *stream, uint64_t content_bits)
 {
     const struct ctf_description *description = &stream->trace->description;
     uint64_t numbers[HEAD_NUMBERS];
-    size_t n = head_numbers(stream, content_bits, numbers);
-    store(stream, 0, MAGIC, 32);
+    size_t n = collect_head_numbers(stream, content_bits, numbers);
+    store_head_number(stream, 0, MAGIC, 32);
     for (unsigned i = 0; i < 16; i++)
-        store(stream, 4 + i, description->uuid[i], 8);
-    store(stream, 20, stream->kind->class->id, 32);
+        store_head_number(stream, 4 + i, description->uuid[i], 8);
+    store_head_number(stream, 20, stream->kind->class->id, 32);
     for (size_t i = 0; i < n; i++)
-        store(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
+        store_head_number(stream, HEAD_BYTES + 8 * i, numbers[i], 64);
     if (stream->kind->has_cpu)
-        store(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
+        store_head_number(stream, HEAD_BYTES + 8 * n, stream->cpu, 32);
 }
 
-static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint64_t packet_bits)
+static void add_packet_index_entry(struct ctf_stream_out *stream, uint64_t content_bits,
+                                   uint64_t packet_bits)
 {
     const uint64_t numbers[CTF_INDEX_NUMBERS] = {
         stream->offset,          packet_bits,    content_bits,
@@ -167,8 +195,10 @@ static void add_index(struct ctf_stream_out *stream, uint64_t content_bits, uint
     ctf_index_out_add(&stream->index, numbers);
 }
 
-/* A packet of the RFC, with what is done to its content, in out->buffer. */
-static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, ttr_error *error)
+/* Builds a v1.1 packet in out->buffer: pads, compresses, encrypts and checksums as the options ask.
+ */
+static ttr_status build_rfc_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   ttr_error *error)
 {
     struct rfc11_packing packing = stream->trace->options->packing;
     struct rfc11_packet packet = {.session_id = stream->trace->description.session_id,
@@ -186,8 +216,8 @@ static ttr_status pack(struct ctf_stream_out *stream, struct ttr_writer *out, tt
                       &packing, &out->buffer, error);
 }
 
-/* Nothing is kept of the room that one large packet took. */
-static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
+/* Frees the buffers of a packet that was larger than its share. */
+static void free_large_buffers(struct ctf_stream_out *stream, struct ttr_writer *out)
 {
     struct ctf_writer *w = out->own;
     w->packets_over -= stream->over;
@@ -198,17 +228,20 @@ static void give_back(struct ctf_stream_out *stream, struct ttr_writer *out)
     buffer_init(&out->buffer, &out->t->counted);
 }
 
-/* Bytes at which packets end; less than was asked for where many streams are written at once. */
+/* Returns the packet size in bytes: packet_size, or the stream's share of OPEN_PACKETS_MAX if that
+ * is less. */
 static uint64_t packet_limit(const struct ctf_stream_out *stream)
 {
-    const uint64_t share = PACKETS_ROOM / (stream->trace->streams_n ? stream->trace->streams_n : 1),
-                   least = share > PACKET_LEAST ? share & ~(PACKET_LEAST - 1) : PACKET_LEAST;
+    const uint64_t share =
+                       OPEN_PACKETS_MAX / (stream->trace->streams_n ? stream->trace->streams_n : 1),
+                   least =
+                       share > PACKET_SIZE_MIN ? share & ~(PACKET_SIZE_MIN - 1) : PACKET_SIZE_MIN;
     return stream->trace->options->packet_size < least ? stream->trace->options->packet_size
                                                        : least;
 }
 
-static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
-                             ttr_error *error)
+static ttr_status write_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                               ttr_error *error)
 {
     uint64_t content_bits = stream->put.at;
     struct buffer *bytes = &stream->packet;
@@ -220,37 +253,39 @@ static ttr_status end_packet(struct ctf_stream_out *stream, struct ttr_writer *o
     if (stream->packet.failed)
         return fail_memory(error);
     if (!stream->sink)
-        stream->sink = ctf_add_file(stream->trace->home.folder, out, "", stream->name, "", error);
+        stream->sink =
+            ctf_create_file(stream->trace->home.folder, out, "", stream->name, "", error);
     if (!stream->sink)
         return error ? error->status : TTR_E_IO;
     if (!stream->trace->description.has_uuid)
-        give_uuid(out->own, stream);
-    if (is_rfc(stream)) {
-        status = pack(stream, out, error);
+        assign_trace_uuid(out->own, stream);
+    if (is_rfc_stream(stream)) {
+        status = build_rfc_packet(stream, out, error);
         bytes = &out->buffer;
     } else {
-        fill_head(stream, content_bits);
+        store_head_numbers(stream, content_bits);
         if (!stream->trace->options->has_no_index)
-            add_index(stream, content_bits, stream->put.at);
+            add_packet_index_entry(stream, content_bits, stream->put.at);
     }
     if (status == TTR_OK)
-        status = (stream->trace->streams_n > BUFFERS_MOST ? sink_write_now : sink_write)(
+        status = (stream->trace->streams_n > BUFFERED_STREAMS_MAX ? sink_write_now : sink_write)(
             stream->sink, bytes->bytes, bytes->n, error);
     if (status == TTR_OK)
-        status = ctf_index_out_settle(&stream->index, out, stream->trace->home.folder, stream->name,
-                                      error);
+        status = ctf_index_out_flush_full(&stream->index, out, stream->trace->home.folder,
+                                          stream->name, error);
     stream->offset += bytes->n;
     stream->sequence++;
     buffer_clear(bytes);
     if (stream->over)
-        give_back(stream, out);
+        free_large_buffers(stream, out);
     return status;
 }
 
 /* --- Events --- */
 
-/* LTTng's large header; the RFC's have the same parts in other places. */
-static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+/* Writes LTTng's large event header, or id and time of CTF 2 streams without times. v1.1 headers:
+ * see write_rfc_event_header. */
+static void write_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
     void (*number)(struct bitput *, uint64_t, unsigned) =
@@ -270,8 +305,9 @@ static void put_header(struct ctf_stream_out *stream, uint64_t id, uint64_t tick
     }
 }
 
-/* Numbers of the RFC's headers, aligned where alignment is natural. */
-static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
+/* Writes a v1.1 event header of type 1 or 2, compact if id and time difference fit. Members are
+ * aligned if the trace's alignment is natural. */
+static void write_rfc_event_header(struct ctf_stream_out *stream, uint64_t id, uint64_t ticks)
 {
     struct bitput *put = &stream->put;
     const struct ctf_description *description = &stream->trace->description;
@@ -280,7 +316,7 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     const unsigned wide = !is_natural ? 3
                           : description->alignment == CTF_ALIGN_NATURAL_32
                               ? 5
-                              : 6; /* of 64-bit integers */
+                              : 6; /* log2 of the alignment of 64-bit integers */
     void (*number)(struct bitput *, uint64_t, unsigned) =
         description->is_big_endian ? bitput_be : bitput_le;
     uint64_t escape = is_first ? RFC11_ID_EXTENDED_1 : RFC11_ID_EXTENDED_2,
@@ -307,15 +343,16 @@ static void put_rfc_header(struct ctf_stream_out *stream, uint64_t id, uint64_t 
     bitput_align(put, is_first ? wide : is_natural ? 5 : 3);
 }
 
-/* Where the size of an event is filled in once it is known, and where what it counts begins: a
- * byte. */
-struct size_place {
+/* Position of an event's size member, which is stored after the event is encoded, and the byte from
+ * which the size counts; both in bits. */
+struct size_pos {
     uint64_t at, behind;
-    unsigned bits; /* 0 = no size */
+    unsigned bits; /* width of the member; 0 = the event has no size */
 };
 
-/* The number of bytes from the context to here; false where it does not fit. */
-static bool fill_size(struct ctf_stream_out *stream, const struct size_place *size)
+/* Stores the number of bytes from the end of the context to here. Returns false, and stores the
+ * maximum, if the member is too small. */
+static bool store_event_size(struct ctf_stream_out *stream, const struct size_pos *size)
 {
     const uint64_t bytes =
                        stream->put.at > size->behind ? (stream->put.at - size->behind + 7) / 8 : 0,
@@ -325,15 +362,15 @@ static bool fill_size(struct ctf_stream_out *stream, const struct size_place *si
     return bytes <= most;
 }
 
-/* The RFC's context where it says sizes: the size alone, or a source's whole context with the size
- * among its members. */
-static struct size_place put_sized_context(const struct ctf_stream_out *stream,
-                                           struct encode *encode)
+/* Encodes the common context of a v1.1 event with size: the size alone, or the source's context
+ * with the size as one member. Returns where the size must be stored. */
+static struct size_pos encode_sized_context(const struct ctf_stream_out *stream,
+                                            struct encode *encode)
 {
     const struct type *context = stream->kind->class->event_context;
     const uint32_t to = stream->kind->size_member;
     struct type first = *context, rest = *context;
-    struct size_place size = {.bits = 16};
+    struct size_pos size = {.bits = 16};
     if (to) {
         first.members_n = to;
         rest.members += to;
@@ -353,20 +390,21 @@ static struct size_place put_sized_context(const struct ctf_stream_out *stream,
     return size;
 }
 
-/* Appends an event to the packet. Returns false if its size is too large for the context. */
-static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_class *class,
-                         const struct ctf_items *items, uint64_t ticks)
+/* Appends an event to the packet. Returns false if its size does not fit in the size member. */
+static bool encode_event_to_packet(struct ctf_stream_out *stream,
+                                   const struct ctf_event_class *class,
+                                   const struct ctf_items *items, uint64_t ticks)
 {
     struct encode encode;
-    struct size_place size = {.bits = 0};
-    if (is_rfc(stream))
-        put_rfc_header(stream, class->id, ticks);
+    struct size_pos size = {.bits = 0};
+    if (is_rfc_stream(stream))
+        write_rfc_event_header(stream, class->id, ticks);
     else
-        put_header(stream, class->id, ticks);
+        write_event_header(stream, class->id, ticks);
     encode_begin(&encode, items->field, items->n);
     encode.put = stream->put;
-    if (is_rfc(stream) && stream->kind->class->rfc_has_event_size)
-        size = put_sized_context(stream, &encode);
+    if (is_rfc_stream(stream) && stream->kind->class->rfc_has_event_size)
+        size = encode_sized_context(stream, &encode);
     else if (stream->kind->class->event_context)
         encode_members(&encode, stream->kind->class->event_context);
     if (class->context)
@@ -374,32 +412,33 @@ static bool encode_event(struct ctf_stream_out *stream, const struct ctf_event_c
     if (class->payload)
         encode_members(&encode, class->payload);
     stream->put = encode.put;
-    return !size.bits || fill_size(stream, &size);
+    return !size.bits || store_event_size(stream, &size);
 }
 
-ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
-                            const struct ctf_items *items, uint64_t begin, ttr_error *error)
+ttr_status ctf_stream_start_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   const struct ctf_items *items, uint64_t begin, ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    make_head(stream, items);
-    begin_packet(stream, begin);
+    build_head_template(stream, items);
+    start_packet(stream, begin);
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                  const uint64_t *begin, ttr_error *error)
+ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                         const uint64_t *begin, ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK)
         return status;
-    begin_packet(stream, begin ? *begin : stream->last);
+    start_packet(stream, begin ? *begin : stream->last);
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* Makes room for an event, mostly. */
-static void make_room(struct ctf_stream_out *stream)
+/* Enlarges the packet buffer in one step once it is large. Events larger than MEMORY_SPARE grow it
+ * again. */
+static void reserve_event_space(struct ctf_stream_out *stream)
 {
     struct buffer *packet = &stream->packet;
     if (packet->capacity - packet->n > MEMORY_SPARE || packet->capacity < MEMORY_FIRST)
@@ -409,49 +448,49 @@ static void make_room(struct ctf_stream_out *stream)
         buffer_reserve(packet, (size_t)room);
 }
 
-/* Whether the packet tells how many events are missing up to its end, which of several packets in
- * its place only the last would have. */
-static bool splits_gap(const struct ctf_stream_out *stream)
+/* Returns true if the packet's counter covers discarded events up to its end. If it were split,
+ * only the last part could carry it. */
+static bool is_gap_counted_to_end(const struct ctf_stream_out *stream)
 {
     return stream->counts_to_end && stream->end > stream->last;
 }
 
-/* Whether a packet that is large enough stays whole all the same, so that the gap keeps its end.
- * All such packets together take no more than PACKETS_ROOM beyond what they may. */
-static bool stays_whole(struct ctf_stream_out *stream, struct ctf_writer *w)
+/* Returns true if a full packet may grow further to keep the end of its gap. All such packets share
+ * OPEN_PACKETS_MAX bytes above their limits. */
+static bool may_exceed_limit(struct ctf_stream_out *stream, struct ctf_writer *w)
 {
     const uint64_t over = stream->put.at / 8 - packet_limit(stream);
-    if (!splits_gap(stream) || over - stream->over > PACKETS_ROOM - w->packets_over)
+    if (!is_gap_counted_to_end(stream) || over - stream->over > OPEN_PACKETS_MAX - w->packets_over)
         return false;
     w->packets_over += over - stream->over;
     stream->over = over;
     return true;
 }
 
-ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
-                          const struct ctf_event_class *class, const struct ctf_items *items,
-                          uint64_t ticks, ttr_error *error)
+ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                   const struct ctf_event_class *class,
+                                   const struct ctf_items *items, uint64_t ticks, ttr_error *error)
 {
     if (!stream->is_open)
-        begin_packet(stream, ticks);
-    make_room(stream);
+        start_packet(stream, ticks);
+    reserve_event_space(stream);
     const uint64_t at = stream->put.at;
-    bool fits = encode_event(stream, class, items, ticks);
+    bool fits = encode_event_to_packet(stream, class, items, ticks);
     if (stream->packet.failed)
         return fail_memory(error);
     if (stream->events && stream->put.at / 8 > packet_limit(stream) &&
-        !stays_whole(stream, out->own)) {
+        !may_exceed_limit(stream, out->own)) {
         uint64_t end = stream->end;
-        if (splits_gap(stream))
-            output_lost(out, CTF_LOST_WHEN, items->offset);
+        if (is_gap_counted_to_end(stream))
+            output_lost(out, CTF_LOST_GAP_TIME, items->offset);
         stream->end = 0;
         bitput_cut(&stream->put, at);
-        ttr_status status = end_packet(stream, out, error);
+        ttr_status status = write_packet(stream, out, error);
         stream->end = end;
         if (status != TTR_OK)
             return status;
-        begin_packet(stream, ticks);
-        fits = encode_event(stream, class, items, ticks);
+        start_packet(stream, ticks);
+        fits = encode_event_to_packet(stream, class, items, ticks);
     }
     if (!fits)
         output_lost(out, CTF_LOST_SIZE, items->offset);
@@ -460,25 +499,26 @@ ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
     return stream->packet.failed ? fail_memory(error) : TTR_OK;
 }
 
-/* --- Ends --- */
+/* --- End of a stream --- */
 
-static ttr_status write_index(struct ctf_stream_out *stream, struct ttr_writer *out,
-                              ttr_error *error)
+static ttr_status finish_stream_index(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                      ttr_error *error)
 {
     if (stream->index.entries.n == 0 && !stream->index.file)
         return TTR_OK;
-    return ctf_index_out_end(&stream->index, out, stream->trace->home.folder, stream->name, error);
+    return ctf_index_out_finish(&stream->index, out, stream->trace->home.folder, stream->name,
+                                error);
 }
 
 ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
                              ttr_error *error)
 {
-    ttr_status status = stream->is_open ? end_packet(stream, out, error) : TTR_OK;
+    ttr_status status = stream->is_open ? write_packet(stream, out, error) : TTR_OK;
     if (status != TTR_OK || !stream->sink)
         return status;
     status = sink_finish(stream->sink, error);
     stream->sink = NULL;
-    return status == TTR_OK ? write_index(stream, out, error) : status;
+    return status == TTR_OK ? finish_stream_index(stream, out, error) : status;
 }
 
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc)

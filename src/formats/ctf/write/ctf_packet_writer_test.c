@@ -1,6 +1,5 @@
-/* Streams of small traces, byte by byte: heads of packets as rfc11_packet.h and ctf_packet_writer.c
- * draw them, events as the types of each language lay them out, the index as LTTng has it. Expected
- * bytes are worked out by hand. */
+/* Packets, events and indexes of small traces, byte by byte. Expected bytes are computed by hand
+ * from rfc11_packet.h, ctf_packet_writer.c and LTTng's index format. */
 #include "formats/ctf/write/ctf_write.h"
 
 #include <stdio.h>
@@ -11,11 +10,11 @@
 
 #include "support/support.h"
 
-/* One trace with one stream into a folder that is read again as files. */
+/* A trace with one stream, and the folder it is written to. */
 struct made {
     char folder[64];
     struct ttr_writer out;
-    struct ctf_writer writer; /* without other traces */
+    struct ctf_writer writer; /* zeroed: the output has no other traces */
     ttr_loss ledger[CTF_LOSSES];
     struct ctf_options options;
     struct ctf_trace_out trace;
@@ -24,7 +23,7 @@ struct made {
     ttr_builder *builder;
 };
 
-static void begin(struct made *m, enum ctf_version version, bool is_big, bool has_cpu)
+static void begin_trace(struct made *m, enum ctf_version version, bool is_big, bool has_cpu)
 {
     static const struct format format = {.name = "ctf"};
     memset(m, 0, sizeof *m);
@@ -59,12 +58,12 @@ static void begin(struct made *m, enum ctf_version version, bool is_big, bool ha
     m->stream.name = alloc_zero(&m->out.t->counted, m->stream.name_size, 1);
     memcpy(m->stream.name, "stream", 6);
     buffer_init(&m->stream.packet, &m->out.t->counted);
-    ctf_index_out_begin(&m->stream.index, &m->out.t->counted);
+    ctf_index_out_init(&m->stream.index, &m->out.t->counted);
     buffer_init(&m->stream.head, &m->out.t->counted);
 }
 
-/* Writes the event of the builder. */
-static void put(struct made *m)
+/* Writes the builder's event to the stream. */
+static void write_built_event(struct made *m)
 {
     ttr_batch batch;
     assert_int_equal(ttr_event_take(m->builder, &batch, NULL), TTR_OK);
@@ -81,7 +80,8 @@ static void put(struct made *m)
         ctf_trace_class(&m->trace, m->stream.kind, &m->items, &key);
     assert_non_null(class);
     assert_int_equal(
-        ctf_stream_put(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL), TTR_OK);
+        ctf_stream_append_event(&m->stream, &m->out, class, &m->items, (uint64_t)event->time, NULL),
+        TTR_OK);
 }
 
 static void end_stream(struct made *m)
@@ -96,7 +96,7 @@ static void end_stream(struct made *m)
     m->out.folder = NULL;
 }
 
-static void end(struct made *m)
+static void end_trace(struct made *m)
 {
     char command[128];
     (void)snprintf(command, sizeof command, "rm -r '%s'", m->folder);
@@ -109,7 +109,7 @@ static void end(struct made *m)
     ttr_free(m->out.t);
 }
 
-/* Compares a file; "uu" stands for the trace's UUID, "ss" for the session id. */
+/* Compares a file with hexadecimal bytes; "uu" represents the trace's UUID, "ss" the session id. */
 static void check_file(struct made *m, const char *name, const char *hex)
 {
     uint8_t expected[4096], found[4096];
@@ -140,26 +140,26 @@ static void check_file(struct made *m, const char *name, const char *hex)
             fail_msg("%s: byte %zu is %02x, expected %02x", name, i, found[i], expected[i]);
 }
 
-/* An instant and a span with what most events have. */
-static void put_two(struct made *m)
+/* Writes an instant and a span with the usual attributes and fields. */
+static void write_two_events(struct made *m)
 {
     ttr_event_begin(m->builder, TTR_KIND_INSTANT, 1000, NULL, "hello");
     ttr_put_uint(m->builder, "x", 5);
-    put(m);
+    write_built_event(m);
     ttr_event_begin(m->builder, TTR_KIND_SPAN, 0x100000000 + 2000, "io", "work");
     ttr_on_thread(m->builder, 7, UINT64_C(0x123456789));
     ttr_event_edit(m->builder)->duration = 300;
     ttr_put_text(m->builder, "s", "ab");
     ttr_put_bytes(m->builder, "b", "\xfe\xff", 2);
-    put(m);
+    write_built_event(m);
 }
 
-static void ctf_1_8_little_endian(void **state)
+static void little_endian_ctf_1_8_packet_has_expected_bytes(void **state)
 {
     (void)state;
     struct made m;
-    begin(&m, CTF_1_8, false, true);
-    put_two(&m);
+    begin_trace(&m, CTF_1_8, false, true);
+    write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",
                /* packet header */
@@ -176,15 +176,15 @@ static void ctf_1_8_little_endian(void **state)
                "0000000000000000 0000000000000458 0000000000000458 00000000000003e8 "
                "00000001000007d0 0000000000000000 0000000000000000"
                "0000000000000000 0000000000000000");
-    end(&m);
+    end_trace(&m);
 }
 
-static void ctf_1_8_big_endian_without_a_cpu(void **state)
+static void big_endian_ctf_1_8_packet_without_cpu_has_expected_bytes(void **state)
 {
     (void)state;
     struct made m;
-    begin(&m, CTF_1_8, true, false);
-    put_two(&m);
+    begin_trace(&m, CTF_1_8, true, false);
+    write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",
                "c1fc1fc1 uu 00000000 0000000000000000"
@@ -193,15 +193,15 @@ static void ctf_1_8_big_endian_without_a_cpu(void **state)
                "0000 000003e8 0000000000000005"
                "ffff 00000001 00000001000007d0  04 00 00000007 0000000123456789 0000012c  616200 "
                "00000002 feff");
-    end(&m);
+    end_trace(&m);
 }
 
-static void ctf_2_has_the_same_bits(void **state)
+static void ctf_2_packet_has_bits_of_ctf_1_8(void **state)
 {
     (void)state;
     struct made m;
-    begin(&m, CTF_2, false, false);
-    put_two(&m);
+    begin_trace(&m, CTF_2, false, false);
+    write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",
                "c11ffcc1 uu 00000000 0000000000000000"
@@ -210,15 +210,15 @@ static void ctf_2_has_the_same_bits(void **state)
                "0000 e8030000 0500000000000000"
                "ffff 01000000 d007000001000000  04 00 07000000 8967452301000000 2c010000  616200 "
                "02000000 feff");
-    end(&m);
+    end_trace(&m);
 }
 
-static void the_rfc_has_a_time_before_the_id_and_its_own_packets(void **state)
+static void rfc_1_1_packet_has_own_header_and_time_before_id(void **state)
 {
     (void)state;
     struct made m;
-    begin(&m, CTF_RFC_1_1, false, false);
-    put_two(&m);
+    begin_trace(&m, CTF_RFC_1_1, false, false);
+    write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",
                /* magic, session, sizes in bytes, no checksum, count */
@@ -228,14 +228,14 @@ static void the_rfc_has_a_time_before_the_id_and_its_own_packets(void **state)
                /* time, id 0, x */ "e8030000 0000 0500000000000000"
                /* low time, escape; time, id */ "d0070000 ffff d007000001000000 01000000"
                "04 00 07000000 8967452301000000 2c010000  616200 02000000 feff");
-    end(&m);
+    end_trace(&m);
 }
 
-static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void **state)
+static void big_endian_rfc_1_1_packet_with_header_1_aligns_naturally(void **state)
 {
     (void)state;
     struct made m;
-    begin(&m, CTF_RFC_1_1, true, false);
+    begin_trace(&m, CTF_RFC_1_1, true, false);
     ctf_trace_end(&m.trace, &m.out.t->counted);
     m.options.rfc_header = 1;
     m.options.rfc_is_natural = true;
@@ -248,7 +248,7 @@ static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void
                                                                          .has_sequence = true,
                                                                          .has_discarded = true,
                                                                          .clock = m.trace.clock});
-    put_two(&m);
+    write_two_events(&m);
     end_stream(&m);
     check_file(&m, "stream",
                "c1fc1fc1 ss 0000006e 0000006e 00000000 00000000 00000000000003e8 00000001000007d0 "
@@ -261,17 +261,17 @@ static void the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment(void
                /* kind, category, vpid at a multiple of 4, vtid at one of 8, duration */
                "04 00 0000 00000007 0000000123456789 0000012c"
                /* text, the length at a multiple of 4 */ "616200 00 00000002 feff");
-    end(&m);
+    end_trace(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ctf_1_8_little_endian),
-        cmocka_unit_test(ctf_1_8_big_endian_without_a_cpu),
-        cmocka_unit_test(ctf_2_has_the_same_bits),
-        cmocka_unit_test(the_rfc_has_a_time_before_the_id_and_its_own_packets),
-        cmocka_unit_test(the_rfc_big_endian_with_headers_of_type_1_and_natural_alignment),
+        cmocka_unit_test(little_endian_ctf_1_8_packet_has_expected_bytes),
+        cmocka_unit_test(big_endian_ctf_1_8_packet_without_cpu_has_expected_bytes),
+        cmocka_unit_test(ctf_2_packet_has_bits_of_ctf_1_8),
+        cmocka_unit_test(rfc_1_1_packet_has_own_header_and_time_before_id),
+        cmocka_unit_test(big_endian_rfc_1_1_packet_with_header_1_aligns_naturally),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

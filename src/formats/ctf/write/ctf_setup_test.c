@@ -1,5 +1,4 @@
-/* Opening hundreds of stream files with a few events each makes few system calls, and frees all
- * memory. */
+/* Cost of opening hundreds of stream files with a few events each: few system calls, no leaks. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +11,10 @@
 #include "support/support.h"
 
 #define STREAMS 300u
-#define EMPTY 3u        /* files without a byte, among them */
-#define EVENTS 5u       /* of each */
+#define EMPTY 3u        /* files without a byte; included in STREAMS */
+#define EVENTS 5u       /* per stream */
 #define PACKET 600u     /* bytes */
-#define READS_OTHER 40u /* calls that read, of the metadata and of this test */
+#define READS_OTHER 40u /* read calls for the metadata and by this test */
 
 static const char metadata[] =
     "/* CTF 1.8 */\n"
@@ -68,7 +67,7 @@ static void make_trace(char *folder)
         write_stream(folder, i);
 }
 
-/* Reads all; the events that came are those of the streams in turn. */
+/* Reads the trace and asserts that the streams' events come in turn. */
 static void read_trace(ttr *t, const char *folder)
 {
     ttr_batch batch;
@@ -98,12 +97,12 @@ static void read_trace(ttr *t, const char *folder)
         assert_int_equal(report.bytes, PACKET);
         assert_int_equal(report.notes_n, 0);
     }
-    assert_false(ttr_reader_report(in, STREAMS - EMPTY, &report)); /* nobody hears of empty files */
+    assert_false(ttr_reader_report(in, STREAMS - EMPTY, &report)); /* empty files have no report */
     ttr_close(in);
 }
 
-/* Calls of this process that read; 0 where the system does not tell. */
-static unsigned long reads(void)
+/* Returns the number of read calls of this process; 0 if the system does not count them. */
+static unsigned long count_read_calls(void)
 {
     char text[512] = "";
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
@@ -114,7 +113,7 @@ static unsigned long reads(void)
     return at ? strtoul(at + strlen("syscr: "), NULL, 10) : 0;
 }
 
-static void hundreds_of_small_streams_take_two_reads_each(void **state)
+static void small_stream_opens_with_two_reads(void **state)
 {
     (void)state;
     char folder[] = "/tmp/tracetta-setup-XXXXXX";
@@ -124,11 +123,12 @@ static void hundreds_of_small_streams_take_two_reads_each(void **state)
     const ttr_options options = {
         .size = sizeof options, .resize = heap.alloc.resize, .own = heap.alloc.own};
     ttr *t = ttr_new(&options);
-    const unsigned long first = reads(), before = reads();
-    const bool is_told = before == first + 1; /* tools that watch programs read for themselves */
+    const unsigned long first = count_read_calls(), before = count_read_calls();
+    /* false under tools that read on behalf of the program, such as tracers */
+    const bool is_told = before == first + 1;
     read_trace(t, folder);
-    assert_true(!is_told || reads() - before <= 2 * STREAMS + READS_OTHER);
-    read_trace(t, folder); /* once more in the same context */
+    assert_true(!is_told || count_read_calls() - before <= 2 * STREAMS + READS_OTHER);
+    read_trace(t, folder); /* a second time with the same library handle */
     ttr_free(t);
     support_heap_check(&heap);
     assert_int_equal(files_remove(folder), 0);
@@ -137,7 +137,7 @@ static void hundreds_of_small_streams_take_two_reads_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hundreds_of_small_streams_take_two_reads_each),
+        cmocka_unit_test(small_stream_opens_with_two_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,26 +1,41 @@
-/* Types for shapes.  One pass over the items of an event makes the tree for them; numbers and whole
- * roots are shared by all classes that have the same.
+/* Types from shapes: builds the struct type of a root (payload, context ...) from the items of the
+ * first event that has the shape.
  *
- * What each language has for a value:
- *   |                | CTF 1.8                       | CTF 2                     | RFC v1.1 | |
- * arrays         | u32 NAME_length, sequence     | the same                  | sequence, length
- * inline | | bytes          | the same, of hexadecimal u8   | u32 NAME_length, blob     | the same
- * | | booleans, null | enumeration of u8             | boolean; enumeration      | enumeration of
- * u8       | | floats         | floating_point                | floating-point            |
- * integer, float = true   | An array or bytes that stand in an array need a struct around the
- * length and themselves, where the length is not inline. */
-#include "formats/ctf/write/ctf_write.h"
+ * Algorithm: recursive descent over the items in pre-order; `types->at` is the current item.
+ * Members are collected on a stack (`types->member`), and a struct is closed by copying its part of
+ * the stack to the arena. Scalars and roots are cached by hash (`by_key`), so all classes share
+ * them.
+ *
+ * Order of calls: ctf_types_get_root -> add_value_member per member -> make_value_type |
+ * make_counted_type -> make_struct_type (structs), make_element_type (arrays), make_scalar_type.
+ * Names: ctf_type_names.c.
+ *
+ * How each language expresses a value:
+ * |                 CTF 1.8                      CTF 2                  RFC v1.1
+ * |  array          u32 NAME_length, sequence    the same               sequence, inline length
+ * |  bytes          the same, of hexadecimal u8  u32 NAME_length, blob  as array
+ * |  boolean, null  enumeration of u8            boolean; enumeration   enumeration of u8
+ * |  float          floating_point               floating-point         integer, float = true
+ *
+ * An array inside an array has no place for its length, unless that is inline. A struct is put
+ * around both:
+ * |  [[1,2],[3]]     sequence of struct { u32 elements_length; sequence elements; }
+ *
+ * Invariants: member names are unique in their struct; a length precedes what it counts; types
+ * never change after their root is returned. Cost: once per shape, not per event. Left out:
+ * variants and optional fields; each combination that occurs is a shape of its own. */
+#include "formats/ctf/write/ctf_type_names.h"
 
 #include "base/hash.h"
 #include "base/number.h"
 
 #define LENGTH_BITS 32u
-#define LABELS_NAMED 64u /* an enumeration of so many is a type with a name */
-#define LENGTH_BITS_ODD                                                      \
-    64u /* of an array of hexadecimal u8, which is not to be taken for bytes \
-         */
+#define LABELS_NAMED 64u /* labels from which an enumeration becomes a named type */
+/* Width of the length of an array of hexadecimal u8: it distinguishes them from bytes, whose length
+ * has LENGTH_BITS. */
+#define LENGTH_BITS_ODD 64u
 
-static bool is_rfc(const struct ctf_types *types)
+static bool is_rfc_target(const struct ctf_types *types)
 {
     return types->description->version == CTF_RFC_1_1;
 }
@@ -48,7 +63,7 @@ void ctf_types_free(struct ctf_types *types)
 
 /* --- Parts --- */
 
-static void *take(struct ctf_types *types, size_t size)
+static void *alloc_zeroed(struct ctf_types *types, size_t size)
 {
     void *block = arena_take(&types->description->arena, size);
     types->failed |= !block;
@@ -57,17 +72,10 @@ static void *take(struct ctf_types *types, size_t size)
     return block;
 }
 
-static ttr_text keep(struct ctf_types *types, const void *bytes, size_t n)
+/* Returns a zeroed type with byte alignment; NULL, with types->failed set, if memory runs out. */
+static struct type *alloc_type(struct ctf_types *types, enum type_kind kind)
 {
-    const char *copy = arena_copy(&types->description->arena, bytes, n);
-    types->failed |= !copy;
-    return copy ? (ttr_text){copy, n} : (ttr_text){"", 0};
-}
-
-/* A type that can be written, in place of one there is no memory for. */
-static struct type *new_type(struct ctf_types *types, enum type_kind kind)
-{
-    struct type *type = take(types, sizeof *type);
+    struct type *type = alloc_zeroed(types, sizeof *type);
     if (!type)
         return NULL;
     type->kind = (uint8_t)kind;
@@ -77,9 +85,9 @@ static struct type *new_type(struct ctf_types *types, enum type_kind kind)
     return type;
 }
 
-/* Whole bytes between bytes; in natural alignment numbers of 16, 32 and 64 bits at multiples of
- * themselves, at most of a word. */
-static uint8_t alignment(const struct ctf_types *types, unsigned bits)
+/* Returns log2 of a number's alignment: one byte; with natural alignment the size of 16, 32 and
+ * 64-bit numbers, up to a word. */
+static uint8_t number_alignment(const struct ctf_types *types, unsigned bits)
 {
     bool is_whole = bits == 16 || bits == 32 || bits == 64;
     unsigned word = types->description->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
@@ -89,23 +97,23 @@ static uint8_t alignment(const struct ctf_types *types, unsigned bits)
 static struct type *make_number(struct ctf_types *types, enum type_kind kind, unsigned bits,
                                 unsigned base)
 {
-    struct type *type = new_type(types, kind);
+    struct type *type = alloc_type(types, kind);
     if (!type)
         return NULL;
     bool is_integer = kind == TYPE_UINT || kind == TYPE_INT;
     type->bits = bits;
     type->base = (uint8_t)(is_integer && !base ? 10 : is_integer ? base : 0);
-    type->align = alignment(types, bits);
+    type->align = number_alignment(types, bits);
     return type;
 }
 
-static const struct type *find(const struct ctf_types *types, uint64_t key)
+static const struct type *find_cached_type(const struct ctf_types *types, uint64_t key)
 {
     const uint32_t *index = keymap_get(&types->by_key, key);
     return index ? types->type[*index] : NULL;
 }
 
-static const struct type *remember(struct ctf_types *types, uint64_t key, const struct type *type)
+static const struct type *cache_type(struct ctf_types *types, uint64_t key, const struct type *type)
 {
     const struct alloc *alloc = &types->t->counted;
     if (!type || types->n >= UINT32_MAX ||
@@ -119,14 +127,15 @@ static const struct type *remember(struct ctf_types *types, uint64_t key, const 
     return type;
 }
 
-/* Keys of shared types that are no roots. */
-static uint64_t key_of(enum type_kind kind, unsigned a, unsigned b)
+/* Returns the cache key of a shared type that is not a root. */
+static uint64_t shared_type_key(enum type_kind kind, unsigned a, unsigned b)
 {
     return hash_pair(UINT64_C(0x74797065) << 32 | kind, (uint64_t)a << 32 | b);
 }
 
-/* "uint64_t", "uint8_hex_t", "float32_t": languages with names for types then say them once. */
-static void name_number(struct ctf_types *types, struct type *type)
+/* Names a number type, for example uint64_t, uint8_hex_t or float32_t, so that TSDL defines it
+ * once. */
+static void name_number_type(struct ctf_types *types, struct type *type)
 {
     static const char *const names[TYPE_KIND_COUNT] = {
         [TYPE_UINT] = "uint", [TYPE_INT] = "int", [TYPE_FLOAT] = "float", [TYPE_BOOL] = "bool"};
@@ -139,21 +148,21 @@ static void name_number(struct ctf_types *types, struct type *type)
                                   : type->base == 2 ? "_bin_t"
                                                     : "_t");
     types->failed |= types->name.failed;
-    type->name = keep(types, types->name.bytes, types->name.n);
+    type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
 }
 
-const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits,
-                                    unsigned base)
+const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
+                                        unsigned base)
 {
-    uint64_t key = key_of(kind, bits, base ? base : 10);
-    const struct type *known = find(types, key);
+    uint64_t key = shared_type_key(kind, bits, base ? base : 10);
+    const struct type *known = find_cached_type(types, key);
     struct type *type = known ? NULL : make_number(types, kind, bits, base);
     if (type)
-        name_number(types, type);
-    return known ? known : remember(types, key, type);
+        name_number_type(types, type);
+    return known ? known : cache_type(types, key, type);
 }
 
-struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role)
+struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint16_t role)
 {
     struct type *type = make_number(types, TYPE_UINT, bits, 10);
     if (type)
@@ -161,21 +170,21 @@ struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t 
     return type;
 }
 
-static const struct type *string(struct ctf_types *types)
+static const struct type *string_type(struct ctf_types *types)
 {
-    uint64_t key = key_of(TYPE_STRING, 8, 0);
-    const struct type *known = find(types, key);
+    uint64_t key = shared_type_key(TYPE_STRING, 8, 0);
+    const struct type *known = find_cached_type(types, key);
     if (known)
         return known;
-    struct type *type = new_type(types, TYPE_STRING);
+    struct type *type = alloc_type(types, TYPE_STRING);
     if (type) {
         type->bits = 8;
         type->name = (ttr_text){"text_t", 6};
     }
-    return remember(types, key, type);
+    return cache_type(types, key, type);
 }
 
-static uint8_t align_of(const struct type_member *members, uint32_t n)
+static uint8_t members_alignment(const struct type_member *members, uint32_t n)
 {
     uint8_t align = 0;
     for (uint32_t i = 0; i < n; i++)
@@ -183,29 +192,29 @@ static uint8_t align_of(const struct type_member *members, uint32_t n)
     return align;
 }
 
-struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members,
-                              uint32_t n)
+struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_member *members,
+                                  uint32_t n)
 {
-    struct type *type = new_type(types, TYPE_STRUCT);
-    struct type_member *own = take(types, n * sizeof *own + 1);
+    struct type *type = alloc_type(types, TYPE_STRUCT);
+    struct type_member *own = alloc_zeroed(types, n * sizeof *own + 1);
     if (!type || !own)
         return NULL;
     if (n)
         memcpy(own, members, n * sizeof *own);
     type->members = own;
     type->members_n = n;
-    type->align = align_of(members, n);
+    type->align = members_alignment(members, n);
     return type;
 }
 
-/* An enumeration of 8 bits with these labels for 0, 1, ... or, where it is one, for `value`. */
-static const struct type *labelled(struct ctf_types *types, const ttr_text *names, uint32_t n,
-                                   uint64_t value)
+/* Makes an 8-bit enumeration with labels for value, value + 1 and so on. */
+static const struct type *make_enumeration(struct ctf_types *types, const ttr_text *names,
+                                           uint32_t n, uint64_t value)
 {
     struct type *type = make_number(types, TYPE_UINT, 8, 10);
-    struct type_labels *labels = take(types, sizeof *labels);
-    struct type_label *label = take(types, n * sizeof *label);
-    struct type_range *range = take(types, n * sizeof *range);
+    struct type_labels *labels = alloc_zeroed(types, sizeof *labels);
+    struct type_label *label = alloc_zeroed(types, n * sizeof *label);
+    struct type_range *range = alloc_zeroed(types, n * sizeof *range);
     if (!type || !labels || !label || !range)
         return NULL;
     for (uint32_t i = 0; i < n; i++) {
@@ -217,59 +226,63 @@ static const struct type *labelled(struct ctf_types *types, const ttr_text *name
     return type;
 }
 
-static const struct type *constant(struct ctf_types *types, const ttr_value *value)
+static const struct type *constant_type(struct ctf_types *types, const ttr_value *value)
 {
     buffer_clear(&types->name);
     ctf_label_escape(&types->name, value->text);
-    ttr_text label = keep(types, types->name.bytes, types->name.n);
-    return labelled(types, &label, 1, value->v.u);
+    ttr_text label = ctf_type_copy_text(types, types->name.bytes, types->name.n);
+    return make_enumeration(types, &label, 1, value->v.u);
 }
 
-/* The enumerations that stand for values without a type of their own. */
-static const struct type *stand_in(struct ctf_types *types, enum type_kind kind, unsigned variant,
-                                   const ttr_text *names, uint32_t n)
+/* Returns the shared enumeration that represents a boolean or null. */
+static const struct type *substitute_enumeration(struct ctf_types *types, enum type_kind kind,
+                                                 unsigned variant, const ttr_text *names,
+                                                 uint32_t n)
 {
-    uint64_t key = key_of(TYPE_NONE, kind, variant);
-    const struct type *known = find(types, key);
-    return known ? known : remember(types, key, labelled(types, names, n, 0));
+    uint64_t key = shared_type_key(TYPE_NONE, kind, variant);
+    const struct type *known = find_cached_type(types, key);
+    return known ? known : cache_type(types, key, make_enumeration(types, names, n, 0));
 }
 
-static const struct type *boolean(struct ctf_types *types)
+static const struct type *boolean_type(struct ctf_types *types)
 {
     static const ttr_text names[] = {{"false", 5}, {"true", 4}};
-    return types->description->version == CTF_2 ? ctf_types_number(types, TYPE_BOOL, 8, 0)
-                                                : stand_in(types, TYPE_BOOL, 0, names, 2);
+    return types->description->version == CTF_2
+               ? ctf_types_get_number(types, TYPE_BOOL, 8, 0)
+               : substitute_enumeration(types, TYPE_BOOL, 0, names, 2);
 }
 
-static const struct type *nothing(struct ctf_types *types, bool is_absent)
+static const struct type *null_type(struct ctf_types *types, bool is_absent)
 {
     static const ttr_text names[] = {{"null", 4}, {"absent", 6}};
-    return stand_in(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
+    return substitute_enumeration(types, TYPE_OPTIONAL, is_absent, &names[is_absent], 1);
 }
 
-/* Labels of another description, said once more in this one. */
-static const struct type_labels *copy_labels(struct ctf_types *types,
-                                             const struct type_labels *from)
+/* Copies labels from another description into this arena. */
+static const struct type_labels *copy_type_labels(struct ctf_types *types,
+                                                  const struct type_labels *from)
 {
-    struct type_labels *labels = take(types, sizeof *labels);
-    struct type_label *label = take(types, from->n * sizeof *label + 1);
+    struct type_labels *labels = alloc_zeroed(types, sizeof *labels);
+    struct type_label *label = alloc_zeroed(types, from->n * sizeof *label + 1);
     if (!labels || !label)
         return NULL;
     for (uint32_t i = 0; i < from->n; i++) {
-        struct type_range *ranges = take(types, from->label[i].ranges_n * sizeof *ranges + 1);
+        struct type_range *ranges =
+            alloc_zeroed(types, from->label[i].ranges_n * sizeof *ranges + 1);
         if (!ranges)
             return NULL;
         memcpy(ranges, from->label[i].ranges, from->label[i].ranges_n * sizeof *ranges);
-        label[i] = (struct type_label){keep(types, from->label[i].name.p, from->label[i].name.n),
-                                       ranges, from->label[i].ranges_n};
+        label[i] = (struct type_label){
+            ctf_type_copy_text(types, from->label[i].name.p, from->label[i].name.n), ranges,
+            from->label[i].ranges_n};
     }
     *labels = (struct type_labels){
         .label = label, .n = from->n, .is_signed = from->is_signed, .entries = from->entries};
     return labels;
 }
 
-/* "labels_1_t": what many classes may have is said once in languages with names for types. */
-static void name_labels(struct ctf_types *types, struct type *type)
+/* Names an enumeration, for example labels_1_t, so that TSDL defines it once. */
+static void name_enumeration_type(struct ctf_types *types, struct type *type)
 {
     char digits[NUMBER_MAX];
     buffer_clear(&types->name);
@@ -277,10 +290,10 @@ static void name_labels(struct ctf_types *types, struct type *type)
     buffer_add(&types->name, digits, number_put_u64(digits, ++types->labels_n));
     buffer_add_text(&types->name, "_t");
     types->failed |= types->name.failed;
-    type->name = keep(types, types->name.bytes, types->name.n);
+    type->name = ctf_type_copy_text(types, types->name.bytes, types->name.n);
 }
 
-static const struct type *with_labels(struct ctf_types *types, const ttr_value *value)
+static const struct type *labelled_number_type(struct ctf_types *types, const ttr_value *value)
 {
     union {
         const char *text;
@@ -289,205 +302,21 @@ static const struct type *with_labels(struct ctf_types *types, const ttr_value *
     enum type_kind kind = value->hint == CTF_ITEM_FLAGS ? TYPE_FLAGS
                           : value->type == TTR_TYPE_INT ? TYPE_INT
                                                         : TYPE_UINT;
-    uint64_t key = hash_pair(key_of(kind, value->bits, value->base), type_labels_key(from.labels));
-    const struct type *known = find(types, key);
+    uint64_t key =
+        hash_pair(shared_type_key(kind, value->bits, value->base), type_labels_key(from.labels));
+    const struct type *known = find_cached_type(types, key);
     struct type *type = known ? NULL : make_number(types, kind, value->bits, value->base);
     if (type) {
-        type->labels = copy_labels(types, from.labels);
+        type->labels = copy_type_labels(types, from.labels);
         if (from.labels->n >= LABELS_NAMED)
-            name_labels(types, type);
+            name_enumeration_type(types, type);
     }
-    return known ? known : remember(types, key, type);
+    return known ? known : cache_type(types, key, type);
 }
 
-/* --- Names --- */
-
-/* Whether attributes stand among the fields under way: in contexts, of which the RFC has none for a
- * single class. */
-static bool has_attributes(const struct ctf_types *types)
-{
-    return types->root != ROOT_PAYLOAD || is_rfc(types);
-}
-
-/* Outside of the dialect nobody would take back an escape: what cannot be in a name becomes an
- * underscore. */
-static void put_plain_name(struct ctf_types *types, ttr_text name, unsigned number)
-{
-    char digits[NUMBER_MAX];
-    bool is_identifier = types->description->version == CTF_1_8;
-    for (size_t i = 0; i < name.n; i++) {
-        char c = name.p[i];
-        bool is_word =
-            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        buffer_add_byte(&types->name, is_identifier && !is_word ? '_' : (uint8_t)c);
-    }
-    if (number < 2)
-        return;
-    buffer_add_byte(&types->name, '_');
-    buffer_add(&types->name, digits, number_put_u64(digits, number));
-}
-
-/* An identifier of TSDL has an underscore before it, as LTTng's have, so that it can be no keyword;
- * people see it without.  Not so what readers know by its name. */
-static void name_member(struct ctf_types *types, struct type_member *member, ttr_text name,
-                        unsigned times, bool is_fixed)
-{
-    bool is_cpu = !types->is_dialect && types->root == ROOT_PACKET_CONTEXT && name.n == 6 &&
-                  memcmp(name.p, "cpu_id", 6) == 0;
-    bool is_tsdl = types->description->version == CTF_1_8 && !is_cpu;
-    buffer_clear(&types->name);
-    if (is_tsdl)
-        buffer_add_byte(&types->name, '_');
-    if (!types->is_dialect)
-        put_plain_name(types, name, times);
-    else if (is_fixed)
-        buffer_add(&types->name, name.p, name.n);
-    else
-        ctf_name_escape(&types->name, name, types->description->version != CTF_2,
-                        has_attributes(types), times);
-    types->failed |= types->name.failed;
-    member->name = keep(types, types->name.bytes, types->name.n);
-    member->shown = is_tsdl && member->name.n ? (ttr_text){member->name.p + 1, member->name.n - 1}
-                                              : member->name;
-}
-
-static ttr_text without_underscores(ttr_text name)
-{
-    while (name.n && name.p[0] == '_')
-        name = (ttr_text){name.p + 1, name.n - 1};
-    return name;
-}
-
-/* What makes a name of the dialect another than those beside it.  In TSDL some readers take names
- * for the same that differ by underscores before them; where these come back anyway, they are told
- * apart by how often they stand there. */
-static uint64_t key_of_name(struct ctf_types *types, ttr_text name, ttr_id id, bool is_fixed)
-{
-    if (types->description->version != CTF_1_8)
-        return is_fixed ? UINT64_C(1) << 32 | types->at : id;
-    buffer_clear(&types->name);
-    if (is_fixed)
-        buffer_add(&types->name, name.p, name.n);
-    else
-        ctf_name_escape(&types->name, name, true, has_attributes(types), 1);
-    ttr_text plain =
-        without_underscores((ttr_text){(const char *)types->name.bytes, types->name.n});
-    types->failed |= types->name.failed;
-    return hash_bytes(plain.p, plain.n);
-}
-
-/* How often a name of the dialect stands in a struct by now. */
-static unsigned times_of(struct ctf_types *types, uint64_t structure, uint64_t key)
-{
-    uint32_t *times = pairmap_get(&types->times, structure, key);
-    if (times)
-        return ++*times;
-    types->failed |= !pairmap_put(&types->times, structure, key, 1);
-    return 1;
-}
-
-/* Outside of the dialect names are told apart as they are written.  What is known of one in a
- * struct: whether a member has it, and the last number that others got which would have it.  Those
- * that fields to come have by themselves are known too, so that no made one takes them. */
-#define NAME_TAKEN 1u
-#define NAME_NUMBER 2u /* and above */
-
-/* A name with an underscore before it; lives until the next one is made. */
-static ttr_text plain_name(struct ctf_types *types, ttr_text name, unsigned number)
-{
-    buffer_clear(&types->name);
-    buffer_add_byte(&types->name, '_');
-    put_plain_name(types, name, number);
-    types->failed |= types->name.failed;
-    return types->failed ? (ttr_text){"_", 1}
-                         : (ttr_text){(const char *)types->name.bytes, types->name.n};
-}
-
-static ttr_text behind_underscore(ttr_text name)
-{
-    return (ttr_text){name.p + 1, name.n - 1};
-}
-
-static void know_name(struct ctf_types *types, uint64_t structure, ttr_text name, uint32_t what)
-{
-    types->failed |= !pairmap_put(&types->times, structure, hash_bytes(name.p, name.n), what);
-}
-
-/* Whether a member has the name, or, where that is asked, one to come. */
-static bool is_known(const struct ctf_types *types, uint64_t structure, ttr_text name,
-                     bool also_later)
-{
-    const uint32_t *known = pairmap_get(&types->times, structure, hash_bytes(name.p, name.n));
-    return known && (also_later || *known & NAME_TAKEN);
-}
-
-/* Whether a name, given with an underscore before it, is another's; one that was made also where
- * the other is still to come.  Babeltrace shows names of TSDL without one underscore, and refuses
- * those that are written as an earlier one is shown. */
-static bool is_another(const struct ctf_types *types, uint64_t structure, ttr_text written,
-                       bool is_made)
-{
-    ttr_text name = behind_underscore(written);
-    if (is_known(types, structure, name, is_made))
-        return true;
-    if (types->description->version != CTF_1_8)
-        return false;
-    bool shows_another = is_made && name.n && name.p[0] == '_' &&
-                         is_known(types, structure, behind_underscore(name), true);
-    return shows_another || is_known(types, structure, written, false);
-}
-
-/* The number behind a name that makes it the only one in its struct; 1 = none is needed. */
-static unsigned number_of(struct ctf_types *types, uint64_t structure, ttr_text name)
-{
-    ttr_text written = plain_name(types, name, 1);
-    const uint64_t own = hash_bytes(written.p + 1, written.n - 1);
-    const uint32_t *known = pairmap_get(&types->times, structure, own);
-    uint32_t before = known ? *known : 0, number = before >= NAME_NUMBER ? before / NAME_NUMBER : 1;
-    if (!is_another(types, structure, written, false)) {
-        know_name(types, structure, behind_underscore(written), NAME_TAKEN);
-        return 1;
-    }
-    do
-        written = plain_name(types, name, ++number);
-    while (!types->failed && is_another(types, structure, written, true));
-    know_name(types, structure, behind_underscore(written), NAME_TAKEN);
-    types->failed |=
-        !pairmap_put(&types->times, structure, own, number * NAME_NUMBER | (before & NAME_TAKEN));
-    return number;
-}
-
-/* Takes note of the names of fields in [from, to), and of those that packets have anyway, before
- * any of them becomes a member. */
-static void expect_names(struct ctf_types *types, uint64_t structure, size_t from, size_t to)
-{
-    static const char *const usual[] = {"timestamp_begin", "timestamp_end",  "content_size",
-                                        "packet_size",     "packet_seq_num", "events_discarded"};
-    bool is_packet = types->root == ROOT_PACKET_CONTEXT && types->members_n == 0;
-    for (size_t i = from; i < to && !types->is_dialect && !types->failed;
-         i += ctf_items_inside(types->items, i)) {
-        const ttr_field *field = &types->items->field[i];
-        know_name(types, structure,
-                  behind_underscore(plain_name(types, ttr_text_get(types->t, field->name_id), 1)),
-                  0);
-    }
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && is_packet && !types->is_dialect; i++)
-        know_name(types, structure, (ttr_text){usual[i], strlen(usual[i])}, NAME_TAKEN);
-}
-
-/* What tells a member from others of its name: how often that stands there in the dialect, else a
- * number. */
-static unsigned place_of(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
-                         bool is_fixed)
-{
-    if (!types->is_dialect)
-        return number_of(types, structure, name);
-    unsigned times = times_of(types, structure, key_of_name(types, name, id, is_fixed));
-    return is_fixed ? 1 : times;
-}
-
-/* Adds a member to the struct under way; its type is still to come. */
-static size_t add_member(struct ctf_types *types)
+/* Adds a member to the current struct; the caller sets its type. Returns its index; SIZE_MAX if
+ * memory runs out. */
+static size_t push_member(struct ctf_types *types)
 {
     const struct alloc *alloc = &types->t->counted;
     if (!alloc_reserve(alloc, (void **)&types->member, &types->members_capacity,
@@ -501,9 +330,9 @@ static size_t add_member(struct ctf_types *types)
 
 /* --- Values --- */
 
-static const struct type *make_value(struct ctf_types *types);
+static const struct type *make_value_type(struct ctf_types *types);
 
-static bool is_counted(const ttr_value *value)
+static bool has_variable_length(const ttr_value *value)
 {
     return value->type == TTR_TYPE_BYTES
                ? value->hint != CTF_ITEM_FIXED
@@ -511,15 +340,15 @@ static bool is_counted(const ttr_value *value)
                      value->hint != CTF_ITEM_FIXED;
 }
 
-static const ttr_value *peek(const struct ctf_types *types)
+static const ttr_value *current_value(const struct ctf_types *types)
 {
     return &types->items->field[types->at].value;
 }
 
-/* A reference to the member `length` of the struct that the path leads to. */
-static void refer(struct ctf_types *types, struct type *type, ttr_text length)
+/* Makes the type refer to the member `length` of the struct at the current path. */
+static void set_length_reference(struct ctf_types *types, struct type *type, ttr_text length)
 {
-    ttr_text *names = take(types, (types->path_n + 1) * sizeof *names);
+    ttr_text *names = alloc_zeroed(types, (types->path_n + 1) * sizeof *names);
     if (!names)
         return;
     for (uint32_t i = 0; i < types->path_n; i++)
@@ -529,106 +358,111 @@ static void refer(struct ctf_types *types, struct type *type, ttr_text length)
         (struct type_reference){.names = names, .names_n = types->path_n + 1, .root = types->root};
 }
 
-static const struct type *make_pair(struct ctf_types *types);
-static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length);
+static const struct type *make_length_pair(struct ctf_types *types);
+static const struct type *make_counted_type(struct ctf_types *types, ttr_text name,
+                                            ttr_text length);
 
-static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value);
+static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value);
 
-/* The elements of an array: all are like the first; without one its source or another array may
- * tell what they would be like, else bytes do. */
-static const struct type *make_elements(struct ctf_types *types, const ttr_value *array,
-                                        ttr_text name)
+/* Returns the element type. All elements have the shape of the first. Without elements it comes
+ * from the source's type or from another array; otherwise it is u8. */
+static const struct type *make_element_type(struct ctf_types *types, const ttr_value *array,
+                                            ttr_text name)
 {
     ttr_value likeness;
     uint32_t count = array->count;
     const size_t behind = types->at;
-    if (count == 0 && ctf_items_likeness(array, &likeness))
-        return make_scalar(types, &likeness);
+    if (count == 0 && ctf_items_example_element(array, &likeness))
+        return make_scalar_type(types, &likeness);
     if (count == 0 && array->text.n == 0)
-        return ctf_types_number(types, TYPE_UINT, 8, 10);
+        return ctf_types_get_number(types, TYPE_UINT, 8, 10);
     if (count == 0)
         types->at = array->text.n;
     types->path[types->path_n++] = name;
     const struct type *type;
-    if (!is_counted(peek(types)))
-        type = make_value(types);
+    if (!has_variable_length(current_value(types)))
+        type = make_value_type(types);
     else
-        type = is_rfc(types) ? make_counted(types, (ttr_text){"", 0}, (ttr_text){"", 0})
-                             : make_pair(types);
+        type = is_rfc_target(types) ? make_counted_type(types, (ttr_text){"", 0}, (ttr_text){"", 0})
+                                    : make_length_pair(types);
     types->path_n--;
     for (uint32_t i = 1; i < count && types->at < types->items->n; i++)
-        types->at += ctf_items_inside(types->items, types->at);
+        types->at += ctf_items_span(types->items, types->at);
     types->at = count ? types->at : behind;
     return type;
 }
 
-/* Whether the value under way is an array of hexadecimal u8. */
-static bool looks_like_bytes(const struct ctf_types *types)
+/* Returns true if the current value is an array of hexadecimal u8, the form in which CTF 1.8 writes
+ * bytes. */
+static bool is_hex_byte_array(const struct ctf_types *types)
 {
-    const ttr_value *value = peek(types);
+    const ttr_value *value = current_value(types);
     if (value->type != TTR_TYPE_ARRAY || value->count == 0 || types->at + 1 >= types->items->n)
         return false;
     const ttr_value *first = &types->items->field[types->at + 1].value;
     return first->type == TTR_TYPE_UINT && first->bits == 8 && first->base == 16;
 }
 
-static const struct type *length_type(struct ctf_types *types)
+static const struct type *get_length_type(struct ctf_types *types)
 {
-    unsigned bits = types->is_dialect && looks_like_bytes(types) ? LENGTH_BITS_ODD : LENGTH_BITS;
-    return ctf_types_number(types, TYPE_UINT, bits, 10);
+    unsigned bits = types->is_dialect && is_hex_byte_array(types) ? LENGTH_BITS_ODD : LENGTH_BITS;
+    return ctf_types_get_number(types, TYPE_UINT, bits, 10);
 }
 
-/* What the member is called that has the length of the value under way; NULL = none does. */
-static ttr_text called_length(const struct ctf_types *types)
+/* Returns the written name of the member that holds the length of the current value; NULL inside if
+ * there is none. */
+static ttr_text find_length_name(const struct ctf_types *types)
 {
-    const ttr_value *value = peek(types);
+    const ttr_value *value = current_value(types);
     return !types->is_dialect && value->text_id && value->v.u && value->v.u <= types->at
                ? types->called[value->v.u - 1]
                : (ttr_text){NULL, 0};
 }
 
-/* An array or bytes, called `name` in its struct, whose length is in the member `length` before it,
- * or inline. */
-static const struct type *make_counted(struct ctf_types *types, ttr_text name, ttr_text length)
+/* Makes the type of an array or bytes with variable length. `length`: member that holds the length;
+ * v1.1 has it inline. */
+static const struct type *make_counted_type(struct ctf_types *types, ttr_text name, ttr_text length)
 {
-    bool is_bytes = peek(types)->type == TTR_TYPE_BYTES,
+    bool is_bytes = current_value(types)->type == TTR_TYPE_BYTES,
          is_blob = is_bytes && types->description->version == CTF_2;
-    struct type *type = new_type(types, is_blob ? TYPE_BLOB : TYPE_SEQUENCE);
+    struct type *type = alloc_type(types, is_blob ? TYPE_BLOB : TYPE_SEQUENCE);
     if (!type)
         return NULL;
-    if (is_rfc(types)) {
+    if (is_rfc_target(types)) {
         type->has_inline_length = true;
-        type->length_type = length_type(types);
-        ttr_text own = called_length(types);
+        type->length_type = get_length_type(types);
+        ttr_text own = find_length_name(types);
         type->length_member = own.p ? own : (ttr_text){"", 0};
     } else {
-        refer(types, type, length);
+        set_length_reference(types, type, length);
     }
     const ttr_value *value = &types->items->field[types->at++].value;
     if (!is_bytes)
-        type->element = make_elements(types, value, name);
+        type->element = make_element_type(types, value, name);
     else if (!is_blob)
-        type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
+        type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     if (type->element)
-        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
+        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        type->align = type->element->align;
     if (type->length_type && type->length_type->align > type->align)
         type->align = type->length_type->align;
     return type;
 }
 
-/* Closes the struct whose members began at `begin`. */
-static struct type *close_struct(struct ctf_types *types, size_t begin)
+/* Makes a struct of the members from index `begin` on and removes them from the stack. */
+static struct type *pop_struct(struct ctf_types *types, size_t begin)
 {
     struct type *type = NULL;
     if (!types->failed)
-        type = ctf_types_struct(types, types->member ? types->member + begin : NULL,
-                                (uint32_t)(types->members_n - begin));
+        type = ctf_types_new_struct(types, types->member ? types->member + begin : NULL,
+                                    (uint32_t)(types->members_n - begin));
     types->members_n = begin;
     return type;
 }
 
-/* Adds the length of the value under way, under a name of its own.  Gives the name as written. */
-static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text name)
+/* Adds a member for the length of the current value, under a unique name NAME_length. Returns the
+ * name as written. */
+static ttr_text add_length_member(struct ctf_types *types, uint64_t structure, ttr_text name)
 {
     char text[64 + NUMBER_MAX] = "";
     size_t n = name.n > 64 - 8 ? 0 : name.n;
@@ -637,25 +471,27 @@ static ttr_text add_length(struct ctf_types *types, uint64_t structure, ttr_text
     memcpy(text + n, "_length", 7);
     n += 7;
     for (uint64_t number = 2, behind = n; !types->is_dialect && !types->failed; number++) {
-        if (!is_another(types, structure, plain_name(types, (ttr_text){text, n}, 1), true))
+        if (!ctf_type_is_name_collision(
+                types, structure, ctf_type_prefixed_name(types, (ttr_text){text, n}, 1), true))
             break;
         text[behind] = '_';
         n = behind + 1 + number_put_u64(text + behind + 1, number);
     }
     ttr_id id = ttr_text_add(types->t, text, n);
-    size_t at = add_member(types);
-    unsigned times = place_of(types, structure, (ttr_text){text, n}, id, false);
+    size_t at = push_member(types);
+    unsigned times =
+        ctf_type_choose_member_number(types, structure, (ttr_text){text, n}, id, false);
     types->failed |= !id;
     if (at == SIZE_MAX)
         return (ttr_text){"", 0};
-    name_member(types, &types->member[at], (ttr_text){text, n}, times, false);
-    types->member[at].type = length_type(types);
+    ctf_type_set_member_name(types, &types->member[at], (ttr_text){text, n}, times, false);
+    types->member[at].type = get_length_type(types);
     return types->member[at].name;
 }
 
-/* Remembers what the item under way is called, as text of its own: a length is known as that of
- * what follows by its very bytes. */
-static void remember_name(struct ctf_types *types, ttr_text name)
+/* Records the written name of the current item. The name of a number is copied, because a length is
+ * identified by the address of its name. */
+static void record_written_name(struct ctf_types *types, ttr_text name)
 {
     if (types->at >= types->called_capacity &&
         !alloc_reserve(&types->t->counted, (void **)&types->called, &types->called_capacity,
@@ -663,82 +499,85 @@ static void remember_name(struct ctf_types *types, ttr_text name)
         types->failed = true;
         return;
     }
-    types->called[types->at] =
-        peek(types)->type == TTR_TYPE_UINT ? keep(types, name.p, name.n) : name;
+    types->called[types->at] = current_value(types)->type == TTR_TYPE_UINT
+                                   ? ctf_type_copy_text(types, name.p, name.n)
+                                   : name;
 }
 
-/* Adds the value under way as a member, with the length before it that it may need. */
-static void add_value(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
-                      bool is_fixed)
+/* Adds the current value as a member, preceded by a length member if needed. */
+static void add_value_member(struct ctf_types *types, uint64_t structure, ttr_text name, ttr_id id,
+                             bool is_fixed)
 {
-    bool has_length = !is_rfc(types) && is_counted(peek(types));
-    ttr_text length = called_length(types);
+    bool has_length = !is_rfc_target(types) && has_variable_length(current_value(types));
+    ttr_text length = find_length_name(types);
     if (has_length && !length.p) {
-        length = add_length(types, structure, name);
+        length = add_length_member(types, structure, name);
         types->lengths++;
     }
-    size_t at = add_member(types);
+    size_t at = push_member(types);
     if (at == SIZE_MAX)
         return;
-    name_member(types, &types->member[at], name, place_of(types, structure, name, id, is_fixed),
-                is_fixed);
+    ctf_type_set_member_name(types, &types->member[at], name,
+                             ctf_type_choose_member_number(types, structure, name, id, is_fixed),
+                             is_fixed);
     ttr_text own = types->member[at].name, shown = types->member[at].shown;
     types->renamed += !types->is_dialect &&
                       (shown.n != name.n || (name.n && memcmp(shown.p, name.p, name.n) != 0));
-    remember_name(types, own);
+    record_written_name(types, own);
     if (types->failed)
         return;
-    if (is_counted(peek(types))) {
-        const struct type *type = make_counted(types, own, length);
+    if (has_variable_length(current_value(types))) {
+        const struct type *type = make_counted_type(types, own, length);
         types->member[at].type = type;
         return;
     }
     types->path[types->path_n++] = own;
-    const struct type *type = make_value(types);
+    const struct type *type = make_value_type(types);
     types->path_n--;
     types->member[at].type = type;
 }
 
-/* The struct around a length and what it counts, where these stand in an array. */
-static const struct type *make_pair(struct ctf_types *types)
+/* Makes the struct of length and content for an array or bytes inside an array. */
+static const struct type *make_length_pair(struct ctf_types *types)
 {
     size_t begin = types->members_n;
-    add_value(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
-    return close_struct(types, begin);
+    add_value_member(types, ++types->structs, (ttr_text){"elements", 8}, 0, true);
+    return pop_struct(types, begin);
 }
 
-/* A scalar in a struct that says by its member's name what it is. */
-static const struct type *wrap(struct ctf_types *types, const char *name, const struct type *inner)
+/* Puts a scalar into a struct whose only member name marks its meaning, for example `koid`. */
+static const struct type *wrap_in_struct(struct ctf_types *types, const char *name,
+                                         const struct type *inner)
 {
     struct type_member member = {.type = inner};
-    name_member(types, &member, (ttr_text){name, strlen(name)}, 1, true);
-    return types->failed ? NULL : ctf_types_struct(types, &member, 1);
+    ctf_type_set_member_name(types, &member, (ttr_text){name, strlen(name)}, 1, true);
+    return types->failed ? NULL : ctf_types_new_struct(types, &member, 1);
 }
 
-static const struct type *make_group(struct ctf_types *types, bool is_array, uint32_t count)
+static const struct type *make_struct_type(struct ctf_types *types, bool is_array, uint32_t count)
 {
     size_t begin = types->members_n;
     uint64_t structure = ++types->structs;
-    /* An identifier does not begin with a digit; in TSDL there is an underscore already. */
+    /* An identifier must not start with a digit. TSDL names have an underscore already. */
     char digits[NUMBER_MAX + 1] = "_";
-    size_t skip = is_rfc(types) ? 0 : 1, end = types->at;
+    size_t skip = is_rfc_target(types) ? 0 : 1, end = types->at;
     for (uint32_t i = 0; i < count && !is_array; i++)
-        end += ctf_items_inside(types->items, end);
-    expect_names(types, structure, types->at, end);
+        end += ctf_items_span(types->items, end);
+    ctf_type_reserve_names(types, structure, types->at, end);
     for (uint32_t i = 0; i < count && !types->failed; i++) {
         const ttr_field *field = &types->items->field[types->at];
         size_t n = 1 + number_put_u64(digits + 1, i);
         ttr_text name =
             is_array ? (ttr_text){digits + skip, n - skip} : ttr_text_get(types->t, field->name_id);
-        add_value(types, structure, name, is_array ? i : field->name_id, is_array);
+        add_value_member(types, structure, name, is_array ? i : field->name_id, is_array);
     }
-    return close_struct(types, begin);
+    return pop_struct(types, begin);
 }
 
-/* A text in so many bytes. */
-static const struct type *make_room(struct ctf_types *types, uint64_t n)
+/* Makes the type of a text of a fixed number of bytes. */
+static const struct type *make_fixed_text(struct ctf_types *types, uint64_t n)
 {
-    struct type *type = new_type(types, TYPE_TEXT);
+    struct type *type = alloc_type(types, TYPE_TEXT);
     if (!type)
         return NULL;
     type->bits = 8;
@@ -746,88 +585,90 @@ static const struct type *make_room(struct ctf_types *types, uint64_t n)
     return type;
 }
 
-static const struct type *make_scalar(struct ctf_types *types, const ttr_value *value)
+static const struct type *make_scalar_type(struct ctf_types *types, const ttr_value *value)
 {
     bool is_signed = value->type == TTR_TYPE_INT;
     if (value->type == TTR_TYPE_TEXT && value->hint == CTF_ITEM_FIXED)
-        return make_room(types, value->v.u);
+        return make_fixed_text(types, value->v.u);
     switch (value->type) {
     case TTR_TYPE_BOOL:
-        return boolean(types);
+        return boolean_type(types);
     case TTR_TYPE_FLOAT:
-        return ctf_types_number(types, TYPE_FLOAT, value->bits, 0);
+        return ctf_types_get_number(types, TYPE_FLOAT, value->bits, 0);
     case TTR_TYPE_TEXT:
-        return value->hint == TTR_HINT_NUMBER ? wrap(types, "number", string(types))
-                                              : string(types);
+        return value->hint == TTR_HINT_NUMBER ? wrap_in_struct(types, "number", string_type(types))
+                                              : string_type(types);
     case TTR_TYPE_UINT:
     case TTR_TYPE_INT:
         break;
     default:
-        return nothing(types, value->hint == TTR_HINT_ABSENT);
+        return null_type(types, value->hint == TTR_HINT_ABSENT);
     }
     if (value->hint == CTF_ITEM_CONSTANT)
-        return constant(types, value);
+        return constant_type(types, value);
     if (value->hint == CTF_ITEM_LABELLED || value->hint == CTF_ITEM_FLAGS)
-        return with_labels(types, value);
+        return labelled_number_type(types, value);
     const struct type *type =
-        ctf_types_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
-    return value->hint == TTR_HINT_KOID ? wrap(types, "koid", type) : type;
+        ctf_types_get_number(types, is_signed ? TYPE_INT : TYPE_UINT, value->bits, value->base);
+    return value->hint == TTR_HINT_KOID ? wrap_in_struct(types, "koid", type) : type;
 }
 
-/* Sixteen bytes and the like. */
-static const struct type *make_fixed(struct ctf_types *types, size_t n)
+/* Makes the type of bytes of fixed size, such as a UUID. */
+static const struct type *make_fixed_bytes(struct ctf_types *types, size_t n)
 {
     bool is_blob = types->description->version == CTF_2;
-    struct type *type = new_type(types, is_blob ? TYPE_BLOB : TYPE_ARRAY);
+    struct type *type = alloc_type(types, is_blob ? TYPE_BLOB : TYPE_ARRAY);
     if (!type)
         return NULL;
     type->count = n;
     if (!is_blob)
-        type->element = ctf_types_number(types, TYPE_UINT, 8, 16);
+        type->element = ctf_types_get_number(types, TYPE_UINT, 8, 16);
     return type;
 }
 
-/* An array of always as many elements; its own name is the last in the path. */
-static const struct type *make_array(struct ctf_types *types, const ttr_value *array)
+/* Makes the type of an array of fixed size. The array's own name is removed from the path while its
+ * elements are made. */
+static const struct type *make_fixed_array(struct ctf_types *types, const ttr_value *array)
 {
-    struct type *type = new_type(types, TYPE_ARRAY);
+    struct type *type = alloc_type(types, TYPE_ARRAY);
     if (!type)
         return NULL;
     type->count = array->count;
     ttr_text name = types->path[--types->path_n];
-    type->element = make_elements(types, array, name);
+    type->element = make_element_type(types, array, name);
     types->path[types->path_n++] = name;
     if (type->element)
-        type->align = type->element->align; /* also where they have none: CTF 1.8 has no other */
+        /* applies to arrays without elements, too, as CTF 1.8 requires */
+        type->align = type->element->align;
     return type;
 }
 
-static const struct type *make_value(struct ctf_types *types)
+static const struct type *make_value_type(struct ctf_types *types)
 {
     if (types->failed || types->at >= types->items->n) {
         types->failed = true;
         return NULL;
     }
-    const ttr_value *value = peek(types);
+    const ttr_value *value = current_value(types);
     if (value->type == TTR_TYPE_ARRAY && value->hint == CTF_ITEM_FIXED) {
         types->at++;
-        return make_array(types, value);
+        return make_fixed_array(types, value);
     }
     if (value->type == TTR_TYPE_STRUCT || value->type == TTR_TYPE_ARRAY) {
         types->at++;
-        return make_group(types, value->type == TTR_TYPE_ARRAY, value->count);
+        return make_struct_type(types, value->type == TTR_TYPE_ARRAY, value->count);
     }
     types->at++;
-    return value->type == TTR_TYPE_BYTES ? make_fixed(types, value->text.n)
-                                         : make_scalar(types, value);
+    return value->type == TTR_TYPE_BYTES ? make_fixed_bytes(types, value->text.n)
+                                         : make_scalar_type(types, value);
 }
 
-const struct type *ctf_types_root(struct ctf_types *types, enum type_root root,
-                                  const struct ctf_items *items, size_t from, size_t to,
-                                  uint64_t shape)
+const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root root,
+                                      const struct ctf_items *items, size_t from, size_t to,
+                                      uint64_t shape)
 {
     uint64_t key = hash_pair(shape, root);
-    const struct type *known = find(types, key);
+    const struct type *known = find_cached_type(types, key);
     if (known)
         return known;
     types->items = items;
@@ -836,17 +677,18 @@ const struct type *ctf_types_root(struct ctf_types *types, enum type_root root,
     types->path_n = 0;
     uint64_t structure = ++types->structs;
     size_t begin = types->members_n;
-    expect_names(types, structure, from, to);
+    ctf_type_reserve_names(types, structure, from, to);
     while (types->at < to && !types->failed) {
         const ttr_field *field = &items->field[types->at];
         bool is_fixed = !field->name_id && field->name.n;
-        add_value(types, structure, is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
-                  field->name_id, is_fixed);
+        add_value_member(types, structure,
+                         is_fixed ? field->name : ttr_text_get(types->t, field->name_id),
+                         field->name_id, is_fixed);
     }
     pairmap_free(&types->times);
     pairmap_init(&types->times, &types->t->counted);
-    struct type *type = close_struct(types, begin);
+    struct type *type = pop_struct(types, begin);
     if (type && root == ROOT_PAYLOAD)
         type->context_n = items->context_members;
-    return types->failed ? NULL : remember(types, key, type);
+    return types->failed ? NULL : cache_type(types, key, type);
 }

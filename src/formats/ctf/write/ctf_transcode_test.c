@@ -1,5 +1,4 @@
-/* Events of CTF encoded anew: into every version with every allocation failing once, and what is
- * lost on the way. */
+/* Transcoded events: every allocation fails once for every version; losses are exact. */
 #include <string.h>
 
 #include "support/support.h"
@@ -23,15 +22,15 @@ static const char metadata[] =
     "event { name = b; id = 4; fields := struct { enum : u8 { X, Y } tag; variant <tag> { u8 X; "
     "string Y; } v; }; };\n";
 
-/* A packet of 36 bytes: a with n = { 5, 6 }, b with Y = "y". */
+/* A packet of 36 bytes: event a with n = { 5, 6 }, event b with Y = "y". */
 static const char stream[] = "c1 1f fc c1  20010000 20010000 07"
                              "  03 01000000 09 08  02 2a 05 06 01 74 00"
                              "  04 02000000 09     01 79 00";
 
-/* Reads the trace and writes it nowhere; how often a loss happened in *lost.  False where memory
- * was out. */
-static bool reencode(const struct alloc *alloc, const char *option, const char *loss,
-                     uint64_t *lost)
+/* Transcodes the trace without output and sets *lost to the count of a loss. Returns false if
+ * memory runs out. */
+static bool transcode_without_output(const struct alloc *alloc, const char *option,
+                                     const char *loss, uint64_t *lost)
 {
     uint8_t bytes[64];
     const ttr_file files[] = {{"metadata", metadata, sizeof metadata - 1},
@@ -60,30 +59,30 @@ static bool reencode(const struct alloc *alloc, const char *option, const char *
     return status == TTR_OK;
 }
 
-static bool as_the_rfc(const struct alloc *alloc)
+static bool transcode_to_rfc_1_1(const struct alloc *alloc)
 {
-    return reencode(alloc, "version=1.1", NULL, NULL);
+    return transcode_without_output(alloc, "version=1.1", NULL, NULL);
 }
 
-static bool as_ctf_1(const struct alloc *alloc)
+static bool transcode_to_ctf_1_8(const struct alloc *alloc)
 {
-    return reencode(alloc, "version=1.8", NULL, NULL);
+    return transcode_without_output(alloc, "version=1.8", NULL, NULL);
 }
 
-static bool as_ctf_2(const struct alloc *alloc)
+static bool transcode_to_ctf_2(const struct alloc *alloc)
 {
-    return reencode(alloc, "version=2", NULL, NULL);
+    return transcode_without_output(alloc, "version=2", NULL, NULL);
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void failed_allocation_returns_nomem_without_leak(void **state)
 {
     (void)state;
-    support_fail_each(as_the_rfc);
-    support_fail_each(as_ctf_1);
-    support_fail_each(as_ctf_2);
+    support_fail_each(transcode_to_rfc_1_1);
+    support_fail_each(transcode_to_ctf_1_8);
+    support_fail_each(transcode_to_ctf_2);
 }
 
-static void losses_are_those_that_happen(void **state)
+static void transcoding_losses_are_exact(void **state)
 {
     static const struct {
         const char *option, *loss;
@@ -96,7 +95,8 @@ static void losses_are_those_that_happen(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t lost = 0;
-        assert_true(reencode(alloc_default(), cases[i].option, cases[i].loss, &lost));
+        assert_true(
+            transcode_without_output(alloc_default(), cases[i].option, cases[i].loss, &lost));
         assert_int_equal(lost, cases[i].count);
     }
 }
@@ -104,8 +104,8 @@ static void losses_are_those_that_happen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
-        cmocka_unit_test(losses_are_those_that_happen),
+        cmocka_unit_test(failed_allocation_returns_nomem_without_leak),
+        cmocka_unit_test(transcoding_losses_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

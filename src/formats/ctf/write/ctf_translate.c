@@ -1,23 +1,24 @@
-/* What a description loses when it is printed in the language of another version while packets stay
- * as they are; and what is said of a trace that events encoded anew lose too.  Only CTF 2 says more
- * than another version that packets may be kept in: of CTF 1.8, what this project knows of it can
- * be said in CTF 2.  The rules are those of tsdl_print.c; each part of the description counts once.
- */
+/* Losses of a description: of one that is printed in the language of another version while its
+ * packets are copied, and of a trace whose events are transcoded.
+ *
+ * Only CTF 2 can lose something when its packets are copied: all of CTF 1.8 that this project reads
+ * can be expressed in CTF 2. The rules follow tsdl_print.c; each part of the description counts
+ * once, however many events use it. */
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 struct counting {
     struct ttr_writer *out;
     const struct type *const *roots;
-    struct pairmap seen; /* structs that were looked at */
+    struct pairmap seen; /* structs that were counted */
 };
 
-static void lost(const struct counting *c, enum ctf_loss loss)
+static void count_description_loss(const struct counting *c, enum ctf_loss loss)
 {
     output_lost(c->out, loss, 0);
 }
 
-static bool is_word(ttr_text name)
+static bool is_identifier_text(ttr_text name)
 {
     for (size_t i = 0; i < name.n; i++) {
         char letter = name.p[i], lower = (char)(letter | 0x20);
@@ -27,8 +28,8 @@ static bool is_word(ttr_text name)
     return true;
 }
 
-/* The selector of a variant, where structs alone lead to it; NULL elsewhere. */
-static const struct type *selector_of(const struct counting *c, const struct type *type)
+/* Returns the selector of a variant if its path leads through structs only; otherwise NULL. */
+static const struct type *find_variant_selector(const struct counting *c, const struct type *type)
 {
     const struct type *found =
         type->reference.root < ROOT_COUNT ? c->roots[type->reference.root] : NULL;
@@ -40,18 +41,19 @@ static const struct type *selector_of(const struct counting *c, const struct typ
     return found;
 }
 
-static void count_type(struct counting *c, const struct type *type, unsigned depth);
+static void count_type_losses(struct counting *c, const struct type *type, unsigned depth);
 
-static void count_members(struct counting *c, const struct type *type, unsigned depth)
+static void count_member_losses(struct counting *c, const struct type *type, unsigned depth)
 {
     for (uint32_t i = 0; i < type->members_n; i++) {
-        if (!is_word(type->members[i].shown.p ? type->members[i].shown : type->members[i].name))
-            lost(c, CTF_LOST_NAME);
-        count_type(c, type->members[i].type, depth + 1);
+        if (!is_identifier_text(type->members[i].shown.p ? type->members[i].shown
+                                                         : type->members[i].name))
+            count_description_loss(c, CTF_LOST_NAME);
+        count_type_losses(c, type->members[i].type, depth + 1);
     }
 }
 
-static void count_type(struct counting *c, const struct type *type, unsigned depth)
+static void count_type_losses(struct counting *c, const struct type *type, unsigned depth)
 {
     if (!type || depth > TYPE_DEPTH_MAX)
         return;
@@ -60,21 +62,21 @@ static void count_type(struct counting *c, const struct type *type, unsigned dep
     case TYPE_BITS:
     case TYPE_OPTIONAL:
         if (!type->role)
-            lost(c, CTF_LOST_TYPE);
+            count_description_loss(c, CTF_LOST_TYPE);
         break;
     case TYPE_BLOB:
         if (!type->role)
-            lost(c, CTF_LOST_TYPE);
+            count_description_loss(c, CTF_LOST_TYPE);
         if (type->media_type.n)
-            lost(c, CTF_LOST_ABOUT);
+            count_description_loss(c, CTF_LOST_PROPERTY);
         break;
     case TYPE_FLAGS:
-        lost(c, CTF_LOST_LABEL);
+        count_description_loss(c, CTF_LOST_LABEL);
         break;
     case TYPE_VARIANT: {
-        const struct type *selector = selector_of(c, type);
+        const struct type *selector = find_variant_selector(c, type);
         if (!selector || !selector->labels)
-            lost(c, CTF_LOST_TYPE);
+            count_description_loss(c, CTF_LOST_TYPE);
         break;
     }
     default:
@@ -83,75 +85,76 @@ static void count_type(struct counting *c, const struct type *type, unsigned dep
     if (type->members_n && !pairmap_get(&c->seen, (uintptr_t)type, 0)) {
         if (!pairmap_put(&c->seen, (uintptr_t)type, 0, 1))
             return;
-        count_members(c, type, depth);
+        count_member_losses(c, type, depth);
     }
-    count_type(c, type->element, depth + 1);
+    count_type_losses(c, type->element, depth + 1);
 }
 
-static void count_text(const struct counting *c, ttr_text text)
+static void count_text_loss(const struct counting *c, ttr_text text)
 {
     if (text.n)
-        lost(c, CTF_LOST_ABOUT);
+        count_description_loss(c, CTF_LOST_PROPERTY);
 }
 
-void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
-                     enum ctf_version to)
+void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_description *from,
+                               enum ctf_version to)
 {
     const struct counting c = {.out = out};
     bool is_same = to == CTF_2;
     if (from->version != CTF_2)
         return;
-    count_text(&c, from->attributes);
-    count_text(&c, is_same ? (ttr_text){"", 0} : from->name);
-    count_text(&c, is_same ? (ttr_text){"", 0} : from->ns);
-    count_text(&c, is_same || from->has_uuid ? (ttr_text){"", 0} : from->uid);
+    count_text_loss(&c, from->attributes);
+    count_text_loss(&c, is_same ? (ttr_text){"", 0} : from->name);
+    count_text_loss(&c, is_same ? (ttr_text){"", 0} : from->ns);
+    count_text_loss(&c, is_same || from->has_uuid ? (ttr_text){"", 0} : from->uid);
     for (size_t i = 0; i < from->clocks_n && !is_same; i++) {
         const struct ctf_clock *clock = from->clocks[i];
         uint8_t uuid[16];
-        count_text(&c, clock->ns);
+        count_text_loss(&c, clock->ns);
         if (to == CTF_RFC_1_1 || clock->ns.n || !tsdl_take_uuid(clock->uid, uuid))
-            count_text(&c, clock->uid);
-        count_text(&c, clock->origin_name);
+            count_text_loss(&c, clock->uid);
+        count_text_loss(&c, clock->origin_name);
         if (clock->has_accuracy)
-            lost(&c, CTF_LOST_ABOUT);
+            count_description_loss(&c, CTF_LOST_PROPERTY);
     }
     for (size_t i = 0; i < from->streams_n; i++) {
         const struct ctf_stream_class *stream = from->streams[i];
-        count_text(&c, stream->attributes);
-        count_text(&c, is_same ? (ttr_text){"", 0} : stream->ns);
+        count_text_loss(&c, stream->attributes);
+        count_text_loss(&c, is_same ? (ttr_text){"", 0} : stream->ns);
         for (size_t k = 0; k < stream->events_n; k++) {
             const struct ctf_event_class *event = stream->events[k];
             bool is_understood =
                 event->has_log_level ||
-                event->emf_uri.n; /* these are attributes, which other versions have too */
-            count_text(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
-            count_text(&c, is_same ? (ttr_text){"", 0} : event->ns);
+                /* log level and EMF URI are attributes that other versions have, too */
+                event->emf_uri.n;
+            count_text_loss(&c, is_understood ? (ttr_text){"", 0} : event->attributes);
+            count_text_loss(&c, is_same ? (ttr_text){"", 0} : event->ns);
         }
     }
 }
 
-void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from,
-                           enum ctf_version to)
+void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_description *from,
+                                  enum ctf_version to)
 {
     const struct type *roots[ROOT_COUNT] = {from->packet_header};
     struct counting c = {.out = out, .roots = roots};
     if (from->version != CTF_2 || to == CTF_2)
         return;
     pairmap_init(&c.seen, &out->t->counted);
-    ctf_count_about(out, from, to);
-    count_type(&c, roots[ROOT_PACKET_HEADER], 0);
+    ctf_count_property_losses(out, from, to);
+    count_type_losses(&c, roots[ROOT_PACKET_HEADER], 0);
     for (size_t i = 0; i < from->streams_n; i++) {
         const struct ctf_stream_class *stream = from->streams[i];
         roots[ROOT_PACKET_CONTEXT] = stream->packet_context;
         roots[ROOT_EVENT_HEADER] = stream->event_header;
         roots[ROOT_COMMON_CONTEXT] = stream->event_context;
         for (size_t k = ROOT_PACKET_CONTEXT; k <= ROOT_COMMON_CONTEXT; k++)
-            count_type(&c, roots[k], 0);
+            count_type_losses(&c, roots[k], 0);
         for (size_t k = 0; k < stream->events_n; k++) {
             roots[ROOT_SPECIFIC_CONTEXT] = stream->events[k]->context;
             roots[ROOT_PAYLOAD] = stream->events[k]->payload;
-            count_type(&c, roots[ROOT_SPECIFIC_CONTEXT], 0);
-            count_type(&c, roots[ROOT_PAYLOAD], 0);
+            count_type_losses(&c, roots[ROOT_SPECIFIC_CONTEXT], 0);
+            count_type_losses(&c, roots[ROOT_PAYLOAD], 0);
         }
         roots[ROOT_SPECIFIC_CONTEXT] = roots[ROOT_PAYLOAD] = NULL;
     }

@@ -1,31 +1,32 @@
-/* What files and stream classes of a trace that is encoded anew are called, found by name: one
- * stream more costs the same, however many there are.
+/* Names in use: files and stream classes of transcoded traces, found by hash in constant time,
+ * however many streams exist.
  *
- * All is in one map of hashes, as what a writer must know again is elsewhere (base/keymap.h): what
- * is asked is mixed with the trace and what it is asked as. NAME     a file is called so NUMBER the
- * last number put into names of such streams: those before it are given, and stay so KIND     the
- * index of the stream class that streams alike have SECTION  v1.1: the index of the stream class so
- * called, twice, and one more where several are FILES    v1.1: files are called as those of such a
- * section are; the length of the shortest name of the sections they are of */
+ * One map holds all of it (base/keymap.h); the key is hashed with the trace and one of these kinds:
+ * |  NAME      name -> 1: a file has it
+ * |  NUMBER    hash of similar streams -> last number used in their names, as are lower ones
+ * |  KIND      hash of similar streams -> index of their stream class
+ * |  SECTION   v1.1: section name -> 2 * index of its stream class, plus 1 if not unique
+ * |  FILES     v1.1: section name -> length of the shortest section name whose files match it */
 #include "base/hash.h"
 #include "formats/ctf/write/ctf_write.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 
 enum given { GIVEN_NAME = 1, GIVEN_NUMBER, GIVEN_KIND, GIVEN_SECTION, GIVEN_FILES };
 
-static uint64_t key_of(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
+static uint64_t used_name_key(const struct ctf_trace_out *trace, enum given given, uint64_t hash)
 {
-    return hash_pair(hash, (uintptr_t)trace + given); /* traces are farther apart than that */
+    /* traces are structs, so their addresses differ by more than the kinds */
+    return hash_pair(hash, (uintptr_t)trace + given);
 }
 
-static uint64_t key_of_text(const struct ctf_trace_out *trace, enum given given, ttr_text text)
+static uint64_t used_text_key(const struct ctf_trace_out *trace, enum given given, ttr_text text)
 {
-    return key_of(trace, given, hash_bytes(text.p, text.n));
+    return used_name_key(trace, given, hash_bytes(text.p, text.n));
 }
 
-/* What of a file's name may be its section's, beside all of it; false where nothing stands behind
- * as the number of a cpu does. */
-static bool cut_cpu(ttr_text file, ttr_text *section)
+/* Returns in *section the part of a file name before the CPU number. Returns false if the name does
+ * not end with one. */
+static bool split_cpu_suffix(ttr_text file, ttr_text *section)
 {
     bool has_cpu;
     uint32_t cpu;
@@ -43,35 +44,35 @@ static bool cut_cpu(ttr_text file, ttr_text *section)
 uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                           uint64_t like)
 {
-    const uint32_t *number = keymap_get(&w->given, key_of(trace, GIVEN_NUMBER, like));
+    const uint32_t *number = keymap_get(&w->given, used_name_key(trace, GIVEN_NUMBER, like));
     return number ? *number : 0;
 }
 
 bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like,
                      uint32_t number)
 {
-    return keymap_put(&w->given, key_of(trace, GIVEN_NUMBER, like), number);
+    return keymap_put(&w->given, used_name_key(trace, GIVEN_NUMBER, like), number);
 }
 
 /* --- Files --- */
 
 bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file)
 {
-    return keymap_get(&w->given, key_of_text(trace, GIVEN_NAME, file)) != NULL;
+    return keymap_get(&w->given, used_text_key(trace, GIVEN_NAME, file)) != NULL;
 }
 
 bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                          ttr_text section)
 {
-    const uint32_t *shortest = keymap_get(&w->given, key_of_text(trace, GIVEN_FILES, section));
+    const uint32_t *shortest = keymap_get(&w->given, used_text_key(trace, GIVEN_FILES, section));
     return shortest && *shortest <= section.n;
 }
 
-/* A file is called as those of a section are, and is of one with a name of n bytes. */
-static bool give_files(struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text section,
-                       size_t n)
+/* Records that a file name matches `section` and belongs to a section whose name has n bytes. */
+static bool record_section_files(struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                 ttr_text section, size_t n)
 {
-    const uint64_t key = key_of_text(trace, GIVEN_FILES, section);
+    const uint64_t key = used_text_key(trace, GIVEN_FILES, section);
     const uint32_t *shortest = keymap_get(&w->given, key);
     return (shortest && *shortest <= n) || keymap_put(&w->given, key, (uint32_t)n);
 }
@@ -81,12 +82,12 @@ bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
 {
     ttr_text section;
     const size_t n = kind->class->name.n;
-    if (!keymap_put(&w->given, key_of_text(trace, GIVEN_NAME, file), 1))
+    if (!keymap_put(&w->given, used_text_key(trace, GIVEN_NAME, file), 1))
         return false;
     if (trace->description.version != CTF_RFC_1_1)
         return true;
-    return give_files(w, trace, file, n) &&
-           (!cut_cpu(file, &section) || give_files(w, trace, section, n));
+    return record_section_files(w, trace, file, n) &&
+           (!split_cpu_suffix(file, &section) || record_section_files(w, trace, section, n));
 }
 
 /* --- Stream classes --- */
@@ -94,7 +95,7 @@ bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
 struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     uint64_t like)
 {
-    const uint32_t *index = keymap_get(&w->given, key_of(trace, GIVEN_KIND, like));
+    const uint32_t *index = keymap_get(&w->given, used_name_key(trace, GIVEN_KIND, like));
     return index ? trace->kinds[*index] : NULL;
 }
 
@@ -102,17 +103,17 @@ bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint
 {
     const uint32_t index = (uint32_t)trace->kinds_n - 1;
     const ttr_text name = trace->kinds[index]->class->name;
-    const uint64_t section = key_of_text(trace, GIVEN_SECTION, name);
+    const uint64_t section = used_text_key(trace, GIVEN_SECTION, name);
     const uint32_t *same = keymap_get(&w->given, section);
     return keymap_put(&w->given, section, same ? *same | 1 : index * 2) &&
-           keymap_put(&w->given, key_of(trace, GIVEN_KIND, like), index);
+           keymap_put(&w->given, used_name_key(trace, GIVEN_KIND, like), index);
 }
 
-/* Whether a stream class other than this is called so. */
-static bool has_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
-                      ttr_text section, const struct ctf_kind_out *kind)
+/* Returns true if a stream class other than `kind` has this section name. */
+static bool section_has_other_class(const struct ctf_writer *w, const struct ctf_trace_out *trace,
+                                    ttr_text section, const struct ctf_kind_out *kind)
 {
-    const uint32_t *found = keymap_get(&w->given, key_of_text(trace, GIVEN_SECTION, section));
+    const uint32_t *found = keymap_get(&w->given, used_text_key(trace, GIVEN_SECTION, section));
     return found && (*found & 1 || trace->kinds[*found / 2] != kind);
 }
 
@@ -120,7 +121,7 @@ bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *
                         const struct ctf_file_given *file)
 {
     ttr_text section;
-    return has_other(w, trace, file->name, file->kind) ||
-           (cut_cpu(file->name, &section) && section.n >= file->section_n &&
-            has_other(w, trace, section, file->kind));
+    return section_has_other_class(w, trace, file->name, file->kind) ||
+           (split_cpu_suffix(file->name, &section) && section.n >= file->section_n &&
+            section_has_other_class(w, trace, section, file->kind));
 }

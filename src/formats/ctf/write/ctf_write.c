@@ -1,6 +1,6 @@
-/* Writing CTF: RFC v1.1, CTF 1.8 and CTF 2.  Traces of CTF are copied where that can be
- * (ctf_copy.h), everything else is encoded (ctf_encode.c).  Traces of several sources come into
- * folders of their own. */
+/* The CTF writer's entry points: copies traces if possible (ctf_copy.h), transcodes or encodes
+ * everything else (ctf_transcode.c, ctf_encode.c). Each source becomes a trace in a folder of its
+ * own. */
 #include "base/status.h"
 #include "formats/ctf/write/ctf_copy.h"
 
@@ -22,8 +22,8 @@ ttr_status ctf_create(struct ttr_writer *out, ttr_error *error)
 
 /* --- Copies --- */
 
-static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_trace *source,
-                                            ttr_error *error)
+static struct ctf_trace_copy *get_trace_copy(struct ttr_writer *out, struct ctf_trace *source,
+                                             ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
@@ -44,16 +44,16 @@ static struct ctf_trace_copy *trace_copy_of(struct ttr_writer *out, struct ctf_t
     return ctf_copy_trace_begin(copy, source, &w->options, out, error) == TTR_OK ? copy : NULL;
 }
 
-/* A stream file tells that it comes, with all that is in it. */
-static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+/* Handles the definition of a stream file, which precedes its packets: starts its copy. */
+static ttr_status start_file_copy(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     const struct alloc *alloc = &out->t->counted;
     const struct ctf_schema *schema = context_schema(out->t, event->schema)->own;
     if (pairmap_get(&w->copy_of, event->source, 0) ||
         schema->stream->trace->class->description.version == CTF_UNKNOWN)
-        return TTR_OK; /* nothing is known of a trace that cannot be read */
-    struct ctf_trace_copy *trace = trace_copy_of(out, schema->stream->trace, error);
+        return TTR_OK; /* the reader could not read the trace's metadata */
+    struct ctf_trace_copy *trace = get_trace_copy(out, schema->stream->trace, error);
     if (!trace)
         return error ? error->status : TTR_E_NOMEM;
     struct ctf_file_copy *file = alloc_reserve(alloc, (void **)&w->copies, &w->copies_capacity,
@@ -70,8 +70,8 @@ static ttr_status begin_copy(struct ttr_writer *out, const ttr_event *event, ttr
     return status;
 }
 
-/* The file that events of a source are copied into; NULL where they are encoded. */
-static struct ctf_file_copy *copy_of(struct ctf_writer *w, const ttr_event *event)
+/* Returns the file to which events of a source are copied; NULL if they are encoded. */
+static struct ctf_file_copy *find_file_copy(struct ctf_writer *w, const ttr_event *event)
 {
     if (w->copies_n == 0)
         return NULL;
@@ -85,13 +85,13 @@ static struct ctf_file_copy *copy_of(struct ctf_writer *w, const ttr_event *even
     return file;
 }
 
-static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
+static ttr_status dispatch_event(struct ttr_writer *out, const ttr_event *event, ttr_error *error)
 {
     struct ctf_writer *w = out->own;
     bool is_own = output_is_own_raw(out, event);
     if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_STREAM)
-        return begin_copy(out, event, error);
-    struct ctf_file_copy *file = copy_of(w, event);
+        return start_file_copy(out, event, error);
+    struct ctf_file_copy *file = find_file_copy(w, event);
     if (file && (is_own || event->kind == TTR_KIND_GAP)) {
         if (!file->is_dirty) {
             file->is_dirty = true;
@@ -101,7 +101,7 @@ static ttr_status write_event(struct ttr_writer *out, const ttr_event *event, tt
         return ctf_copy_event(file, out, event, error);
     }
     if (is_own && event->kind == TTR_KIND_DEFINITION && event->tag == CTF_DEFINITION_PACKET)
-        return ctf_plain_packet(out, event, error);
+        return ctf_transcode_packet(out, event, error);
     return event->kind == TTR_KIND_DEFINITION ? TTR_OK : ctf_encode_event(out, event, error);
 }
 
@@ -111,7 +111,7 @@ ttr_status ctf_write(struct ttr_writer *out, const ttr_batch *batch, ttr_error *
     ttr_status status = TTR_OK;
     for (uint32_t i = 0; i < batch->n && status == TTR_OK; i++) {
         const ttr_event *event = ttr_batch_at(batch, i);
-        status = output_event_status(out, event, write_event(out, event, error), error);
+        status = output_event_status(out, event, dispatch_event(out, event, error), error);
     }
     for (; w->dirty; w->dirty = w->dirty->next_dirty) {
         w->dirty->is_dirty = false;
@@ -134,7 +134,7 @@ ttr_status ctf_finish(struct ttr_writer *out, ttr_error *error)
     }
     if (status == TTR_OK)
         status = ctf_encode_finish(out, !is_copied, error);
-    return status == TTR_OK ? ctf_homes_settle(out, error) : status;
+    return status == TTR_OK ? ctf_output_dirs_rename(out, error) : status;
 }
 
 void ctf_drop(struct ttr_writer *out)

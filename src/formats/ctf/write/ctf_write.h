@@ -1,29 +1,33 @@
-/* The parts of the CTF writer: what they share, and what each of them offers.
+/* The CTF writer: state of an output and the interface of each of its files.
  *
- *   ctf_write.c        the loop over events
- *   ctf_encode.c       events encoded: traces and streams of the output
- *   ctf_transcode.c        events of CTF encoded in another language
- *   ctf_output_dirs.c        folders of several traces
- *   ctf_uuid_policy.c         their uuids
- *   ctf_copy.h         traces of CTF copied
- *   ctf_options.c      options
- *   ctf_items.c        the list of an event's items, its attributes first
- *   ctf_flatten.c      an event taken apart: attributes and fields in the order they are written,
- *                      and their shape
- *   ctf_flatten_list.c the same as a list, where there would be too many shapes
- *   ctf_shape_types.c        types for a shape
- *   ctf_write_classes.c      streams and events as classes of a description
- *   ctf_packet_writer.c      packets of a stream file
- *   ctf_index_write.c  its index
- *   ctf_metadata_write.c     the metadata file
- *   ctf_files.c        files at all
- *   ctf_stream_order.c      streams that come one after another
- *   ctf_translate.c    what is lost in another language
+ * Writes events as CTF 1.8, CTF 2 or RFC v1.1: a folder with metadata, stream files and indexes.
+ * README.md compares the four ways (copy, filter, transcode, encode) and lists the files in reading
+ * order.
  *
- * An event becomes a list of items (ctf_items); the hash of its shape finds its class, made when it
- * is new (ctf_types, ctf_classes); the items are encoded as the class says into the packet under
- * way (ctf_packets).  The description is printed when all is written. Ownership: everything belongs
- * to the writer and dies with it. */
+ * Order of calls for one event that is transcoded or encoded:
+ *
+ * |  ctf_write                    selects the way of the event           (ctf_write.c)
+ * |    ctf_transcode_event, ctf_encode_event        find trace and stream
+ * |      ctf_items_collect        event -> list of items, shape hashes   (ctf_flatten.c)
+ * |      ctf_get_event_class      shape -> event class, cached           (ctf_write_classes.c)
+ * |        ctf_types_get_root     items -> struct type, for a new shape  (ctf_shape_types.c)
+ * |      ctf_stream_start_packet  starts the packet                      (ctf_packet_writer.c)
+ * |      ctf_stream_append_event  items -> bits of the packet            (layout_encode.c)
+ * |  ctf_finish                   last packets, indexes, metadata, folder names
+ *
+ * Invariants: a class never changes after its first event. Metadata text is printed after the last
+ * event, because any event may add a class; copied traces print it first, because their classes are
+ * known.
+ *
+ * Cost per event: one pass over its fields, one hash lookup of the class, one pass over the items.
+ * Memory: one packet per open stream, plus the description; all open packets share
+ * about 8 MiB.
+ *
+ * Ownership: everything belongs to the writer and is freed by ctf_drop.  Not thread-safe: one
+ * writer is used by one thread at a time.
+ *
+ * Left out: attributes of kinds that the target cannot
+ * declare; ctf_losses.c lists them. */
 #ifndef TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 #define TRACETTA_FORMATS_CTF_WRITE_CTF_WRITE_H
 
@@ -35,12 +39,12 @@
 #include "formats/ctf/read/ctf_read.h"
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/packet/rfc11_packet.h"
+#include "formats/ctf/write/ctf_items.h"
 #include "io/folder.h"
 #include "layout/layout_encode.h"
 #include "model/output.h"
 
-#define CTF_ITEMS_DEPTH 12u /* structs and arrays inside one another that are written */
-
+/* Losses that are counted per output; ctf_losses describes them. */
 enum ctf_loss {
     CTF_LOST_KIND,
     CTF_LOST_TICKS,
@@ -50,7 +54,7 @@ enum ctf_loss {
     CTF_LOST_MIXED,
     CTF_LOST_DEPTH,
     CTF_LOST_NUL,
-    CTF_LOST_BEHIND,
+    CTF_LOST_AFTER_NUL,
     CTF_LOST_HINT,
     CTF_LOST_WIDE,
     CTF_LOST_LENGTH,
@@ -62,12 +66,12 @@ enum ctf_loss {
     CTF_LOST_ABSENT,
     CTF_LOST_TYPE,
     CTF_LOST_VARIANT,
-    CTF_LOST_ABOUT,
-    CTF_LOST_PLACE,
+    CTF_LOST_PROPERTY,
+    CTF_LOST_CONTEXT,
     CTF_LOST_PACKET,
-    CTF_LOST_MARK,
+    CTF_LOST_PACKET_TIME,
     CTF_LOST_GAP,
-    CTF_LOST_WHEN,
+    CTF_LOST_GAP_TIME,
     CTF_LOST_NUMBER,
     CTF_LOST_LABEL,
     CTF_LOST_THREAD,
@@ -85,157 +89,66 @@ extern const ttr_loss ctf_losses[CTF_LOSSES];
 /* --- ctf_options.c --- */
 
 struct ctf_options {
-    enum ctf_version version; /* CTF_UNKNOWN: that of the source */
+    enum ctf_version version; /* CTF_UNKNOWN: the version of the source */
     bool is_big_endian;
-    bool has_order; /* byte order was asked for */
+    bool has_order; /* true if the user asked for a byte order */
     bool has_alignment, has_event_size, has_checksum, has_compression, has_cypher, has_packet_align,
-        has_text;         /* so were these, of 1.1 */
-    bool has_packet_size; /* and this, of all */
+        has_text;         /* true if the user set this option; only v1.1 has them */
+    bool has_packet_size; /* true if the user set packet_size; every version has it */
     bool has_index, has_no_index, has_packetised, is_packetised, is_text_metadata;
-    const char *rfc_option; /* the first that only 1.1 has; NULL = none was given */
-    uint64_t packet_size;   /* bytes: packets end when they are as large */
-    uint8_t rfc_header;     /* 1 or 2; 0 = not asked for */
+    const char *rfc_option; /* name of the first v1.1-only option that was set; NULL = none */
+    uint64_t packet_size;   /* bytes; a packet is ended when it reaches this size */
+    uint8_t rfc_header;     /* 1 or 2; 0 = not set */
     bool rfc_is_natural, rfc_has_event_size;
-    bool rfc_has_short_words; /* natural with words of 32 bits, as the source has it */
-    bool changes_rfc;         /* packets of 1.1 must be made anew */
+    bool rfc_has_short_words; /* natural alignment with 32-bit words, as in the source */
+    /* an option changes the packets of a v1.1 source, so they cannot be copied */
+    bool changes_rfc;
     struct rfc11_packing packing;
     uint8_t key[RFC11_KEY];
 };
 
-/* Reads the options of the output; TTR_E_MISUSE says what is wrong with one. */
+/* Parses the options of the output. Fails with TTR_E_MISUSE, naming the wrong option. */
 TTR_MUST ttr_status ctf_options_read(const struct ttr_writer *out, struct ctf_options *options,
                                      ttr_error *error);
 
-/* Whether all that was asked for can be had of a version; TTR_E_MISUSE says what cannot. */
-TTR_MUST ttr_status ctf_options_suit(const struct ctf_options *options, enum ctf_version version,
-                                     ttr_error *error);
+/* Checks that the version has every option that was set. Fails with TTR_E_MISUSE, naming the one
+ * that it lacks. */
+TTR_MUST ttr_status ctf_options_check_version(const struct ctf_options *options,
+                                              enum ctf_version version, ttr_error *error);
 
-/* Where nothing else was asked for, a trace is written as its source is: in its byte order, and
- * of 1.1 with its alignment, its checksums, its compression, its cypher (where the key is known),
- * its padding and its kind of metadata. */
-void ctf_options_like(struct ctf_options *options, const struct ctf_trace *source,
-                      enum ctf_version version);
-
-/* --- ctf_flatten.c --- */
-
-/* Private hints of items beside those of ttr_hint. */
-enum ctf_item_hint {
-    CTF_ITEM_CONSTANT =
-        0x80,       /* UINT of 8 bits: the same for all events of the class, named by `text` */
-    CTF_ITEM_FIXED, /* ARRAY, BYTES: always as many; TEXT: always v.u bytes, the rest of them zeros
-                     */
-    CTF_ITEM_MIXED, /* ARRAY of unlike elements */
-    CTF_ITEM_LABELLED, /* numbers: text.p is a struct type_labels */
-    CTF_ITEM_FLAGS     /* the same, of bits */
-};
-
-/* An event taken apart.  field[i].name_id is the name of whatever stands in a struct; of arrays and
- * bytes whose length is an item of the same struct before, value.v.u is that item's index + 1, and
- * value.text_id tells of its name; 0 = none.  Of arrays value.text.p is the source's type of
- * elements, and of empty ones value.text.n the first element of another array of that type; 0 =
- * none. */
-struct ctf_items {
-    ttr_field *field;
-    size_t n, capacity;
-    size_t common_n;  /* [0, common_n): the common context */
-    size_t context_n; /* [common_n, context_n): attributes and the specific context; behind it the
-                         payload */
-    size_t attributes_n;
-    size_t payload_at; /* behind the context, in whatever part of the event that is written */
-    uint64_t common_shape, context_shape, payload_shape;
-    uint64_t offset;          /* of the event */
-    uint32_t context_members; /* version 1.1: of the payload's, the first that are of the event's
-                                 context */
-    char number[NUMBER_MAX], version[NUMBER_MAX]; /* labels of the event's */
-    const struct alloc *alloc;
-    bool failed; /* no memory */
-};
-
-/* What the items are for. */
-struct ctf_items_for {
-    struct ttr_writer *out;
-    enum ctf_version version;
-    bool is_dialect; /* with attributes */
-    bool has_cpu;    /* the packet tells the cpu */
-    bool is_packet;  /* what the event's packet says, all of it as payload, in place of the event's
-                        own fields */
-    bool has_no_common; /* contexts come before the fields of the payload */
-    bool drops_size;    /* the common context tells the event's size, which is written of its own */
-};
-
-/* Takes an event apart; losses are counted. */
-void ctf_items_collect(struct ctf_items *items, const struct ctf_items_for *what,
-                       const ttr_event *event);
-
-/* Adds the attributes of an event; attributes_n is how many there are. */
-void ctf_items_add_attributes(struct ctf_items *items, const struct ctf_items_for *what,
-                              const ttr_event *event);
-
-/* Items by hand: empties; adds an attribute of so many bits, or a constant; adds a text; ends. */
-void ctf_items_begin(struct ctf_items *items);
-void ctf_items_add_constant(struct ctf_items *items, enum ctf_attribute attribute, uint64_t value,
-                            ttr_text label);
-void ctf_items_add_thread(struct ctf_items *items, const ttr_thread *thread,
-                          enum ctf_attribute pid);
-void ctf_items_add_text(struct ctf_items *items, const char *name, ttr_text text);
-/* Adds the name of the event as its last attribute, for classes that have none for it. */
-void ctf_items_add_name(struct ctf_items *items, ttr_text name, bool is_rfc);
-void ctf_items_end(struct ctf_items *items, const struct ctf_items_for *what, uint64_t offset);
-
-void ctf_items_init(struct ctf_items *items, const struct alloc *alloc);
-void ctf_items_free(struct ctf_items *items);
-
-/* Adds an item, cleared; NULL when memory is out. */
-ttr_field *ctf_items_add(struct ctf_items *items);
-
-/* Counts an item and those inside it. */
-size_t ctf_items_inside(const struct ctf_items *items, size_t at);
-
-/* What an element of an empty array would be like, a number or text; false where nobody knows. */
-bool ctf_items_likeness(const ttr_value *array, ttr_value *element);
-
-/* --- ctf_flatten_list.c --- */
-
-/* An event that lists its fields, each an entry of one and the same shape: any event is of one of
- * few classes then. */
-struct ctf_listing {
-    struct ctf_items items;
-    struct buffer text; /* names that were escaped */
-    ttr_id name[CTF_LISTED_MEMBERS + 1];
-};
-
-/* Lists items, the last of their attributes being the name of their event; level: of the event,
- * where no item tells it, 0 = none.  The listing is zeroed at first, but for its allocators.  False
- * when memory is out. */
-TTR_MUST bool ctf_list_items(struct ctf_listing *listing, ttr *t, const struct ctf_items *from,
-                             uint8_t level, bool is_rfc);
-void ctf_listing_free(struct ctf_listing *listing);
+/* Fills each option that the user did not set from the source: byte order, and for v1.1 also
+ * alignment, checksums, compression, cipher (if the key is known), padding and kind of metadata. */
+void ctf_options_inherit(struct ctf_options *options, const struct ctf_trace *source,
+                         enum ctf_version version);
 
 /* --- ctf_shape_types.c --- */
 
-/* What types are made for; they lie in the description's arena. */
+/* The types of one description, cached by shape. All types are in the description's arena. */
 struct ctf_types {
     ttr *t;
-    struct ctf_description *description; /* its version and byte order are set */
+    struct ctf_description *description; /* version and byte order are set by the caller */
     bool is_dialect, is_natural;
     uint64_t renamed; /* fields whose names had to change */
     uint64_t
-        lengths; /* that were added as fields; of elements, which became structs for them, too */
-    struct keymap by_key; /* hash of a shape or of a scalar to `type` */
+        /* lengths that were added as fields; includes lengths of elements that became structs for
+         * this */
+        lengths;
+    struct keymap by_key; /* hash of a shape or of a scalar -> index in `type` */
     const struct type **type;
     size_t n, capacity;
-    uint64_t labels_n; /* enumerations with a name of their own */
-    /* of the struct being made */
+    uint64_t labels_n; /* enumerations so far; each gets a name of its own */
+    /* State while one struct is built; valid inside ctf_types_get_root only. */
     const struct ctf_items *items;
     size_t at;
-    struct type_member *member; /* of all structs under way */
+    struct type_member *member; /* stack of the members of all unfinished structs */
     size_t members_n, members_capacity;
     ttr_text path[2 * CTF_ITEMS_DEPTH + 2];
-    ttr_text *called; /* what items that are members were called */
+    ttr_text *called; /* chosen name of each item that is a member, by item index */
     size_t called_capacity;
     uint32_t path_n;
     enum type_root root;
-    struct pairmap times; /* (struct, name) to how often it stands there, or what is known of it */
+    /* (struct, name) -> how often the name occurs in it, or facts about the member */
+    struct pairmap times;
     uint64_t structs;
     struct buffer name;
     bool failed;
@@ -244,168 +157,175 @@ struct ctf_types {
 void ctf_types_init(struct ctf_types *types, ttr *t, struct ctf_description *description);
 void ctf_types_free(struct ctf_types *types);
 
-/* The struct for items [from, to) of a shape; NULL also when memory is out (types->failed). */
-const struct type *ctf_types_root(struct ctf_types *types, enum type_root root,
-                                  const struct ctf_items *items, size_t from, size_t to,
-                                  uint64_t shape);
+/* Returns the struct type for items [from, to) of a shape, from the cache if possible. Returns
+ * NULL, and sets types->failed, if memory runs out. */
+const struct type *ctf_types_get_root(struct ctf_types *types, enum type_root root,
+                                      const struct ctf_items *items, size_t from, size_t to,
+                                      uint64_t shape);
 
-/* A number of so many bits, aligned as the target has it. */
-const struct type *ctf_types_number(struct ctf_types *types, uint8_t kind, unsigned bits,
-                                    unsigned base);
+/* Returns the type of a number of `bits` bits with the target's alignment. */
+const struct type *ctf_types_get_number(struct ctf_types *types, uint8_t kind, unsigned bits,
+                                        unsigned base);
 
-/* A number with a role, a clock or labels; not shared. */
-struct type *ctf_types_special(struct ctf_types *types, unsigned bits, uint16_t role);
+/* Returns a new unsigned type that the caller may give a role, a clock or labels; it is not in the
+ * cache. */
+struct type *ctf_types_new_special(struct ctf_types *types, unsigned bits, uint16_t role);
 
-/* A struct of these members, which are copied; names are those of the language. */
-struct type *ctf_types_struct(struct ctf_types *types, const struct type_member *members,
-                              uint32_t n);
+/* Returns a struct type with a copy of `members`. Names must be valid in the target language. */
+struct type *ctf_types_new_struct(struct ctf_types *types, const struct type_member *members,
+                                  uint32_t n);
 
 /* --- ctf_write_classes.c --- */
 
-/* A stream class of the output, and how its event classes are found. */
+/* A stream class of the output with the index of its event classes. */
 struct ctf_kind_out {
     struct ctf_stream_class *class;
-    struct keymap events; /* hash of all that makes a class to the index in class->events;
-                             UINT32_MAX: it cannot be one */
-    size_t refused_n;     /* of the latter */
-    bool has_cpu;         /* the packet's context tells the cpu */
-    bool has_clock;       /* and when it begins and ends */
-    bool has_sequence, has_discarded; /* and its number, and how many events are missing */
-    bool has_time;                    /* events have a time */
-    const struct type *fields;        /* what else the packet's context tells; NULL = nothing */
-    uint32_t size_member; /* of the context of events, from 1: it says their size, as in their
-                             source; 0 = none */
-    /* of another CTF trace (ctf_transcode.c) */
-    const struct ctf_kind *source; /* of the first such stream; NULL = none */
+    /* hash of name, shape and identity -> index in class->events; UINT32_MAX: no class is possible
+     */
+    struct keymap events;
+    size_t refused_n; /* entries of `events` that are UINT32_MAX */
+    bool has_cpu;     /* the packet context has the CPU */
+    bool has_clock;   /* the packet context has start and end times */
+    /* the packet context has a sequence number; a counter of discarded events */
+    bool has_sequence, has_discarded;
+    bool has_time;             /* event headers have a time */
+    const struct type *fields; /* other members of the packet context; NULL = none */
+    /* 1-based member of the events' context that holds the event size, as in the source; 0 = none
+     */
+    uint32_t size_member;
+    /* Used by ctf_transcode.c only. */
+    const struct ctf_kind *source; /* stream class of the first source stream; NULL = none */
     uint64_t packet_shape;
-    bool loses_header; /* its events' headers say more than id and time, or the packets of sorted
-                          events what is kept nowhere */
+    /* event headers of the source have more than id and time, or packets of reordered events have
+     * fields that are lost */
+    bool loses_header;
 };
 
-/* The folder of a trace in the output. */
-struct ctf_home {
-    char *folder; /* "", or "NAME/" */
-    char *path;   /* of its source */
+/* The folder of one trace in the output. */
+struct ctf_output_dir {
+    char *folder; /* "" or "NAME/" */
+    char *path;   /* path of the source */
     size_t folder_size, path_size;
 };
 
-/* Threads whose names were written. */
-struct ctf_names_told {
-    ttr_id *thread; /* by thread: the name told + 1; 0 = not met yet */
+/* Thread and process names that the trace already contains, to avoid writing them again. */
+struct ctf_written_names {
+    ttr_id *thread; /* by thread: id of the name written last, plus 1; 0 = none yet */
     size_t threads_n;
-    ttr_id *process; /* by process, the same */
+    ttr_id *process; /* by process: the same */
     size_t processes_n;
-    uint32_t *change; /* by thread: of which change of names they are + 1 */
+    uint32_t *change; /* by thread: index + 1 of its last rename */
     size_t changes_n;
 };
 
-/* Traces of one uuid, which are one to readers. */
+/* Traces with the same UUID. Readers see them as one trace, so their class ids must not collide. */
 struct ctf_union {
     uint8_t uuid[16];
     size_t traces_n;
-    struct keymap given; /* ids of classes: ctf_trace_group.c */
+    struct keymap given; /* ids of classes in use (ctf_trace_group.c) */
 };
 
-/* One trace of the output: a description with its stream files. */
+/* One trace of the output: a description and its stream files. */
 struct ctf_trace_out {
-    const struct ctf_options *options; /* `own` */
-    struct ctf_options own; /* those given, and what the source has where nothing was asked for */
+    const struct ctf_options *options; /* points to `own` */
+    struct ctf_options own;            /* the user's options, completed from the source */
     const struct ctf_trace
-        *like;           /* what the trace is written like, only while it begins; NULL = nothing */
-    uint8_t like_header; /* the dialect in the RFC: what its sections had there */
+        /* source whose properties the trace copies; valid while it is being started; NULL = none */
+        *like;
+    uint8_t like_header; /* v1.1 with dialect: header type of the source's sections */
     bool like_event_size;
     struct ctf_description description;
     struct ctf_types types;
     bool is_dialect;
-    bool is_suited;          /* by the options, as was found out */
-    bool has_unix_time;      /* an event's time is one since 1970 */
-    struct ctf_clock *clock; /* of events of any kind */
-    int64_t base;            /* the time of its tick 0 */
-    struct ctf_trace
-        *source; /* the CTF trace that it is made from, held; NULL where it speaks the dialect */
-    bool keeps_clocks; /* those of the source */
-    int64_t moved;     /* ns that times are later than in the source; its clocks have them in their
-                          offsets */
-    bool has_numbers;  /* packets tell their data stream */
-    struct ctf_union *joined; /* with others; NULL = stands for itself */
+    bool is_suited;           /* cached: the version has all options that were set */
+    bool has_unix_time;       /* at least one event has a time since 1970 */
+    struct ctf_clock *clock;  /* clock of events that are not transcoded */
+    int64_t base;             /* nanoseconds: time of tick 0 of `clock` */
+    struct ctf_trace *source; /* source trace, retained; NULL if the trace uses the dialect */
+    bool keeps_clocks;        /* the source's clocks are used unchanged, apart from their offsets */
+    /* nanoseconds by which times are later than in the source; already added to the clocks' offsets
+     */
+    int64_t moved;
+    bool has_numbers;         /* packets record the number of their data stream */
+    struct ctf_union *joined; /* the group of traces with this UUID; NULL = not in a group */
     struct ctf_kind_out **kinds;
     size_t kinds_n, kinds_capacity;
-    size_t streams_n; /* files */
-    struct ctf_names_told told;
-    struct ctf_home home;
+    size_t streams_n; /* number of stream files */
+    struct ctf_written_names told;
+    struct ctf_output_dir home;
 };
 
-/* Begins a trace, zeroed but for its home and what it is to be like, for events of any kind, of
- * which this is the first; false when memory is out. */
+/* Starts a trace in the dialect with `first` as its first event. The caller zeroes it, except for
+ * `home`, `like` and what follows `like`. Returns false if memory runs out. */
 TTR_MUST bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t,
                               const struct ctf_options *options, enum ctf_version version,
                               const ttr_event *first);
 void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc);
 
-/* Whether all that was asked for can be had of the trace's version, as ctf_options_suit says; found
- * out once. */
-TTR_MUST ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options,
-                                    ttr_error *error);
+/* Checks once per trace that its version has all options that were set; see
+ * ctf_options_check_version. */
+TTR_MUST ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
+                                                const struct ctf_options *options,
+                                                ttr_error *error);
 
-/* Whether packets say of which data stream they are; where not, streams are told apart by their
- * files. */
-bool ctf_tells_streams(const struct ctf_description *from);
+/* Starts a trace with the clocks, environment and names of a CTF source, as far as `version` has
+ * them. Returns false if memory runs out. */
+TTR_MUST bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t,
+                                      const struct ctf_options *options, enum ctf_version version,
+                                      struct ctf_trace *source);
 
-/* Begins a trace that says what a CTF trace of another language says, as far as it can. */
-TTR_MUST bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t,
-                                   const struct ctf_options *options, enum ctf_version version,
-                                   struct ctf_trace *source);
+/* Adds `ns` nanoseconds to the offsets of the trace's clocks. Returns true if that is no integer
+ * number of ticks of each clock; a nanosecond clock then replaces them. */
+bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns);
 
-/* Has the clocks of such a trace begin so many nanoseconds later.  True: one of nanoseconds stands
- * for them, for these are no whole ticks of theirs. */
-bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns);
+/* Returns the trace's own nanosecond clock and adds it to the description at first use. Returns
+ * NULL, and sets types->failed, if memory runs out. */
+const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace);
 
-/* The clock of a trace that counts nanoseconds, for those that have no other; NULL when memory is
- * out, which the types remember. */
-const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace);
-
-/* What is to be a stream class. */
+/* Properties of a stream class to be added. */
 struct ctf_kind_like {
     ttr_text name;
-    uint64_t id; /* taken where it is free */
-    uint64_t
-        likeness; /* a hash of what tells it from others of its trace, in all folders the same */
+    uint64_t id;       /* used if it is free, otherwise another one is chosen */
+    uint64_t likeness; /* hash that identifies the class in all folders of the trace */
     bool has_cpu;
-    bool has_clock, has_time; /* of packets; of events */
+    bool has_clock, has_time; /* packets have times; events have times */
     bool has_sequence, has_discarded;
-    const struct ctf_clock *clock; /* one of the description; NULL = the times are of none */
-    const struct type *common;     /* NULL = none */
-    const struct type *fields;     /* the packet's; a struct, NULL = none */
-    uint8_t rfc_header;            /* of the RFC where none was asked for: 1 or 2, 0 = any */
-    bool rfc_has_event_size;       /* the same */
+    const struct ctf_clock *clock; /* a clock of this description; NULL = times without a clock */
+    const struct type *common;     /* common context; NULL = none */
+    /* additional members of the packet context, a struct; NULL = none */
+    const struct type *fields;
+    /* v1.1 if the user did not choose: header type 1 or 2; 0 = any */
+    uint8_t rfc_header;
+    bool rfc_has_event_size; /* v1.1 if the user did not choose: events have a size */
 };
 
-/* Adds a stream class.  NULL when memory is out. */
+/* Adds a stream class to the description. Returns NULL if memory runs out. */
 struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
                                         const struct ctf_kind_like *like);
 
-/* What tells event classes apart, beside their shape. */
+/* What distinguishes event classes of the same shape. */
 struct ctf_class_key {
     ttr_text name;
-    const struct ctf_event_class *like; /* a class of another trace; NULL = none */
-    bool is_unnamed;   /* its events have none: `name` is what the class is called instead */
-    uint64_t identity; /* a hash of everything that is not in the items */
-    uint64_t likeness; /* the same, in all folders of a trace */
+    const struct ctf_event_class *like; /* class of the source; NULL = none */
+    bool is_unnamed;   /* the events have no name: `name` is a made-up name of the class */
+    uint64_t identity; /* hash of all properties that are not items */
+    uint64_t likeness; /* the same, but equal in all folders of a trace */
     int64_t log_level;
     bool has_log_level;
 };
 
-/* The event class for the items; NULL when there is none yet. */
-const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind,
+/* Returns the event class for the items; NULL if none exists yet. */
+const struct ctf_event_class *ctf_find_event_class(const struct ctf_kind_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key);
 
-/* Whether no class can be made for the items, such that a reader can read it. */
+/* Returns true if no readable class exists for the items; the answer is cached by ctf_trace_class.
+ */
 bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items,
                        const struct ctf_class_key *key);
 
-/* The class, made when new; NULL when memory is out, and where it is refused, which only the
- * dialect knows. */
+/* Returns the event class for the items and makes it if it is new. Returns NULL if memory runs out
+ * or, with the dialect only, if no readable class is possible. */
 const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
                                               struct ctf_kind_out *kind,
                                               const struct ctf_items *items,
@@ -413,154 +333,165 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
 
 /* --- ctf_packet_writer.c --- */
 
-#define CTF_INDEX_NUMBERS 9u /* of an entry */
+#define CTF_INDEX_NUMBERS 9u /* numbers of an index entry, in file order */
 
-/* The index of a stream file. */
+/* The LTTng index of a stream file. */
 struct ctf_index_out {
-    struct buffer entries; /* that are not in the file yet */
-    struct sink *file;     /* NULL until the first of them are */
-    bool is_refused;       /* there can be none of its name: none is written */
+    struct buffer entries; /* entries that are not written yet */
+    struct sink *file;     /* NULL until the first entries are written */
+    bool is_refused;       /* no file can have the index's name: no index is written */
 };
 
-/* A stream file being written. */
+/* A stream file that is being written. */
 struct ctf_stream_out {
     struct ctf_trace_out *trace;
     struct ctf_kind_out *kind;
-    char *name; /* of the file, below the trace */
+    char *name; /* file name, relative to the trace's folder */
     size_t name_size;
-    struct sink *sink; /* NULL until its first packet */
+    struct sink *sink; /* NULL until the first packet is written */
     struct buffer packet;
     struct bitput put;
     bool is_open, has_cpu;
     uint32_t cpu;
-    uint64_t number;      /* of the data stream */
-    uint64_t begin, last; /* ticks: of the packet's first event; of the last of the stream */
-    uint64_t events;      /* in the packet */
+    uint64_t number;      /* number of the data stream */
+    uint64_t begin, last; /* ticks: time of the packet's first event; of the stream's last event */
+    uint64_t events;      /* events in the open packet */
     uint64_t discarded, sequence;
-    uint64_t offset; /* bytes in the file */
+    uint64_t offset; /* bytes written to the file */
     struct ctf_index_out index;
-    struct buffer head; /* as its packets begin: zeros for what is filled in at their ends, and
-                           fields of their own */
+    /* template of the packet's first bytes: fields of its own, and zeros for members that are
+     * filled in when it ends */
+    struct buffer head;
     uint64_t head_bits;
-    uint64_t end; /* ticks: the packet ends no earlier */
+    uint64_t end; /* ticks; the end time of the packet is not earlier */
     uint64_t
-        packet_at; /* of packets that are those of another trace: offset + 1 there; 0 = none yet */
-    uint16_t source;      /* and their input */
-    uint64_t packet_says; /* of events that were copied: a hash of what their packet says beside
-                             times and counters */
-    bool is_continued;    /* another file goes on with its counters */
-    bool counts_to_end; /* the packet under way counts events that are missing up to its end: it is
-                           not to be split */
-    uint64_t gap_end; /* the packet's, of a gap that has copied events: later ones are in the next;
-                         0 = none */
-    uint64_t over;    /* bytes of it that are more than it may have */
+        /* transcoding: offset + 1 of the source packet that the open packet stands for; 0 = none
+         * yet */
+        packet_at;
+    uint16_t source; /* source that packet_at belongs to */
+    /* for events without their packet: hash of the packet fields, without times and counters */
+    uint64_t packet_fields_hash;
+    bool is_continued; /* another file continues its counters */
+    /* the open packet counts discarded events up to its end, so it must not be split */
+    bool counts_to_end;
+    /* ticks: end of the open packet if it carries the gap before a packet-less event; later events
+     * go to the next packet; 0 = none */
+    uint64_t gap_end;
+    uint64_t over; /* bytes of `packet` above its share of memory */
 };
 
-/* Ends the packet under way and begins one at a time; items: its own fields, NULL = none. */
-TTR_MUST ttr_status ctf_stream_enter(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                     const struct ctf_items *items, uint64_t begin,
-                                     ttr_error *error);
+/* Ends the open packet and starts one at tick `begin`. `items`: fields of the packet itself; NULL =
+ * none. */
+TTR_MUST ttr_status ctf_stream_start_packet(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                            const struct ctf_items *items, uint64_t begin,
+                                            ttr_error *error);
 
-/* The same of a packet without events, whose own fields are those of the packet before; begin: NULL
- * = where that ends. */
-TTR_MUST ttr_status ctf_stream_enter_empty(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                           const uint64_t *begin, ttr_error *error);
+/* Starts a packet without events, with the fields of the packet before. `begin`: NULL = where that
+ * packet ends. */
+TTR_MUST ttr_status ctf_stream_start_empty_packet(struct ctf_stream_out *stream,
+                                                  struct ttr_writer *out, const uint64_t *begin,
+                                                  ttr_error *error);
 
-/* Appends an event.  A packet that is large enough goes to its file first. */
-TTR_MUST ttr_status ctf_stream_put(struct ctf_stream_out *stream, struct ttr_writer *out,
-                                   const struct ctf_event_class *class,
-                                   const struct ctf_items *items, uint64_t ticks, ttr_error *error);
+/* Appends an event to the open packet. Writes the packet first if it has reached its size. */
+TTR_MUST ttr_status ctf_stream_append_event(struct ctf_stream_out *stream, struct ttr_writer *out,
+                                            const struct ctf_event_class *class,
+                                            const struct ctf_items *items, uint64_t ticks,
+                                            ttr_error *error);
 
-/* Writes what is left, and the index; ends the file. */
+/* Writes the last packet and the index, and finishes the file. */
 TTR_MUST ttr_status ctf_stream_finish(struct ctf_stream_out *stream, struct ttr_writer *out,
                                       ttr_error *error);
 
-/* Frees, whatever state it is in. */
+/* Frees the stream, finished or not. */
 void ctf_stream_free(struct ctf_stream_out *stream, const struct alloc *alloc);
 
 /* --- ctf_files.c --- */
 
-/* Makes a file of these three names in a row, in a folder ("" or "NAME/"); NULL with `error` when
- * that fails. */
-struct sink *ctf_add_file(const char *folder, struct ttr_writer *out, const char *before,
-                          const char *name, const char *behind, ttr_error *error);
+/* Creates the file before + name + behind in a folder ("" or "NAME/"). Returns NULL and fills
+ * `error` on failure. */
+struct sink *ctf_create_file(const char *folder, struct ttr_writer *out, const char *before,
+                             const char *name, const char *behind, ttr_error *error);
 
-/* Writes a whole file. */
+/* Writes `bytes` as the complete content of a file and finishes it. */
 TTR_MUST ttr_status ctf_write_file(struct sink *sink, const struct buffer *bytes, ttr_error *error);
 
 /* --- ctf_index_write.c --- */
 
-void ctf_index_out_begin(struct ctf_index_out *index, const struct alloc *alloc);
+void ctf_index_out_init(struct ctf_index_out *index, const struct alloc *alloc);
 
-/* Makes folder/index/name.idx; NULL in *file where no file can be called so, which is told as a
- * loss. */
-TTR_MUST ttr_status ctf_index_add(struct ttr_writer *out, const char *folder, const char *name,
-                                  struct sink **file, ttr_error *error);
+/* Creates folder/index/name.idx. Sets *file to NULL, and counts a loss, if no file can have that
+ * name. */
+TTR_MUST ttr_status ctf_index_create_file(struct ttr_writer *out, const char *folder,
+                                          const char *name, struct sink **file, ttr_error *error);
 
-/* Appends an entry: its numbers in the order of the file. */
+/* Appends an entry; `numbers` are in file order. */
 void ctf_index_out_add(struct ctf_index_out *index, const uint64_t numbers[CTF_INDEX_NUMBERS]);
 
-/* Whether so many entries wait that they should be written. */
+/* Returns true if enough entries are buffered to be worth a write. */
 bool ctf_index_out_is_full(const struct ctf_index_out *index);
 
-/* Writes the entries that wait to folder/index/name.idx where these are many. */
-TTR_MUST ttr_status ctf_index_out_settle(struct ctf_index_out *index, struct ttr_writer *out,
+/* Writes the buffered entries to folder/index/name.idx if ctf_index_out_is_full. */
+TTR_MUST ttr_status ctf_index_out_flush_full(struct ctf_index_out *index, struct ttr_writer *out,
+                                             const char *folder, const char *name,
+                                             ttr_error *error);
+
+/* Writes the remaining entries, at least the header, and finishes the file. */
+TTR_MUST ttr_status ctf_index_out_finish(struct ctf_index_out *index, struct ttr_writer *out,
                                          const char *folder, const char *name, ttr_error *error);
 
-/* Writes what is left, if only the header, and ends the file. */
-TTR_MUST ttr_status ctf_index_out_end(struct ctf_index_out *index, struct ttr_writer *out,
-                                      const char *folder, const char *name, ttr_error *error);
+/* Drops all entries and removes a file that is not finished. */
+void ctf_index_out_discard(struct ctf_index_out *index);
 
-/* Forgets all entries; a file that was not ended is not there. */
-void ctf_index_out_drop(struct ctf_index_out *index);
-
-/* The same, and frees. */
+/* Drops all entries and frees the index. */
 void ctf_index_out_free(struct ctf_index_out *index);
 
 /* --- ctf_metadata_write.c --- */
 
-/* Prints a description in the language of a version. */
+/* Prints a description as TSDL, JSON or v1.1 sections. Fails with TTR_E_UNSUPPORTED if the language
+ * cannot express it. */
 TTR_MUST ttr_status ctf_print_metadata(const struct ctf_description *description,
                                        enum ctf_version version, struct buffer *to,
                                        ttr_error *error);
 
-/* Metadata as a file. */
+/* Parameters of a metadata file. */
 struct ctf_metadata {
-    const struct ctf_description *description; /* its UUID, byte order and session */
-    enum ctf_version version;                  /* of the text */
+    const struct ctf_description *description; /* provides UUID, byte order and session */
+    enum ctf_version version;                  /* language of the text */
     const struct ctf_options *options;
     const char *folder; /* "" or "NAME/" */
 };
 
-/* Writes metadata text, in packets where the options say so.  The text may grow. */
-TTR_MUST ttr_status ctf_write_text(const struct ctf_metadata *metadata, struct buffer *text,
-                                   struct ttr_writer *out, ttr_error *error);
+/* Writes metadata text, split into packets if the options ask for it. May append padding to `text`.
+ */
+TTR_MUST ttr_status ctf_write_metadata(const struct ctf_metadata *metadata, struct buffer *text,
+                                       struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_write.c --- */
 
 struct ctf_trace_copy;
 struct ctf_file_copy;
 
-/* What is missing in a source before its next packet. */
-struct ctf_missing {
+/* Events and packets that a source lost before its next packet. Collected from gaps, written as
+ * counters of the next packet. */
+struct ctf_pending_gaps {
     uint64_t events, packets;
-    uint64_t unknown; /* gaps of unknown size */
-    uint64_t ticks;   /* where the first gap of known size begins */
+    uint64_t unknown; /* number of gaps whose size is unknown */
+    uint64_t ticks;   /* ticks: start of the first gap of known size; valid if has_ticks */
     bool has_ticks;
-    int64_t begin; /* the same as a time, and where the gaps of events and of packets end */
+    int64_t begin; /* nanoseconds: start of the first gap; end of the gaps of events, of packets */
     int64_t events_end, packets_end;
-    bool has_no_place; /* these are not those of one gap of each */
+    bool has_no_place; /* several gaps were added up, so the times above do not describe one gap */
     struct ctf_stream_out
-        *stream; /* of another CTF trace: what its packets became last; NULL = none */
+        *stream; /* transcoding: output stream of the source's last packet; NULL = none */
 };
 
-/* A uuid that is taken. */
-struct ctf_claim {
-    uint8_t uuid[16];   /* of the source */
-    uint32_t group;     /* of traces that were opened together */
-    uint32_t rank;      /* how many others have it: 0 = it stays */
-    bool lacks_times;   /* some packets do not tell when they begin */
-    int64_t begin, end; /* of all packets */
+/* A UUID that is in use, with the trace that has it. */
+struct ctf_uuid_claim {
+    uint8_t uuid[16];   /* UUID in the source */
+    uint32_t group;     /* traces of one group were opened together */
+    uint32_t rank;      /* number of earlier traces with this UUID; 0 = the UUID is kept */
+    bool lacks_times;   /* some packets have no start time */
+    int64_t begin, end; /* nanoseconds; time range of all packets */
 };
 
 struct ctf_writer {
@@ -570,120 +501,131 @@ struct ctf_writer {
     struct ctf_stream_out **streams;
     size_t streams_n, streams_capacity;
     struct pairmap
-        trace_of; /* (source, 0), and what makes a trace (1 to 3), to the index of its trace */
-    struct keymap given;      /* names of files and stream classes: ctf_unique_names.c */
-    struct pairmap stream_of; /* (trace, cpu + 1, or 0 for none) to the index of a stream; of plain
-                                 ones see ctf_transcode.c */
-    struct ctf_missing *missing; /* by source */
+        trace_of;        /* (source, 0) or (identity, enum ctf_trace_kind) -> index in `traces` */
+    struct keymap given; /* names in use of files and stream classes (ctf_unique_names.c) */
+    /* (trace, CPU + 1 or 0) -> index in `streams`; keys of transcoded streams: ctf_transcode.c */
+    struct pairmap stream_of;
+    struct ctf_pending_gaps *missing; /* by source */
     size_t missing_n;
-    uint64_t packets_over; /* bytes of all packets under way beyond what they may have */
+    uint64_t packets_over; /* bytes of all open packets above their share of memory */
     struct ctf_items items, packet_items;
     struct ctf_listing listing;
-    struct buffer name; /* of an event that tells it itself, escaped */
-    /* events at the same time: the last in the order of files */
+    struct buffer name; /* escaped name of an event that contains its own name */
+    /* To detect reordering of equal times: the last time, and of its streams the last in file
+     * order. */
     int64_t now;
     const struct ctf_stream_out *latest;
-    struct ctf_claim *claims; /* ctf_uuid_policy.c */
+    struct ctf_uuid_claim *claims; /* UUIDs in use (ctf_uuid_policy.c) */
     size_t claims_n, claims_capacity;
-    struct ctf_union **unions; /* ctf_trace_group.c */
+    struct ctf_union **unions; /* groups of traces with one UUID (ctf_trace_group.c) */
     size_t unions_n, unions_capacity;
-    struct ctf_home **homes; /* of all traces, copied or encoded */
+    struct ctf_output_dir **homes; /* folders of all traces, copied or encoded */
     size_t homes_n, homes_capacity;
-    /* copies (ctf_copy.h) */
+    /* Copied traces (ctf_copy.h). */
     struct ctf_trace_copy **trace_copies;
     size_t trace_copies_n, trace_copies_capacity;
     struct ctf_file_copy **copies;
     size_t copies_n, copies_capacity;
-    struct pairmap copy_of; /* (source, 0) to the index of its file */
+    struct pairmap copy_of; /* (source, 0) -> index in `copies` */
     struct ctf_file_copy *dirty, *last_copy;
     uint16_t last_source;
 };
 
 /* --- ctf_translate.c --- */
 
-/* Counts what a description loses when it is printed in another language, packets staying as they
- * are. */
-void ctf_count_translation(struct ttr_writer *out, const struct ctf_description *from,
-                           enum ctf_version to);
+/* Counts the losses of a description that is printed in another language for unchanged packets. */
+void ctf_count_translation_losses(struct ttr_writer *out, const struct ctf_description *from,
+                                  enum ctf_version to);
 
-/* Counts what is said of a trace, apart from its fields, that another version, or events encoded
- * anew, cannot say. */
-void ctf_count_about(struct ttr_writer *out, const struct ctf_description *from,
-                     enum ctf_version to);
+/* Counts the properties of a trace, apart from its fields, that the target version cannot express.
+ * Applies to transcoding, too. */
+void ctf_count_property_losses(struct ttr_writer *out, const struct ctf_description *from,
+                               enum ctf_version to);
 
 /* --- ctf_uuid_policy.c --- */
 
-/* The uuid that a trace is written with; all zeros where it has none. */
+/* Chooses the UUID that a trace is written with; all zeros if it has none. */
 TTR_MUST ttr_status ctf_claim_uuid(struct ttr_writer *out, const struct ctf_trace *trace,
                                    uint8_t uuid[16], ttr_error *error);
 
-/* Makes another uuid of one, the same for the same number. */
+/* Changes a UUID deterministically: the same UUID and rank give the same result. */
 void ctf_change_uuid(uint8_t uuid[16], uint32_t rank);
 
 /* --- ctf_trace_group.c --- */
 
-#define CTF_UNION_KINDS                                                                         \
-    UINT64_MAX /* the scope of ids of stream classes; those of event classes have that of their \
-                  stream class */
+/* Scope of stream class ids. Event class ids use the id of their stream class as scope. */
+#define CTF_GROUP_STREAM_CLASSES UINT64_MAX
 
-/* Has a trace, which has its uuid, be one with those of the same uuid; false when memory is out. */
+/* Adds a trace, whose UUID is set, to the group of its UUID. Returns false if memory runs out. */
 TTR_MUST bool ctf_union_join(struct ctf_writer *w, const struct alloc *alloc,
                              struct ctf_trace_out *trace);
 
-/* The id that something alike has, in any folder of the trace; whether one is taken; and that one
- * is, false when memory is out. */
+/* ctf_union_finds: looks up the id of a class by its likeness in any folder of the trace.
+ *
+ * ctf_union_has: returns true if the id is in use.
+ *
+ * ctf_union_give: marks the id as used by the likeness; returns false if memory runs out. */
 bool ctf_union_finds(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                      uint64_t *id);
 bool ctf_union_has(const struct ctf_trace_out *trace, uint64_t scope, uint64_t id);
 TTR_MUST bool ctf_union_give(const struct ctf_trace_out *trace, uint64_t scope, uint64_t likeness,
                              uint64_t id);
 
-/* Has each folder declare what the others declare, before metadata are written; false when memory
- * is out. */
+/* Adds to each folder the declarations of the other folders of its group. Called before metadata
+ * are written. Returns false if memory runs out. */
 TTR_MUST bool ctf_unions_settle(const struct ctf_writer *w, const struct alloc *alloc);
 void ctf_unions_free(struct ctf_writer *w, const struct alloc *alloc);
 
 /* --- ctf_output_dirs.c --- */
 
-/* The folder of the next trace, which comes from a path; false when memory is out. */
-TTR_MUST bool ctf_home_begin(struct ctf_home *home, struct ctf_writer *w, const struct alloc *alloc,
-                             ttr_text path);
-void ctf_home_free(struct ctf_home *home, const struct alloc *alloc);
+/* Reserves the folder of the next trace, read from `path`. Returns false if memory runs out. */
+TTR_MUST bool ctf_output_dir_init(struct ctf_output_dir *home, struct ctf_writer *w,
+                                  const struct alloc *alloc, ttr_text path);
+void ctf_output_dir_free(struct ctf_output_dir *home, const struct alloc *alloc);
 
-/* Gives the folders of several traces their names, when all files are ended. */
-TTR_MUST ttr_status ctf_homes_settle(struct ttr_writer *out, ttr_error *error);
+/* Renames the folders of several traces to their final names. All files must be finished. */
+TTR_MUST ttr_status ctf_output_dirs_rename(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_unique_names.c --- */
 
-/* The last number that stood in the name of a stream so called (a hash); 0 = none has one, which
- * all are tried from. */
+/* ctf_given_number: returns the last number used in names with this hash, 0 if none; the search for
+ * a free name starts there.
+ *
+ * ctf_give_number: records it; returns false if memory runs out. */
 uint32_t ctf_given_number(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                           uint64_t like);
 TTR_MUST bool ctf_give_number(struct ctf_writer *w, const struct ctf_trace_out *trace,
                               uint64_t like, uint32_t number);
 
-/* Whether a file has the name, and that one has it from now on, which is one of a stream class;
- * false when memory is out.  `file` ends with a zero. */
+/* ctf_is_given: returns true if the trace has a file of this name.
+ *
+ * ctf_give_file: records the name for a stream class; returns false if memory runs out. `file` is
+ * zero-terminated. */
 bool ctf_is_given(const struct ctf_writer *w, const struct ctf_trace_out *trace, ttr_text file);
 TTR_MUST bool ctf_give_file(struct ctf_writer *w, const struct ctf_trace_out *trace,
                             const struct ctf_kind_out *kind, ttr_text file);
 
-/* The stream class of streams like these (a hash), NULL = none yet; and that the last of the trace
- * is, false when memory is out. */
+/* ctf_given_kind: returns the stream class recorded for the hash `like`; NULL = none.
+ *
+ * ctf_give_kind: records the trace's last stream class for it; returns false if memory runs out. */
 struct ctf_kind_out *ctf_given_kind(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                                     uint64_t like);
 TTR_MUST bool ctf_give_kind(struct ctf_writer *w, const struct ctf_trace_out *trace, uint64_t like);
 
-/* A file to be called so. */
+/* A proposed file name. */
 struct ctf_file_given {
-    ttr_text name;                   /* ends with a zero */
-    size_t section_n;                /* bytes of it that are its section's */
-    const struct ctf_kind_out *kind; /* its section; NULL = there is none yet */
+    ttr_text name;                   /* zero-terminated */
+    size_t section_n;                /* bytes of the name that are the section name (v1.1) */
+    const struct ctf_kind_out *kind; /* stream class of the section; NULL = none yet */
 };
 
-/* v1.1: whether the name is that of a file of another section, of this name or a longer one;
- * whether files that there are, of sections with such a name or a shorter one, are called as those
- * of a section are. */
+/* v1.1 finds the section of a file by its name: the longest section name that the file name starts
+ * with.
+ *
+ * ctf_given_is_other: returns true if this file would be read as part of another section.
+ *
+ * ctf_given_has_files: returns true if existing files would be read as part of the new `section`.
+ */
 bool ctf_given_is_other(const struct ctf_writer *w, const struct ctf_trace_out *trace,
                         const struct ctf_file_given *file);
 bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out *trace,
@@ -693,93 +635,99 @@ bool ctf_given_has_files(const struct ctf_writer *w, const struct ctf_trace_out 
 
 struct ctf_packet;
 
-/* The first packet of a stream that is encoded anew. */
-struct ctf_first {
-    const struct ctf_packet *about; /* in the source */
-    bool goes_on;                   /* its counters are read behind those of another file there */
+/* The first packet of a transcoded stream. */
+struct ctf_first_packet {
+    const struct ctf_packet *about; /* the packet in the source */
+    bool goes_on;                   /* in the source, its counters continue those of another file */
 };
 
-/* What is missing in a source so far; NULL when memory is out. */
-struct ctf_missing *ctf_missing_of(struct ttr_writer *out, uint16_t source);
+/* Returns the collected gaps of a source; NULL if memory runs out. */
+struct ctf_pending_gaps *ctf_pending_gaps_of_source(struct ttr_writer *out, uint16_t source);
 
-/* Whether something is missing whose number is known. */
-bool ctf_missing_is_known(const struct ctf_missing *missing);
+/* Returns true if at least one event or packet of known number is missing. */
+bool ctf_pending_gaps_have_count(const struct ctf_pending_gaps *missing);
 
-/* Whether counters of the next packet of a stream tell something of it. */
-bool ctf_missing_is_told(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+/* Returns true if the counters of the stream's next packet can express some of it. */
+bool ctf_pending_gaps_fit_counters(const struct ctf_pending_gaps *missing,
+                                   const struct ctf_stream_out *stream);
 
-/* Whether a new stream is of packets that another one was made of, too, which tells what is
+/* Returns true if an earlier stream was made of the same source packets and will report what is
  * missing. */
-bool ctf_missing_is_beside(const struct ctf_missing *missing, const struct ctf_stream_out *stream);
+bool ctf_pending_gaps_are_in_other_stream(const struct ctf_pending_gaps *missing,
+                                          const struct ctf_stream_out *stream);
 
-/* Takes a gap. */
-TTR_MUST ttr_status ctf_missing_add(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+/* Adds a gap event to the collected gaps of its source. */
+TTR_MUST ttr_status ctf_pending_gaps_add(struct ttr_writer *out, const ttr_event *event,
+                                         ttr_error *error);
 
-/* Has the counters of a new stream begin.  True: only a packet without events, to be written first,
- * makes readers see what is missing. */
-bool ctf_missing_begin(struct ttr_writer *out, struct ctf_stream_out *stream,
-                       const struct ctf_first *first, struct ctf_missing *missing);
+/* Starts the counters of a new stream. Returns true if readers see the missing events only after an
+ * empty packet, which the caller must write first. */
+bool ctf_pending_gaps_start_stream(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                   const struct ctf_first_packet *first,
+                                   struct ctf_pending_gaps *missing);
 
-/* Where a gap is to be told, in ticks of a stream. */
+/* Times of the packets around a gap, in ticks of the stream. */
 struct ctf_gap_place {
-    uint64_t before;     /* the packet before ends */
-    uint64_t begin, end; /* of the packet that tells of it; end: 0 = as long as its events */
-    bool is_alone;       /* that has no events */
+    uint64_t before; /* end of the packet before the gap */
+    /* start and end of the packet whose counters report the gap; end 0 = end of its events */
+    uint64_t begin, end;
+    bool is_alone; /* that packet has no events */
 };
 
-/* Finds it for a gap before an event at these ticks, of whose packet nothing is known; false where
- * the times of gaps cannot stay. */
-bool ctf_missing_place(const struct ctf_missing *missing, const struct ctf_stream_out *stream,
-                       uint64_t ticks, struct ctf_gap_place *place);
+/* Computes the times for a gap before a packet-less event at `ticks`. Returns false if the gap's
+ * times cannot be preserved. */
+bool ctf_pending_gaps_place(const struct ctf_pending_gaps *missing,
+                            const struct ctf_stream_out *stream, uint64_t ticks,
+                            struct ctf_gap_place *place);
 
-/* Moves what is missing into the counters of the packet that was entered; what they have no room
- * for is counted as lost. */
-void ctf_missing_settle(struct ttr_writer *out, struct ctf_stream_out *stream,
-                        struct ctf_missing *missing, uint64_t offset);
+/* Moves the collected gaps into the counters of the open packet. Counts as lost what these cannot
+ * express. */
+void ctf_pending_gaps_store_counters(struct ttr_writer *out, struct ctf_stream_out *stream,
+                                     struct ctf_pending_gaps *missing, uint64_t offset);
 
-/* Writes what is missing at the ends of streams, before these are ended; counts as lost what has no
- * stream. */
-TTR_MUST ttr_status ctf_missing_finish(struct ttr_writer *out, ttr_error *error);
+/* Writes the remaining gaps to the ends of their streams, before these are finished. Counts gaps
+ * without a stream as lost. */
+TTR_MUST ttr_status ctf_pending_gaps_finish(struct ttr_writer *out, ttr_error *error);
 
 /* --- ctf_transcode.c --- */
 
-/* Whether the event is one of a CTF trace that does not speak our dialect, or a gap in one. */
-bool ctf_is_plain(const struct ttr_writer *out, const ttr_event *event);
+/* Returns true if the event, or gap, comes from a CTF trace that does not use our dialect. */
+bool ctf_is_transcoded(const struct ttr_writer *out, const ttr_event *event);
 
-/* Takes the definition of a packet of such a trace: it may have no events. */
-TTR_MUST ttr_status ctf_plain_packet(struct ttr_writer *out, const ttr_event *event,
-                                     ttr_error *error);
+/* Handles the definition of a packet of such a trace: writes the packet if it has no events. */
+TTR_MUST ttr_status ctf_transcode_packet(struct ttr_writer *out, const ttr_event *event,
+                                         ttr_error *error);
 
-/* Writes such an event. */
-TTR_MUST ttr_status ctf_plain_event(struct ttr_writer *out, const ttr_event *event,
-                                    ttr_error *error);
+/* Transcodes such an event. */
+TTR_MUST ttr_status ctf_transcode_event(struct ttr_writer *out, const ttr_event *event,
+                                        ttr_error *error);
 
 /* --- ctf_encode.c --- */
 
 enum ctf_trace_kind {
-    CTF_TRACE_OF_ANY = 1, /* events of any kind, in the dialect */
-    CTF_TRACE_LIKE = 2    /* those of another CTF trace */
+    CTF_TRACE_OF_ANY = 1, /* events of any format, in the dialect */
+    CTF_TRACE_LIKE = 2    /* transcoded events */
 };
 
-/* The trace for events of a source, with this identity among those of its kind: one that is known,
- * or a new one, which is to be begun. NULL when memory is out. */
-struct ctf_trace_out *ctf_add_trace(struct ttr_writer *out, const ttr_event *event,
-                                    uint64_t identity, enum ctf_trace_kind kind, bool *is_new);
+/* Returns the output trace for the event's source, kind and identity. Sets *is_new if the caller
+ * has to start it. Returns NULL if memory runs out. */
+struct ctf_trace_out *ctf_find_or_add_trace(struct ttr_writer *out, const ttr_event *event,
+                                            uint64_t identity, enum ctf_trace_kind kind,
+                                            bool *is_new);
 
-/* A stream of a trace, its file to be called so.  NULL when memory is out. */
-struct ctf_stream_out *ctf_stream_add(struct ctf_writer *w, const struct alloc *alloc,
-                                      struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                                      ttr_text name);
+/* Adds a stream with a file name. Returns NULL if memory runs out. */
+struct ctf_stream_out *ctf_add_stream_file(struct ctf_writer *w, const struct alloc *alloc,
+                                           struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                           ttr_text name);
 
-/* Counts events that will be read in another order than they came. */
-void ctf_watch_order(struct ttr_writer *out, const struct ctf_stream_out *stream,
-                     const ttr_event *event);
+/* Counts a loss if readers will see the event in another order than the writer did. */
+void ctf_count_reordered(struct ttr_writer *out, const struct ctf_stream_out *stream,
+                         const ttr_event *event);
 
 TTR_MUST ttr_status ctf_encode_event(struct ttr_writer *out, const ttr_event *event,
                                      ttr_error *error);
 
-/* Ends all streams and traces; needs_trace: there must be one, though it be empty. */
+/* Finishes all streams and traces. needs_trace: write a trace even if no event came. */
 TTR_MUST ttr_status ctf_encode_finish(struct ttr_writer *out, bool needs_trace, ttr_error *error);
 void ctf_encode_free(struct ctf_writer *w, const struct alloc *alloc);
 

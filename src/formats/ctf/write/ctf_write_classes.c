@@ -1,10 +1,12 @@
-/* The description of a trace being written: trace, clock, stream classes, event classes.
+/* Description of a written trace: trace, clock, stream classes, event classes.
  *
- * CTF 1.8 and 2 have packets like LTTng's: header { magic, uuid, stream_id, stream_instance_id },
- * context { timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num,
- * events_discarded[, cpu_id] }, and events with LTTng's large header: 16 bits of id and 32 of time,
- * or the escape 65535, 32 bits of id and 64 of time.  The RFC has all of these as fixed structs
- * (rfc11.h). */
+ * CTF 1.8 and 2 use LTTng's packets, which every reader knows:
+ * |  header         magic, uuid, stream_id, [stream_instance_id]
+ * |  context        [timestamp_begin, timestamp_end], content_size, packet_size,
+ * |                 [packet_seq_num], [events_discarded], [cpu_id]
+ * |  event header   u16 id, u32 timestamp;  or u16 65535, u32 id, u64 timestamp
+ *
+ * v1.1 defines all of these as fixed structs (rfc11.h). */
 #include "base/wide.h"
 #include "formats/ctf/description/ctf_clock.h"
 #include "formats/ctf/write/ctf_write.h"
@@ -18,20 +20,21 @@
 #define NS_PER_SECOND INT64_C(1000000000)
 #define RFC_HEADER_USUAL 2u
 
-static ttr_text text(const char *text)
+static ttr_text text_of_literal(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
 
-static struct type_member member(const char *name, const struct type *type)
+static struct type_member make_member(const char *name, const struct type *type)
 {
-    return (struct type_member){.name = text(name), .shown = text(name), .type = type};
+    return (struct type_member){
+        .name = text_of_literal(name), .shown = text_of_literal(name), .type = type};
 }
 
-static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
-                            const struct ctf_clock *clock)
+static struct type *make_special_type(struct ctf_trace_out *trace, unsigned bits, uint16_t role,
+                                      const struct ctf_clock *clock)
 {
-    struct type *type = ctf_types_special(&trace->types, bits, role);
+    struct type *type = ctf_types_new_special(&trace->types, bits, role);
     if (type)
         type->clock = clock;
     return type;
@@ -39,34 +42,34 @@ static struct type *special(struct ctf_trace_out *trace, unsigned bits, uint16_t
 
 /* --- Packets --- */
 
-static const struct type *uuid_type(struct ctf_trace_out *trace)
+static const struct type *make_uuid_type(struct ctf_trace_out *trace)
 {
-    struct type *type = special(trace, 8, CTF_ROLE_UUID, NULL);
+    struct type *type = make_special_type(trace, 8, CTF_ROLE_UUID, NULL);
     if (!type)
         return NULL;
     bool is_blob = trace->description.version == CTF_2;
     type->kind = is_blob ? TYPE_BLOB : TYPE_ARRAY;
     type->count = 16;
-    type->element = is_blob ? NULL : ctf_types_number(&trace->types, TYPE_UINT, 8, 10);
+    type->element = is_blob ? NULL : ctf_types_get_number(&trace->types, TYPE_UINT, 8, 10);
     return type;
 }
 
-static const struct type *packet_header(struct ctf_trace_out *trace)
+static const struct type *make_packet_header_type(struct ctf_trace_out *trace)
 {
-    struct type *magic = special(trace, 32, CTF_ROLE_MAGIC, NULL);
+    struct type *magic = make_special_type(trace, 32, CTF_ROLE_MAGIC, NULL);
     if (magic)
         magic->base = 16;
     const struct type_member members[] = {
-        member("magic", magic),
-        member("uuid", uuid_type(trace)),
-        member("stream_id", special(trace, 32, CTF_ROLE_STREAM_CLASS_ID, NULL)),
-        member("stream_instance_id", special(trace, 64, CTF_ROLE_STREAM_ID, NULL)),
+        make_member("magic", magic),
+        make_member("uuid", make_uuid_type(trace)),
+        make_member("stream_id", make_special_type(trace, 32, CTF_ROLE_STREAM_CLASS_ID, NULL)),
+        make_member("stream_instance_id", make_special_type(trace, 64, CTF_ROLE_STREAM_ID, NULL)),
     };
-    return ctf_types_struct(&trace->types, members, trace->has_numbers ? 4 : 3);
+    return ctf_types_new_struct(&trace->types, members, trace->has_numbers ? 4 : 3);
 }
 
-static const struct type *packet_context(struct ctf_trace_out *trace,
-                                         const struct ctf_kind_like *like)
+static const struct type *make_packet_context(struct ctf_trace_out *trace,
+                                              const struct ctf_kind_like *like)
 {
     const struct {
         const char *name;
@@ -91,11 +94,12 @@ static const struct type *packet_context(struct ctf_trace_out *trace,
         return NULL;
     for (size_t i = 0; i < members_n; i++)
         if (members[i].is_there)
-            all[n++] = member(members[i].name,
-                              special(trace, members[i].bits, members[i].role, members[i].clock));
+            all[n++] =
+                make_member(members[i].name, make_special_type(trace, members[i].bits,
+                                                               members[i].role, members[i].clock));
     if (more)
         memcpy(all + n, like->fields->members, more * sizeof *all);
-    return ctf_types_struct(&trace->types, all, n + more);
+    return ctf_types_new_struct(&trace->types, all, n + more);
 }
 
 /* --- Headers of events --- */
@@ -106,37 +110,40 @@ static const struct type_label header_labels[] = {{{"compact", 7}, compact_ids, 
 static const struct type_labels header_ids = {.label = header_labels, .n = 2};
 static const ttr_text header_selector[] = {{"id", 2}};
 
-/* Where events have no time. */
-static const struct type *header_of_id(struct ctf_trace_out *trace)
+/* Returns the event header of events without a time. */
+static const struct type *make_id_only_header(struct ctf_trace_out *trace)
 {
-    const struct type_member id = member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL));
-    return ctf_types_struct(&trace->types, &id, 1);
+    const struct type_member id =
+        make_member("id", make_special_type(trace, 32, CTF_ROLE_EVENT_ID, NULL));
+    return ctf_types_new_struct(&trace->types, &id, 1);
 }
 
-static const struct type *event_header(struct ctf_trace_out *trace, const struct ctf_clock *clock)
+static const struct type *make_event_header(struct ctf_trace_out *trace,
+                                            const struct ctf_clock *clock)
 {
     struct ctf_types *types = &trace->types;
     const struct type_member compact =
-        member("timestamp", special(trace, 32, CTF_ROLE_TIME, clock));
+        make_member("timestamp", make_special_type(trace, 32, CTF_ROLE_TIME, clock));
     const struct type_member extended[] = {
-        member("id", special(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
-        member("timestamp", special(trace, 64, CTF_ROLE_TIME, clock))};
-    struct type_member options[] = {member("compact", ctf_types_struct(types, &compact, 1)),
-                                    member("extended", ctf_types_struct(types, extended, 2))};
+        make_member("id", make_special_type(trace, 32, CTF_ROLE_EVENT_ID, NULL)),
+        make_member("timestamp", make_special_type(trace, 64, CTF_ROLE_TIME, clock))};
+    struct type_member options[] = {
+        make_member("compact", ctf_types_new_struct(types, &compact, 1)),
+        make_member("extended", ctf_types_new_struct(types, extended, 2))};
     for (unsigned i = 0; i < 2; i++) {
         options[i].ranges = header_labels[i].ranges;
         options[i].ranges_n = 1;
     }
-    struct type *id = special(trace, 16, CTF_ROLE_EVENT_ID, NULL),
-                *variant = ctf_types_struct(types, options, 2);
+    struct type *id = make_special_type(trace, 16, CTF_ROLE_EVENT_ID, NULL),
+                *variant = ctf_types_new_struct(types, options, 2);
     if (!id || !variant)
         return NULL;
     id->labels = &header_ids;
     variant->kind = TYPE_VARIANT;
     variant->align = 0;
     variant->reference = (struct type_reference){header_selector, 1, ROOT_EVENT_HEADER};
-    const struct type_member members[] = {member("id", id), member("v", variant)};
-    struct type *header = ctf_types_struct(types, members, 2);
+    const struct type_member members[] = {make_member("id", id), make_member("v", variant)};
+    struct type *header = ctf_types_new_struct(types, members, 2);
     if (header)
         header->minimum_align = 3;
     return header;
@@ -144,9 +151,9 @@ static const struct type *event_header(struct ctf_trace_out *trace, const struct
 
 /* --- Traces --- */
 
-/* The time of tick 0: so that ticks stay what they are in the source, where they are nanoseconds;
- * else 0, or the second before the first event where that is negative. */
-static int64_t base_of(const ttr_event *first)
+/* Returns the time of tick 0 in nanoseconds. Ticks that are nanoseconds keep their values;
+ * otherwise 0, or the second before the first event if its time is negative. */
+static int64_t choose_time_base(const ttr_event *first)
 {
     bool has_ticks = first->source && !(first->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
                      first->time >= 0;
@@ -159,41 +166,42 @@ static int64_t base_of(const ttr_event *first)
            NS_PER_SECOND;
 }
 
-static void set_base(struct ctf_trace_out *trace, const ttr_event *first)
+static void set_time_base(struct ctf_trace_out *trace, const ttr_event *first)
 {
-    trace->base = base_of(first);
+    trace->base = choose_time_base(first);
     trace->clock->offset_s = trace->base / NS_PER_SECOND;
     trace->clock->offset_cycles = trace->base % NS_PER_SECOND;
 }
 
-static void set_clock(struct ctf_trace_out *trace, struct ctf_clock *clock, const ttr_event *first)
+static void init_own_clock(struct ctf_trace_out *trace, struct ctf_clock *clock,
+                           const ttr_event *first)
 {
     trace->clock = clock;
-    trace->clock->id = trace->clock->name = text("time");
-    trace->clock->description = text("Nanoseconds");
+    trace->clock->id = trace->clock->name = text_of_literal("time");
+    trace->clock->description = text_of_literal("Nanoseconds");
     trace->has_unix_time = time_is_unix(first->time);
-    set_base(trace, first);
+    set_time_base(trace, first);
 }
 
-static bool make_clock(struct ctf_trace_out *trace, const ttr_event *first)
+static bool add_own_clock(struct ctf_trace_out *trace, const ttr_event *first)
 {
     struct ctf_clock *clock = ctf_add_clock(&trace->description);
     if (clock)
-        set_clock(trace, clock, first);
+        init_own_clock(trace, clock, first);
     return clock != NULL;
 }
 
-const struct ctf_clock *ctf_trace_clock(struct ctf_trace_out *trace)
+const struct ctf_clock *ctf_trace_out_own_clock(struct ctf_trace_out *trace)
 {
-    if (!trace->clock && !make_clock(trace, &(ttr_event){.time = 0}))
+    if (!trace->clock && !add_own_clock(trace, &(ttr_event){.time = 0}))
         trace->types.failed = true;
     return trace->clock;
 }
 
-/* The offset of a clock whose zero is so much later; false where it cannot be said: it counts whole
- * ticks. */
-static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
-                        int64_t *offset_cycles)
+/* Computes the offset of a clock that starts `ns` later. Returns false if that is not a whole
+ * number of ticks, or overflows. */
+static bool shift_clock_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offset_s,
+                               int64_t *offset_cycles)
 {
     int64_t s = ns / NS_PER_SECOND - (ns % NS_PER_SECOND < 0),
             rest = ns % NS_PER_SECOND + (ns % NS_PER_SECOND < 0 ? NS_PER_SECOND : 0);
@@ -213,9 +221,9 @@ static bool move_offset(const struct ctf_clock *clock, int64_t ns, int64_t *offs
     return true;
 }
 
-/* The earliest time that clocks can tell, so many nanoseconds later: no event of theirs is before
- * it.  Without clocks ticks are nanoseconds. */
-static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
+/* Returns the earliest time that the clocks can express, `moved` nanoseconds later. Without clocks
+ * ticks are nanoseconds. */
+static int64_t earliest_time(const struct ctf_description *from, int64_t moved)
 {
     int64_t earliest = from->clocks_n ? INT64_MAX : 0;
     bool is_clamped = false;
@@ -228,49 +236,50 @@ static int64_t earliest_of(const struct ctf_description *from, int64_t moved)
     return clockmath_add(earliest, moved, &is_clamped);
 }
 
-/* Whether the clocks' offsets can say that they begin so much later. */
-static bool can_move(const struct ctf_trace_out *trace, int64_t ns)
+/* Returns true if the offsets of all clocks can be increased by `ns`. */
+static bool can_shift_clocks(const struct ctf_trace_out *trace, int64_t ns)
 {
     const struct ctf_description *description = &trace->description;
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
-        if (!move_offset(description->clocks[i], ns, &s, &cycles))
+        if (!shift_clock_offset(description->clocks[i], ns, &s, &cycles))
             return false;
     return true;
 }
 
-/* Whether so many nanoseconds are whole ticks of all clocks. */
-static bool are_ticks(const struct ctf_description *description, int64_t ns)
+/* Returns true if `ns` is a whole number of ticks of every clock. */
+static bool is_whole_ticks(const struct ctf_description *description, int64_t ns)
 {
     int64_t s, cycles;
     for (size_t i = 0; i < description->clocks_n; i++)
-        if (!move_offset(&(struct ctf_clock){.frequency = description->clocks[i]->frequency}, ns,
-                         &s, &cycles))
+        if (!shift_clock_offset(&(struct ctf_clock){.frequency = description->clocks[i]->frequency},
+                                ns, &s, &cycles))
             return false;
     return true;
 }
 
-bool ctf_trace_move(struct ctf_trace_out *trace, int64_t ns)
+bool ctf_trace_out_shift_clocks(struct ctf_trace_out *trace, int64_t ns)
 {
     struct ctf_description *description = &trace->description;
-    const bool may_move = !trace->keeps_clocks || can_move(trace, ns);
-    if (ns == 0 || (!may_move && are_ticks(description, ns)))
-        return false; /* ticks say it */
+    const bool may_move = !trace->keeps_clocks || can_shift_clocks(trace, ns);
+    if (ns == 0 || (!may_move && is_whole_ticks(description, ns)))
+        return false; /* the ticks of the events can express it */
     trace->moved = ns;
     for (size_t i = 0; i < description->clocks_n && trace->keeps_clocks && may_move; i++)
-        (void)move_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
-                          &description->clocks[i]->offset_cycles);
-    const ttr_event first = {.time = earliest_of(&trace->source->class->description, ns)};
+        (void)shift_clock_offset(description->clocks[i], ns, &description->clocks[i]->offset_s,
+                                 &description->clocks[i]->offset_cycles);
+    const ttr_event first = {.time = earliest_time(&trace->source->class->description, ns)};
     if (!trace->keeps_clocks)
-        set_base(trace, &first);
+        set_time_base(trace, &first);
     if (may_move)
         return false;
     trace->keeps_clocks = false;
     description->clocks_n = 1;
-    *description->clocks[0] = (struct ctf_clock){
-        .frequency = (uint64_t)NS_PER_SECOND}; /* in its place: types of the RFC know it already */
-    set_clock(trace, description->clocks[0], &first);
-    trace->has_unix_time = false; /* as clocks of the source say */
+    *description->clocks[0] =
+        (struct ctf_clock){/* replaces the first clock in place: v1.1 types already point to it */
+                           .frequency = (uint64_t)NS_PER_SECOND};
+    init_own_clock(trace, description->clocks[0], &first);
+    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
     return true;
 }
 
@@ -280,10 +289,10 @@ static bool add_environment(struct ctf_trace_out *trace, const char *name, const
     struct ctf_environment *entry = ctf_add_environment(&trace->description);
     if (!entry)
         return false;
-    *entry = (struct ctf_environment){.name = text(name),
+    *entry = (struct ctf_environment){.name = text_of_literal(name),
                                       .is_number = !value,
                                       .number = number,
-                                      .text = text(value ? value : "")};
+                                      .text = text_of_literal(value ? value : "")};
     return true;
 }
 
@@ -293,14 +302,14 @@ static bool make_environment(struct ctf_trace_out *trace)
            add_environment(trace, "tracetta_dialect", NULL, CTF_DIALECT_VERSION);
 }
 
-static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
-                  enum ctf_version version)
+static void init_trace_out(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                           enum ctf_version version)
 {
     struct ctf_description *description = &trace->description;
     const struct ctf_trace *like = trace->like;
     *trace = (struct ctf_trace_out){.options = &trace->own, .own = *options, .home = trace->home};
     if (like)
-        ctf_options_like(&trace->own, like, version);
+        ctf_options_inherit(&trace->own, like, version);
     options = &trace->own;
     ctf_description_init(description, &t->counted);
     description->version = version;
@@ -310,7 +319,8 @@ static void begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options 
     description->alignment = !options->rfc_is_natural       ? CTF_ALIGN_PACKED
                              : options->rfc_has_short_words ? CTF_ALIGN_NATURAL_32
                                                             : CTF_ALIGN_NATURAL_64;
-    description->name = description->ns = description->uid = description->attributes = text("");
+    description->name = description->ns = description->uid = description->attributes =
+        text_of_literal("");
     ctf_types_init(&trace->types, t, description);
     trace->types.is_natural = version == CTF_RFC_1_1 && options->rfc_is_natural;
 }
@@ -320,30 +330,31 @@ static bool make_packet_header(struct ctf_trace_out *trace)
     struct ctf_description *description = &trace->description;
     if (description->version == CTF_RFC_1_1)
         return rfc11_make_packet_header(description);
-    description->packet_header = packet_header(trace);
+    description->packet_header = make_packet_header_type(trace);
     return description->packet_header && !trace->types.failed;
 }
 
 bool ctf_trace_begin(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
                      enum ctf_version version, const ttr_event *first)
 {
-    begin(trace, t, options, version);
+    init_trace_out(trace, t, options, version);
     trace->is_dialect = trace->types.is_dialect = trace->has_numbers = true;
-    return make_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
+    return add_own_clock(trace, first) && make_environment(trace) && make_packet_header(trace);
 }
 
-ttr_status ctf_trace_suits(struct ctf_trace_out *trace, const struct ctf_options *options,
-                           ttr_error *error)
+ttr_status ctf_trace_out_check_options(struct ctf_trace_out *trace,
+                                       const struct ctf_options *options, ttr_error *error)
 {
-    ttr_status status =
-        trace->is_suited ? TTR_OK : ctf_options_suit(options, trace->description.version, error);
+    ttr_status status = trace->is_suited
+                            ? TTR_OK
+                            : ctf_options_check_version(options, trace->description.version, error);
     trace->is_suited = status == TTR_OK;
     return status;
 }
 
-/* --- Traces like others --- */
+/* --- Transcoded traces --- */
 
-static bool keep_text(struct ctf_trace_out *trace, ttr_text *text)
+static bool copy_text_to_arena(struct ctf_trace_out *trace, ttr_text *text)
 {
     const char *own = arena_copy(&trace->description.arena, text->n ? text->p : "", text->n);
     *text = (ttr_text){own ? own : "", own ? text->n : 0};
@@ -360,13 +371,13 @@ static bool copy_clock(struct ctf_trace_out *trace, const struct ctf_clock *from
                                &clock->uid,       &clock->description, &clock->origin_name,
                                &clock->origin_ns, &clock->origin_uid};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (!keep_text(trace, texts[i]))
+        if (!copy_text_to_arena(trace, texts[i]))
             return false;
     return true;
 }
 
-/* TSDL and the RFC want words: what cannot stand in one becomes an underscore. */
-static bool keep_word(struct ctf_trace_out *trace, ttr_text *name)
+/* Copies a name as an identifier, as TSDL and v1.1 require; other characters become underscores. */
+static bool copy_identifier_to_arena(struct ctf_trace_out *trace, ttr_text *name)
 {
     char *own = arena_take(&trace->description.arena, name->n + 1);
     if (!own)
@@ -390,21 +401,23 @@ static bool copy_environment(struct ctf_trace_out *trace, const struct ctf_descr
         if (!entry)
             return false;
         *entry = from->environment[i];
-        bool is_kept = trace->description.version == CTF_2 ? keep_text(trace, &entry->name)
-                                                           : keep_word(trace, &entry->name);
-        if (!is_kept || !keep_text(trace, &entry->text))
+        bool is_kept = trace->description.version == CTF_2
+                           ? copy_text_to_arena(trace, &entry->name)
+                           : copy_identifier_to_arena(trace, &entry->name);
+        if (!is_kept || !copy_text_to_arena(trace, &entry->text))
             return false;
     }
     return true;
 }
 
-/* The RFC has one clock. */
-static bool can_say_clocks(const struct ctf_description *from, enum ctf_version version)
+/* Returns true if the version has enough clocks: v1.1 has one. */
+static bool has_enough_clocks(const struct ctf_description *from, enum ctf_version version)
 {
     return version != CTF_RFC_1_1 || from->clocks_n < 2;
 }
 
-bool ctf_tells_streams(const struct ctf_description *from)
+/* Returns true if packets record the number of their data stream. If not, each file is a stream. */
+static bool packets_have_stream_id(const struct ctf_description *from)
 {
     const struct type *header = from->packet_header;
     bool is_told = false;
@@ -413,8 +426,8 @@ bool ctf_tells_streams(const struct ctf_description *from)
     return is_told;
 }
 
-/* Whether packets count discarded events up to their ends. */
-static bool counts_to_end(const struct ctf_description *from)
+/* Returns true if the counters of discarded events are valid at the end of their packet. */
+static bool description_counts_to_end(const struct ctf_description *from)
 {
     bool counts = from->version == CTF_RFC_1_1;
     for (size_t i = 0; i < from->streams_n && !counts; i++)
@@ -422,34 +435,36 @@ static bool counts_to_end(const struct ctf_description *from)
     return counts && ctf_counts_to_end(from);
 }
 
-bool ctf_trace_begin_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
-                          enum ctf_version version, struct ctf_trace *source)
+bool ctf_trace_out_init_like(struct ctf_trace_out *trace, ttr *t, const struct ctf_options *options,
+                             enum ctf_version version, struct ctf_trace *source)
 {
     const struct ctf_description *from = &source->class->description;
     trace->like = source;
-    begin(trace, t, options, version);
+    init_trace_out(trace, t, options, version);
     trace->source = source;
     source->users++;
-    trace->keeps_clocks = can_say_clocks(from, version);
-    trace->has_numbers = ctf_tells_streams(from);
+    trace->keeps_clocks = has_enough_clocks(from, version);
+    trace->has_numbers = packets_have_stream_id(from);
     memcpy(trace->description.uuid, from->uuid, sizeof from->uuid);
     trace->description.has_uuid = from->has_uuid;
     trace->description.session_id =
         from->has_session_id ? from->session_id : load_u32le(from->uuid);
     trace->description.has_session_id = from->has_uuid || from->has_session_id;
-    trace->description.rfc_discarded_at_end = version == CTF_RFC_1_1 && counts_to_end(from);
+    trace->description.rfc_discarded_at_end =
+        version == CTF_RFC_1_1 && description_counts_to_end(from);
     trace->description.name = from->name;
     trace->description.ns = from->ns;
     trace->description.uid = from->uid;
-    if (!keep_text(trace, &trace->description.name) || !keep_text(trace, &trace->description.ns) ||
-        !keep_text(trace, &trace->description.uid))
+    if (!copy_text_to_arena(trace, &trace->description.name) ||
+        !copy_text_to_arena(trace, &trace->description.ns) ||
+        !copy_text_to_arena(trace, &trace->description.uid))
         return false;
     for (size_t i = 0; i < from->clocks_n && trace->keeps_clocks; i++)
         if (!copy_clock(trace, from->clocks[i]))
             return false;
-    if (!trace->keeps_clocks && !make_clock(trace, &(ttr_event){.time = earliest_of(from, 0)}))
+    if (!trace->keeps_clocks && !add_own_clock(trace, &(ttr_event){.time = earliest_time(from, 0)}))
         return false;
-    trace->has_unix_time = false; /* as clocks of the source say */
+    trace->has_unix_time = false; /* is_unix of the source's clocks decides */
     return copy_environment(trace, from) && make_packet_header(trace);
 }
 
@@ -463,7 +478,7 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
     alloc_free(alloc, trace->told.thread, trace->told.threads_n, sizeof *trace->told.thread);
     alloc_free(alloc, trace->told.process, trace->told.processes_n, sizeof *trace->told.process);
     alloc_free(alloc, trace->told.change, trace->told.changes_n, sizeof *trace->told.change);
-    ctf_home_free(&trace->home, alloc);
+    ctf_output_dir_free(&trace->home, alloc);
     ctf_trace_release(trace->source);
     ctf_types_free(&trace->types);
     ctf_description_free(&trace->description);
@@ -471,8 +486,8 @@ void ctf_trace_end(struct ctf_trace_out *trace, const struct alloc *alloc)
 
 /* --- Stream classes --- */
 
-static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
-                       const struct ctf_kind_like *like)
+static bool make_stream_class_types(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
+                                    const struct ctf_kind_like *like)
 {
     struct ctf_stream_class *class = kind->class;
     if (trace->description.version == CTF_RFC_1_1) {
@@ -485,24 +500,26 @@ static bool make_roots(struct ctf_trace_out *trace, struct ctf_kind_out *kind,
         class->rfc_has_no_time = !kind->has_time;
         return rfc11_make_event_header(&trace->description, class);
     }
-    class->packet_context = packet_context(trace, like);
-    class->event_header = kind->has_time ? event_header(trace, class->clock) : header_of_id(trace);
+    class->packet_context = make_packet_context(trace, like);
+    class->event_header =
+        kind->has_time ? make_event_header(trace, class->clock) : make_id_only_header(trace);
     return class->packet_context && class->event_header && !trace->types.failed;
 }
 
-/* The id that is asked for, or that other folders have for the like, or where it is taken one above
- * all others. */
-static uint64_t free_id(const struct ctf_trace_out *trace, const struct ctf_kind_like *like)
+/* Returns the wanted id, the id of the same class in another folder of the trace, or, if it is used
+ * already, one above all others. */
+static uint64_t choose_stream_class_id(const struct ctf_trace_out *trace,
+                                       const struct ctf_kind_like *like)
 {
     uint64_t above = 0, id = like->id;
-    bool is_taken = !ctf_union_finds(trace, CTF_UNION_KINDS, like->likeness, &id) &&
-                    ctf_union_has(trace, CTF_UNION_KINDS, id);
+    bool is_taken = !ctf_union_finds(trace, CTF_GROUP_STREAM_CLASSES, like->likeness, &id) &&
+                    ctf_union_has(trace, CTF_GROUP_STREAM_CLASSES, id);
     for (size_t i = 0; i + 1 < trace->kinds_n; i++) {
         uint64_t other = trace->kinds[i]->class->id;
         is_taken |= other == id;
         above = other >= above ? other + 1 : above;
     }
-    while (is_taken && ctf_union_has(trace, CTF_UNION_KINDS, above))
+    while (is_taken && ctf_union_has(trace, CTF_GROUP_STREAM_CLASSES, above))
         above++;
     return is_taken ? above : id;
 }
@@ -529,49 +546,52 @@ struct ctf_kind_out *ctf_trace_add_kind(struct ctf_trace_out *trace,
     const char *own = arena_copy(&trace->description.arena, like->name.p, like->name.n);
     if (!kind->class || !own)
         return NULL;
-    kind->class->id = trace->description.version == CTF_RFC_1_1
-                          ? like->id
-                          : free_id(trace, like); /* sections go by their names */
+    kind->class->id =
+        trace->description.version == CTF_RFC_1_1
+            ? like->id
+            : choose_stream_class_id(trace, like); /* sections are identified by their names */
     kind->class->name = (ttr_text){own, like->name.n};
-    kind->class->ns = kind->class->uid = kind->class->attributes = text("");
+    kind->class->ns = kind->class->uid = kind->class->attributes = text_of_literal("");
     kind->class->clock = like->clock;
     kind->class->event_context = like->common;
-    return ctf_union_give(trace, CTF_UNION_KINDS, like->likeness, kind->class->id) &&
-                   make_roots(trace, kind, like)
+    return ctf_union_give(trace, CTF_GROUP_STREAM_CLASSES, like->likeness, kind->class->id) &&
+                   make_stream_class_types(trace, kind, like)
                ? kind
                : NULL;
 }
 
 /* --- Event classes --- */
 
-#define REFUSED UINT32_MAX /* in place of an index */
+#define REFUSED UINT32_MAX /* value in `events`: no readable class is possible */
 
-/* What a class is called beside its name. */
-static bool copy_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
-                       const struct ctf_event_class *like)
+/* Copies namespace, UID and EMF URI of an event class. */
+static bool copy_class_names(struct ctf_trace_out *trace, struct ctf_event_class *class,
+                             const struct ctf_event_class *like)
 {
     class->ns = like->ns;
     class->uid = like->uid;
     class->emf_uri = like->emf_uri;
-    return keep_text(trace, &class->ns) && keep_text(trace, &class->uid) &&
-           keep_text(trace, &class->emf_uri);
+    return copy_text_to_arena(trace, &class->ns) && copy_text_to_arena(trace, &class->uid) &&
+           copy_text_to_arena(trace, &class->emf_uri);
 }
 
-/* What a class is made of. */
+/* The types of an event class. */
 struct class_roots {
     const struct type *context, *payload; /* NULL = none */
 };
 
-/* What a class is to be. */
+/* Properties of an event class to be added. */
 struct class_like {
     const struct ctf_class_key *key;
     struct class_roots roots;
-    uint64_t likeness; /* in all folders of a trace the same */
+    uint64_t likeness; /* hash that is equal in all folders of a trace */
 };
 
-/* The id that the class has elsewhere; one above those given out where that is taken. */
-static uint64_t free_event_id(const struct ctf_trace_out *trace,
-                              const struct ctf_stream_class *class, const struct class_like *what)
+/* Returns the id of the same class in another folder or in the source; if it is used already, one
+ * above all others. */
+static uint64_t choose_event_class_id(const struct ctf_trace_out *trace,
+                                      const struct ctf_stream_class *class,
+                                      const struct class_like *what)
 {
     if (!what->key->like)
         return class->events_n;
@@ -587,16 +607,16 @@ static uint64_t free_event_id(const struct ctf_trace_out *trace,
     return id;
 }
 
-/* Whether elements of such a type have no bits: an array of any number of them would take no room.
- */
-static bool takes_no_bits(const struct type *type)
+/* Returns true if a value of the type has no bits. An array of such elements could claim any number
+ * of them. */
+static bool is_type_empty(const struct type *type)
 {
     if (type->kind == TYPE_ARRAY)
-        return type->count == 0 || takes_no_bits(type->element);
+        return type->count == 0 || is_type_empty(type->element);
     if (type->kind != TYPE_STRUCT)
         return false;
     for (uint32_t i = 0; i < type->members_n; i++)
-        if (!takes_no_bits(type->members[i].type))
+        if (!is_type_empty(type->members[i].type))
             return false;
     return true;
 }
@@ -604,7 +624,7 @@ static bool takes_no_bits(const struct type *type)
 static bool has_empty_elements(const struct type *type)
 {
     bool is_list = type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE;
-    if (is_list && (takes_no_bits(type->element) || has_empty_elements(type->element)))
+    if (is_list && (is_type_empty(type->element) || has_empty_elements(type->element)))
         return true;
     for (uint32_t i = 0; type->kind == TYPE_STRUCT && i < type->members_n; i++)
         if (has_empty_elements(type->members[i].type))
@@ -624,10 +644,10 @@ static bool has_sequences(const struct type *type)
     return false;
 }
 
-/* Whether readers can read events of such a class: those of ours have bounds, which no description
- * shows. */
-static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
-                        const struct class_roots *roots)
+/* Returns true if our reader can decode such events. Its limits are checked by compiling the
+ * layout. */
+static bool is_class_readable(struct ctf_trace_out *trace, const struct ctf_stream_class *stream,
+                              const struct class_roots *roots)
 {
     struct arena arena;
     ttr_error error = {.status = TTR_OK};
@@ -641,7 +661,7 @@ static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_cla
                   [ROOT_PACKET_CONTEXT] = stream->packet_context,
                   [ROOT_EVENT_HEADER] = stream->event_header},
     };
-    /* babeltrace2 2.0 does not survive a sequence in the specific context of CTF 1.8. */
+    /* babeltrace2 2.0 crashes on a sequence in the specific context of CTF 1.8. */
     if (trace->description.version == CTF_1_8 && roots->context && has_sequences(roots->context))
         return false;
     if ((roots->context && has_empty_elements(roots->context)) ||
@@ -654,7 +674,8 @@ static bool can_be_read(struct ctf_trace_out *trace, const struct ctf_stream_cla
     return is_fine;
 }
 
-/* The types of a class; what its source has without any fields is there without any fields. */
+/* Makes the types of a class. If the source's context or payload exists but is empty, so it is
+ * here. */
 static struct class_roots make_class_roots(struct ctf_trace_out *trace,
                                            const struct ctf_items *items,
                                            const struct ctf_class_key *key)
@@ -664,22 +685,22 @@ static struct class_roots make_class_roots(struct ctf_trace_out *trace,
     bool has_context = key->like && key->like->context && trace->description.version != CTF_RFC_1_1;
     bool has_payload = !key->like || key->like->payload;
     if (has_context || items->context_n > items->common_n)
-        roots.context = ctf_types_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n,
-                                       items->context_n, items->context_shape);
+        roots.context = ctf_types_get_root(types, ROOT_SPECIFIC_CONTEXT, items, items->common_n,
+                                           items->context_n, items->context_shape);
     if (has_payload || items->n > items->context_n)
-        roots.payload = ctf_types_root(types, ROOT_PAYLOAD, items, items->context_n, items->n,
-                                       items->payload_shape);
+        roots.payload = ctf_types_get_root(types, ROOT_PAYLOAD, items, items->context_n, items->n,
+                                           items->payload_shape);
     return roots;
 }
 
-static const struct ctf_event_class *add_class(struct ctf_trace_out *trace,
-                                               struct ctf_kind_out *kind,
-                                               const struct class_like *what)
+static const struct ctf_event_class *add_event_class(struct ctf_trace_out *trace,
+                                                     struct ctf_kind_out *kind,
+                                                     const struct class_like *what)
 {
     struct ctf_types *types = &trace->types;
     const struct ctf_class_key *key = what->key;
-    struct ctf_event_class *class =
-        ctf_add_event(&trace->description, kind->class, free_event_id(trace, kind->class, what));
+    struct ctf_event_class *class = ctf_add_event(&trace->description, kind->class,
+                                                  choose_event_class_id(trace, kind->class, what));
     if (!class || !ctf_union_give(trace, kind->class->id, what->likeness, class->id))
         return NULL;
     buffer_clear(&types->name);
@@ -695,8 +716,8 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace,
     if (!name)
         return NULL;
     class->name = (ttr_text){name, types->name.n};
-    class->ns = class->uid = class->emf_uri = class->attributes = text("");
-    if (key->like && !copy_names(trace, class, key->like))
+    class->ns = class->uid = class->emf_uri = class->attributes = text_of_literal("");
+    if (key->like && !copy_class_names(trace, class, key->like))
         return NULL;
     class->log_level = key->log_level;
     class->has_log_level = key->has_log_level;
@@ -705,23 +726,23 @@ static const struct ctf_event_class *add_class(struct ctf_trace_out *trace,
     return class;
 }
 
-static uint64_t hash_of(const struct ctf_items *items, const struct ctf_class_key *key)
+static uint64_t event_class_hash(const struct ctf_items *items, const struct ctf_class_key *key)
 {
     return hash_pair(hash_pair(items->context_shape, items->payload_shape), key->identity);
 }
 
-const struct ctf_event_class *ctf_trace_find_class(const struct ctf_kind_out *kind,
+const struct ctf_event_class *ctf_find_event_class(const struct ctf_kind_out *kind,
                                                    const struct ctf_items *items,
                                                    const struct ctf_class_key *key)
 {
-    const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
+    const uint32_t *known = keymap_get(&kind->events, event_class_hash(items, key));
     return known && *known != REFUSED ? kind->class->events[*known] : NULL;
 }
 
 bool ctf_trace_refuses(const struct ctf_kind_out *kind, const struct ctf_items *items,
                        const struct ctf_class_key *key)
 {
-    const uint32_t *known = keymap_get(&kind->events, hash_of(items, key));
+    const uint32_t *known = keymap_get(&kind->events, event_class_hash(items, key));
     return known && *known == REFUSED;
 }
 
@@ -730,21 +751,21 @@ const struct ctf_event_class *ctf_trace_class(struct ctf_trace_out *trace,
                                               const struct ctf_items *items,
                                               const struct ctf_class_key *key)
 {
-    const struct ctf_event_class *known = ctf_trace_find_class(kind, items, key);
+    const struct ctf_event_class *known = ctf_find_event_class(kind, items, key);
     if (known || ctf_trace_refuses(kind, items, key))
         return known;
     const struct class_like what = {
         key, make_class_roots(trace, items, key),
         hash_pair(hash_pair(items->context_shape, items->payload_shape), key->likeness)};
     if (!trace->types.failed && trace->is_dialect &&
-        !can_be_read(trace, kind->class, &what.roots)) {
-        trace->types.failed |= !keymap_put(&kind->events, hash_of(items, key), REFUSED);
+        !is_class_readable(trace, kind->class, &what.roots)) {
+        trace->types.failed |= !keymap_put(&kind->events, event_class_hash(items, key), REFUSED);
         kind->refused_n++;
         return NULL;
     }
     const struct ctf_event_class *class =
-        trace->types.failed ? NULL : add_class(trace, kind, &what);
-    return class && keymap_put(&kind->events, hash_of(items, key),
+        trace->types.failed ? NULL : add_event_class(trace, kind, &what);
+    return class && keymap_put(&kind->events, event_class_hash(items, key),
                                (uint32_t)(kind->class->events_n - 1))
                ? class
                : NULL;

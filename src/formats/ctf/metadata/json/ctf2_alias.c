@@ -1,9 +1,9 @@
-/* Field class aliases: a table by name, and the trees of those that must be built again for each
- * use.
+/* Field class aliases: a hash table by name, and copies of the JSON of aliases that are built again
+ * for each use.
  *
- * Uses of aliases inside aliases could make much of little text.  So work is counted: what aliases
- * and locations cost in one description is bounded, far beyond what real traces need (a kernel
- * trace with every event: some 100,000). */
+ * Aliases inside aliases could expand a small text exponentially. So the work for aliases and
+ * locations is counted and limited per description, far above real traces (a kernel trace with all
+ * events needs about 100,000). */
 #include "base/hash.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -20,9 +20,9 @@ ttr_status ctf2_count_work(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-/* The slot of that name, or the free one for it. */
-static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t hash,
-                                     const char *name, size_t n)
+/* Returns the slot of a name, or the free slot for it. */
+static struct ctf2_alias **find_alias_slot(const struct ctf2_state *state, uint64_t hash,
+                                           const char *name, size_t n)
 {
     size_t at = (size_t)hash & (state->slots_n - 1);
     for (;; at = (at + 1) & (state->slots_n - 1)) {
@@ -35,11 +35,12 @@ static struct ctf2_alias **find_slot(const struct ctf2_state *state, uint64_t ha
 
 const struct ctf2_alias *ctf2_find_alias(const struct ctf2_state *state, const char *name, size_t n)
 {
-    return state->slots_n ? *find_slot(state, hash_bytes(name, n), name, n) : NULL;
+    return state->slots_n ? *find_alias_slot(state, hash_bytes(name, n), name, n) : NULL;
 }
 
-/* At most half of the slots are used; an old table stays in the arena. */
-static bool reserve_slot(struct ctf2_parser *parser)
+/* Keeps at least half of the slots free. Returns false if memory is out; a replaced table stays in
+ * the arena. */
+static bool reserve_alias_slot(struct ctf2_parser *parser)
 {
     struct ctf2_state *state = parser->state, old = *state;
     if (2 * (state->aliases_n + 1) <= state->slots_n)
@@ -52,15 +53,15 @@ static bool reserve_slot(struct ctf2_parser *parser)
     state->slots_n = n;
     for (size_t i = 0; i < old.slots_n; i++)
         if (old.slots[i])
-            *find_slot(state, old.slots[i]->hash, old.slots[i]->name.p, old.slots[i]->name.n) =
-                old.slots[i];
+            *find_alias_slot(state, old.slots[i]->hash, old.slots[i]->name.p,
+                             old.slots[i]->name.n) = old.slots[i];
     return true;
 }
 
-/* Copies a value and all inside into the description's arena and counts them; NULL when memory is
- * out.  Recursion is bounded by the depth of JSON texts. */
-static struct json_value *keep_tree(struct ctf2_parser *parser, const struct json_value *from,
-                                    uint64_t *nodes)
+/* Copies a value and all inner ones into the description's arena, and counts them. Returns NULL if
+ * memory is out. The depth of JSON texts limits the recursion. */
+static struct json_value *copy_json_tree(struct ctf2_parser *parser, const struct json_value *from,
+                                         uint64_t *nodes)
 {
     struct arena *arena = &parser->description->arena;
     struct json_value *copy = ctf2_take(parser, 1, sizeof *copy);
@@ -74,7 +75,7 @@ static struct json_value *keep_tree(struct ctf2_parser *parser, const struct jso
     if (!copy->token.text || !copy->key)
         return NULL;
     for (const struct json_value *item = from->first; item; item = item->next) {
-        struct json_value *kept = keep_tree(parser, item, nodes);
+        struct json_value *kept = copy_json_tree(parser, item, nodes);
         if (!kept)
             return NULL;
         kept->parent = copy;
@@ -87,9 +88,9 @@ static struct json_value *keep_tree(struct ctf2_parser *parser, const struct jso
     return copy;
 }
 
-/* A shared type under another name. */
-static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
-                            struct ctf2_alias *alias)
+/* Makes a copy of a shared type with the alias's name. */
+static ttr_status copy_named_type(struct ctf2_parser *parser, const struct type *type,
+                                  struct ctf2_alias *alias)
 {
     struct type *named = ctf2_take(parser, 1, sizeof *named);
     if (!named)
@@ -100,9 +101,9 @@ static ttr_status name_type(struct ctf2_parser *parser, const struct type *type,
     return TTR_OK;
 }
 
-/* What the alias stands for. */
-static ttr_status define(struct ctf2_parser *parser, const struct json_value *json,
-                         struct ctf2_alias *alias)
+/* Builds the type of an alias, or keeps its JSON if it depends on its place. */
+static ttr_status define_alias(struct ctf2_parser *parser, const struct json_value *json,
+                               struct ctf2_alias *alias)
 {
     static const struct type *const no_roots[ROOT_COUNT];
     struct ctf2_build build = {
@@ -114,12 +115,12 @@ static ttr_status define(struct ctf2_parser *parser, const struct json_value *js
     alias->height = build.deepest;
     alias->size = build.size;
     if (!build.is_contextual)
-        return name_type(parser, type, alias);
+        return copy_named_type(parser, type, alias);
     const struct ctf2_alias *other =
         json->token.kind == JSON_TEXT
             ? ctf2_find_alias(parser->state, json->token.text, json->token.n)
             : NULL;
-    alias->json = other ? other->json : keep_tree(parser, json, &alias->nodes);
+    alias->json = other ? other->json : copy_json_tree(parser, json, &alias->nodes);
     alias->nodes = other ? other->nodes : alias->nodes;
     return alias->json ? TTR_OK : fail_memory(parser->error);
 }
@@ -135,12 +136,12 @@ ttr_status ctf2_add_alias(struct ctf2_parser *parser, const struct ctf2_object *
     alias->hash = hash_bytes(alias->name.p, alias->name.n);
     if (ctf2_find_alias(parser->state, alias->name.p, alias->name.n))
         return ctf2_fail(parser, object->at[CTF2_NAME], "another field class alias has this name");
-    status = define(parser, object->at[CTF2_FIELD_CLASS], alias);
+    status = define_alias(parser, object->at[CTF2_FIELD_CLASS], alias);
     if (status != TTR_OK)
         return status;
-    if (!reserve_slot(parser))
+    if (!reserve_alias_slot(parser))
         return TTR_E_NOMEM;
-    *find_slot(parser->state, alias->hash, alias->name.p, alias->name.n) = alias;
+    *find_alias_slot(parser->state, alias->hash, alias->name.p, alias->name.n) = alias;
     parser->state->aliases_n++;
     return TTR_OK;
 }

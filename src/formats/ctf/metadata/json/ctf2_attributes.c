@@ -1,13 +1,13 @@
-/* Attributes: what tracers add in namespaces of their own.  They never change how data is decoded;
- * they are kept as text, so that a copy has them, and log levels are understood. */
+/* Attributes: data that tracers add in their own namespaces. They never affect decoding. They are
+ * kept as text for copies; log levels and EMF URIs are interpreted. */
 #include "base/jsontext.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Writes a value without blanks; numbers as they stand in the text.  Recursion is bounded by the
- * depth of JSON texts. */
-static void put_value(const struct ctf_text *text, struct json *json,
-                      const struct json_value *value)
+/* Prints a value without blanks; numbers as in the text. The depth of JSON texts limits the
+ * recursion. */
+static void print_attribute_value(const struct ctf_text *text, struct json *json,
+                                  const struct json_value *value)
 {
     const struct json_token *token = &value->token;
     switch (token->kind) {
@@ -24,14 +24,14 @@ static void put_value(const struct ctf_text *text, struct json *json,
     case JSON_ARRAY:
         json_array(json);
         for (const struct json_value *item = value->first; item; item = item->next)
-            put_value(text, json, item);
+            print_attribute_value(text, json, item);
         json_array_end(json);
         break;
     case JSON_OBJECT:
         json_object(json);
         for (const struct json_value *item = value->first; item; item = item->next) {
             json_key_text(json, item->key, item->key_n);
-            put_value(text, json, item);
+            print_attribute_value(text, json, item);
         }
         json_object_end(json);
         break;
@@ -41,9 +41,9 @@ static void put_value(const struct ctf_text *text, struct json *json,
     }
 }
 
-/* The attributes, of whichever dialect; NULL when there are none. */
-static const struct json_value *attributes_of(struct ctf2_parser *parser,
-                                              const struct ctf2_object *object)
+/* Returns the attributes under the property name of either dialect; NULL if it has none. */
+static const struct json_value *find_attributes(struct ctf2_parser *parser,
+                                                const struct ctf2_object *object)
 {
     if (object->at[CTF2_ATTRIBUTES] || !object->at[CTF2_USER_ATTRIBUTES])
         return object->at[CTF2_ATTRIBUTES];
@@ -54,7 +54,7 @@ static const struct json_value *attributes_of(struct ctf2_parser *parser,
 ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_object *object,
                                ttr_text *text)
 {
-    const struct json_value *attributes = attributes_of(parser, object);
+    const struct json_value *attributes = find_attributes(parser, object);
     struct buffer buffer;
     struct json json;
     if (!attributes)
@@ -64,7 +64,7 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
         return status;
     buffer_init(&buffer, parser->description->alloc);
     json_init(&json, &buffer);
-    put_value(parser->text, &json, attributes);
+    print_attribute_value(parser->text, &json, attributes);
     text->p =
         buffer.failed ? NULL : arena_copy(&parser->description->arena, buffer.bytes, buffer.n);
     text->n = buffer.n;
@@ -72,9 +72,10 @@ ttr_status ctf2_get_attributes(struct ctf2_parser *parser, const struct ctf2_obj
     return text->p ? TTR_OK : fail_memory(parser->error);
 }
 
-/* Takes what one namespace says. */
-static ttr_status read_namespace(struct ctf2_parser *parser, const struct json_value *attributes,
-                                 struct ctf_event_class *event)
+/* Reads log level and EMF URI from one namespace. */
+static ttr_status read_attribute_namespace(struct ctf2_parser *parser,
+                                           const struct json_value *attributes,
+                                           struct ctf_event_class *event)
 {
     const struct json_value *level = json_find(attributes, "log-level"),
                             *uri = json_find(attributes, "emf-uri");
@@ -102,7 +103,7 @@ ttr_status ctf2_get_event_attributes(struct ctf2_parser *parser, const struct ct
     for (size_t i = 0; i < 2 && all && status == TTR_OK; i++) {
         const struct json_value *attributes = json_find(all, namespaces[i]);
         if (attributes)
-            status = read_namespace(parser, attributes, event);
+            status = read_attribute_namespace(parser, attributes, event);
     }
     return status;
 }

@@ -1,14 +1,17 @@
-/* Field classes: from JSON objects to types.  Each class has a row in a table: its properties, its
- * kind, and what builds it. Alignments follow CTF2-SPEC-2.0, 6: fixed-length classes have their
- * own, LEB128, strings and blobs a byte's, structures and arrays the largest inside or their
- * minimum, optionals and variants none. Left out: attributes of field classes and members, which no
- * reader needs. */
+/* Field classes: from JSON objects to types. A table has one row per class: its properties, its
+ * kind of type, and its build function.
+ *
+ * Alignments follow CTF2-SPEC-2.0 section 6: fixed-length classes declare theirs; LEB128, strings
+ * and blobs are aligned to bytes; structures and arrays to the maximum inside or their declared
+ * minimum; optionals and variants have none. Left out: attributes of field classes and members,
+ * which no reader needs. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* Longer numbers are surely mistakes, and layouts would have to hold them. */
+/* Limit of a number's length in bits: longer numbers are surely mistakes, and layouts would have to
+ * store them. */
 #define BITS_MAX 65536u
-/* Types that one root may have, each use of an alias counted: more is nobody's trace. */
+/* Limit of types in one root, counting each use of an alias: far above real traces. */
 #define TYPES_MAX 100000u
 
 #define COMMON \
@@ -68,11 +71,11 @@ static ttr_status get_bits(struct ctf2_parser *parser, const struct json_value *
     return TTR_OK;
 }
 
-static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_object *object,
-                             struct type *type)
+static ttr_status get_byte_and_bit_order(struct ctf2_parser *parser,
+                                         const struct ctf2_object *object, struct type *type)
 {
     static const char *const byte_orders[] = {"little-endian", "big-endian", NULL};
-    /* The natural bit order of each byte order comes first. */
+    /* Index 0 is the natural bit order of little-endian, index 1 of big-endian numbers. */
     static const char *const bit_orders[] = {"first-to-last", "last-to-first", NULL};
     unsigned byte_order = 0, bit_order = 0;
     ttr_status status =
@@ -85,9 +88,9 @@ static ttr_status get_orders(struct ctf2_parser *parser, const struct ctf2_objec
     return status;
 }
 
-/* Base, names of values and roles of an integer. */
-static ttr_status get_meaning(struct ctf2_build *build, const struct ctf2_object *object,
-                              struct type *type)
+/* Reads display base, mappings and roles of an integer. */
+static ttr_status get_integer_properties(struct ctf2_build *build, const struct ctf2_object *object,
+                                         struct type *type)
 {
     bool is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
     ttr_status status = get_base(build->parser, object->at[CTF2_PREFERRED_DISPLAY_BASE], type);
@@ -101,7 +104,7 @@ static ttr_status build_variable(struct ctf2_build *build, const struct ctf2_obj
                                  struct type *type)
 {
     type->align = 3;
-    return get_meaning(build, object, type);
+    return get_integer_properties(build, object, type);
 }
 
 static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object *object,
@@ -109,10 +112,10 @@ static ttr_status build_fixed(struct ctf2_build *build, const struct ctf2_object
 {
     ttr_status status = get_bits(build->parser, object->at[CTF2_LENGTH], type);
     if (status == TTR_OK)
-        status = get_orders(build->parser, object, type);
+        status = get_byte_and_bit_order(build->parser, object, type);
     if (status == TTR_OK)
         status = ctf2_get_align(build->parser, object->at[CTF2_ALIGNMENT], &type->align);
-    return status == TTR_OK ? get_meaning(build, object, type) : status;
+    return status == TTR_OK ? get_integer_properties(build, object, type) : status;
 }
 
 static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object *object,
@@ -136,7 +139,7 @@ static ttr_status build_flags(struct ctf2_build *build, const struct ctf2_object
 
 /* --- Text and blobs --- */
 
-/* Bytes, fixed in number or as many as another field says. */
+/* Reads the size of a blob: a fixed number of bytes, or the location of its length. */
 static ttr_status get_byte_count(struct ctf2_build *build, const struct ctf2_object *object,
                                  struct type *type)
 {
@@ -165,7 +168,7 @@ static ttr_status build_text(struct ctf2_build *build, const struct ctf2_object 
         status = ctf2_get_word(build->parser, object->at[CTF2_ENCODING], words, &which);
     type->encoding = encodings[which];
     type->bits = units[which];
-    /* Text that ends with a zero before that can still be read. */
+    /* Text that ends with a zero before that byte is still readable. */
     if (status == TTR_OK && type->count % (type->bits / 8))
         ctf2_note(build->parser, TTR_NOTE_ODD, object->at[CTF2_LENGTH], "ctf.odd-length",
                   "text in %s has no multiple of %u bytes", words[which], type->bits / 8);
@@ -183,8 +186,9 @@ static ttr_status build_blob(struct ctf2_build *build, const struct ctf2_object 
 
 /* --- What holds other classes --- */
 
-/* Opens a level; the caller closes it by counting `depth` down. */
-static ttr_status open_frame(struct ctf2_build *build, const struct json_value *json, uint8_t kind)
+/* Opens a level. The caller closes it by decrementing `depth`. */
+static ttr_status push_build_frame(struct ctf2_build *build, const struct json_value *json,
+                                   uint8_t kind)
 {
     if (build->depth > TYPE_DEPTH_MAX)
         return ctf2_refuse(build->parser, TTR_E_LIMIT, json,
@@ -195,11 +199,11 @@ static ttr_status open_frame(struct ctf2_build *build, const struct json_value *
     return TTR_OK;
 }
 
-/* A class inside one that is no structure. */
+/* Builds the element class of an array, optional or other class that is not a structure. */
 static ttr_status build_inner(struct ctf2_build *build, const struct json_value *json, uint8_t kind,
                               const struct type **inner)
 {
-    ttr_status status = open_frame(build, json, kind);
+    ttr_status status = push_build_frame(build, json, kind);
     if (status != TTR_OK)
         return status;
     status = ctf2_build_class(build, json, inner);
@@ -207,17 +211,17 @@ static ttr_status build_inner(struct ctf2_build *build, const struct json_value 
     return status;
 }
 
-static bool is_cpu(const struct ctf2_build *build, const struct type_member *member)
+static bool is_cpu_member(const struct ctf2_build *build, const struct type_member *member)
 {
     return build->depth == 1 && member->name.n == 6 && memcmp(member->name.p, "cpu_id", 6) == 0 &&
            (member->type->kind == TYPE_UINT || member->type->kind == TYPE_VAR_UINT) &&
            member->type->role == CTF_ROLE_NONE;
 }
 
-/* The processor of a packet has no role in CTF 2, but a name that all tracers give it. */
-static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
+/* Marks the CPU of a packet: CTF 2 has no role for it, but all tracers use the same name. */
+static ttr_status set_cpu_role(struct ctf2_build *build, struct type_member *member)
 {
-    if (!is_cpu(build, member))
+    if (!is_cpu_member(build, member))
         return TTR_OK;
     build->is_contextual = true;
     if (build->is_definition || build->root != ROOT_PACKET_CONTEXT)
@@ -232,10 +236,10 @@ static ttr_status mark_cpu(struct ctf2_build *build, struct type_member *member)
     return TTR_OK;
 }
 
-/* The specification forbids it, but the values can be decoded; locations mean the first of the
- * name. */
-static void note_same_name(struct ctf2_parser *parser, const struct json_value *json,
-                           const char *what)
+/* The specification forbids repeated names, but the values can be decoded. A location refers to the
+ * first one. */
+static void note_repeated_name(struct ctf2_parser *parser, const struct json_value *json,
+                               const char *what)
 {
     ctf2_note(parser, TTR_NOTE_ODD, json, "ctf.same-name", "two %s have one name", what);
 }
@@ -257,11 +261,11 @@ static ttr_status build_member(struct ctf2_build *build, const struct json_value
         return status;
     member->shown = member->name;
     if (!ctf2_names_add(names, &member->name))
-        note_same_name(build->parser, object.at[CTF2_NAME], "members of a structure");
+        note_repeated_name(build->parser, object.at[CTF2_NAME], "members of a structure");
     frame->open = member->name;
     status = ctf2_build_class(build, object.at[CTF2_FIELD_CLASS], &member->type);
     if (status == TTR_OK)
-        status = mark_cpu(build, member);
+        status = set_cpu_role(build, member);
     frame->done_n++;
     return status;
 }
@@ -297,7 +301,7 @@ static ttr_status build_struct(struct ctf2_build *build, const struct ctf2_objec
         status = ctf2_expect(build->parser, list, JSON_ARRAY);
     if (status != TTR_OK || !list || list->count == 0)
         return status;
-    status = open_frame(build, object->json, TYPE_STRUCT);
+    status = push_build_frame(build, object->json, TYPE_STRUCT);
     if (status != TTR_OK)
         return status;
     status = build_members(build, list, type);
@@ -326,7 +330,7 @@ static ttr_status build_array(struct ctf2_build *build, const struct ctf2_object
     return status;
 }
 
-/* Whether a selector is signed, or CTF2_ANY_SIGN where that is not known yet. */
+/* Resolves a selector. `*sign`: its sign, or CTF2_ANY_SIGN if not known yet. */
 static ttr_status get_selector(struct ctf2_build *build, const struct json_value *json,
                                struct type *type, enum ctf2_sign *sign, unsigned *found)
 {
@@ -424,7 +428,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
         struct type_member *option = &options[type->members_n++];
         status = build_option(build, item, sign, option);
         if (status == TTR_OK && option->name.n && !ctf2_names_add(&names, &option->name))
-            note_same_name(build->parser, item, "options of a variant");
+            note_repeated_name(build->parser, item, "options of a variant");
     }
     return status == TTR_OK && !build->is_definition ? ctf2_check_options(build->parser, list, type)
                                                      : status;
@@ -432,7 +436,7 @@ static ttr_status build_variant(struct ctf2_build *build, const struct ctf2_obje
 
 /* --- All of them --- */
 
-/* Rows that differ in their kind only, by the name behind "fixed-length-" or "variable-length-". */
+/* Rows that differ only in kind, by the name after "fixed-length-" or "variable-length-". */
 #define ROW(text, what, may, must, kind, build)     \
     {                                               \
         text, {what, may, must}, kind, build, false \
@@ -476,7 +480,7 @@ static const struct class_row rows[] = {
         TYPE_BLOB, build_blob),
     ROW("dynamic-length-blob", "a blob class", COMMON | CTF2_SET(MEDIA_TYPE) | LENGTH_AT, LENGTH_AT,
         TYPE_BLOB, build_blob),
-    /* The release candidate told enumerations from integers. */
+    /* The release candidate distinguished enumerations from integers. */
     {"fixed-length-unsigned-enumeration",
      {"an enumeration class", FIXED | INTEGER | CTF2_SET(ROLES), FIXED_MUST | CTF2_SET(MAPPINGS)},
      TYPE_UINT,
@@ -499,7 +503,7 @@ static const struct class_row rows[] = {
      true},
 };
 
-static const struct class_row *row_named(const struct json_value *json)
+static const struct class_row *find_class_row(const struct json_value *json)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (json_is_text(json, rows[i].name))
@@ -517,10 +521,9 @@ static ttr_status count_types(struct ctf2_build *build, const struct json_value 
     return TTR_OK;
 }
 
-/* The name of an alias.  One that means the same everywhere is shared, another one is built for
- * this place. */
-static ttr_status use_alias(struct ctf2_build *build, const struct json_value *json,
-                            const struct type **type)
+/* Uses an alias by name: shares its type, or builds it again for this place. */
+static ttr_status build_from_alias(struct ctf2_build *build, const struct json_value *json,
+                                   const struct type **type)
 {
     struct ctf2_parser *parser = build->parser;
     const struct ctf2_alias *alias =
@@ -547,8 +550,8 @@ static ttr_status use_alias(struct ctf2_build *build, const struct json_value *j
     return status;
 }
 
-/* A role on what cannot have one would be overlooked, and packets be read wrong. */
-static ttr_status refuse_roles(struct ctf2_parser *parser, const struct json_value *json)
+/* Rejects roles on classes that cannot have any: ignoring them would make packets unreadable. */
+static ttr_status reject_roles(struct ctf2_parser *parser, const struct json_value *json)
 {
     const struct json_value *roles = json_find(json, "roles");
     return roles ? ctf2_fail(parser, roles,
@@ -562,12 +565,12 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     struct ctf2_parser *parser = build->parser;
     struct ctf2_object object;
     if (json->token.kind == JSON_TEXT)
-        return use_alias(build, json, type);
+        return build_from_alias(build, json, type);
     if (json->token.kind != JSON_OBJECT)
         return ctf2_fail(parser, json, "expected a field class or the name of an alias, found %s",
                          json_kind_text(json->token.kind));
     const struct json_value *name = json_find(json, "type");
-    const struct class_row *row = name ? row_named(name) : NULL;
+    const struct class_row *row = name ? find_class_row(name) : NULL;
     if (!name)
         return ctf2_fail(parser, json, "a field class must have the property \"type\"");
     if (!row)
@@ -577,7 +580,7 @@ ttr_status ctf2_build_class(struct ctf2_build *build, const struct json_value *j
     struct type *made = ctf2_take(parser, 1, sizeof *made);
     ttr_status status = made ? count_types(build, json, 1) : TTR_E_NOMEM;
     if (status == TTR_OK && !(row->shape.may & CTF2_SET(ROLES)))
-        status = refuse_roles(parser, json);
+        status = reject_roles(parser, json);
     if (status == TTR_OK)
         status = ctf2_open(parser, json, &row->shape, &object);
     if (status != TTR_OK)

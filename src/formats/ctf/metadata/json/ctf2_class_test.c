@@ -1,4 +1,4 @@
-/* Field classes of CTF 2 one by one: what each property becomes, and how what is wrong is told. */
+/* Field classes of CTF 2: the meaning of each property, and the errors for invalid ones. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -147,7 +147,7 @@ static void attributes_and_undeclared_extensions_of_classes_mean_nothing(void **
 
 #define AT_X "[0].field-class"
 
-static void what_is_wrong_with_a_number_is_told_at_its_place(void **state)
+static void invalid_number_class_fails_with_position(void **state)
 {
     (void)state;
     static const struct {
@@ -213,7 +213,7 @@ static void what_is_wrong_with_a_number_is_told_at_its_place(void **state)
     }
 }
 
-static void what_is_wrong_with_ranges_is_told_at_its_place(void **state)
+static void invalid_ranges_fail_with_position(void **state)
 {
     (void)state;
     static const struct {
@@ -268,7 +268,7 @@ static void mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark(void *
     ctf2_check_notes(whole, "ctf.range-beyond: a range goes beyond what its number can be\n");
 }
 
-static void what_is_wrong_with_text_arrays_and_structures_is_told_at_its_place(void **state)
+static void invalid_text_arrays_and_structures_fail_with_position(void **state)
 {
     (void)state;
     static const struct {
@@ -301,7 +301,7 @@ static void what_is_wrong_with_text_arrays_and_structures_is_told_at_its_place(v
     }
 }
 
-static void limits_are_told(void **state)
+static void exceeded_limits_fail_with_limit(void **state)
 {
     (void)state;
     ctf2_check_members_error(
@@ -313,7 +313,7 @@ static void limits_are_told(void **state)
         TTR_E_LIMIT, AT_X ".length: numbers of more than 65536 bits are not supported");
 }
 
-/* x inside `levels` arrays. */
+/* Parses a class inside `levels` arrays. */
 static ttr_status parse_nested(unsigned levels, ttr_error *error)
 {
     struct ctf2_case c;
@@ -357,11 +357,11 @@ int main(void)
         cmocka_unit_test(blobs_have_a_media_type),
         cmocka_unit_test(structures_and_arrays_take_the_largest_alignment_inside_or_their_minimum),
         cmocka_unit_test(attributes_and_undeclared_extensions_of_classes_mean_nothing),
-        cmocka_unit_test(what_is_wrong_with_a_number_is_told_at_its_place),
-        cmocka_unit_test(what_is_wrong_with_ranges_is_told_at_its_place),
+        cmocka_unit_test(invalid_number_class_fails_with_position),
+        cmocka_unit_test(invalid_ranges_fail_with_position),
         cmocka_unit_test(mapped_ranges_are_cut_to_what_the_number_can_be_with_a_remark),
-        cmocka_unit_test(what_is_wrong_with_text_arrays_and_structures_is_told_at_its_place),
-        cmocka_unit_test(limits_are_told),
+        cmocka_unit_test(invalid_text_arrays_and_structures_fail_with_position),
+        cmocka_unit_test(exceeded_limits_fail_with_limit),
         cmocka_unit_test(field_classes_nest_32_levels_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
-/* Metadata that others wrote: every CTF 2 metadata of the corpus is read and can be written again,
- * what is wrong with one is told.  TTR_CORPUS names the folder of recorded traces; without it the
- * tests pass with a line that says so. */
+/* CTF 2 metadata of other projects: each file of the corpus is parsed and printed again, and the
+ * expected error is reported for invalid ones. TTR_CORPUS is the folder of recorded traces; without
+ * it the tests pass and print a line. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 struct recorded {
     const char *path;
-    size_t streams, events; /* of all streams */
-    const char *problem;    /* part of the message where it is refused, or NULL */
+    size_t streams, events; /* in all streams */
+    const char *problem;    /* part of the error message; NULL if the file is valid */
 };
 
 static const struct recorded recorded[] = {
@@ -31,8 +31,7 @@ static const struct recorded recorded[] = {
      "is an array that is over: it has no current element"},
     {"actf/optional_int_no_sel_rng_nok", 0, 0, "needs the property \"selector-field-ranges\""},
     {"actf/variant_invalid_selector_rng_nok", 0, 0, "an unsigned number cannot have this value"},
-    /* What these hold is good metadata: the reader they were made for has no numbers of 128 bits,
-       or their streams are bad. */
+    /* Valid metadata: other readers lack 128-bit numbers, or only the streams are invalid. */
     {"actf/fxd_len_int_unsupported_len_nok", 1, 1, NULL},
     {"actf/dyn_str_utf16_invalid_sz_nok", 1, 1, NULL},
     {"actf/CTF2-PMETA-1.0-be", 1, 1, NULL},
@@ -44,7 +43,7 @@ static const struct recorded recorded[] = {
     {"actf/ev_rec_hdr_bad_ev_id_nok", 1, 2, NULL},
 };
 
-/* Reads a file; false when there is none. */
+/* Reads a file. Returns false if it does not exist. */
 static bool read_file(const char *path, struct buffer *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -66,7 +65,7 @@ static ttr_status parse_bytes(struct ctf_description *description, const struct 
     ctf_description_init(description, alloc_default());
     ttr_status status =
         ctf_unpack_metadata(description, bytes->bytes, bytes->n - 1, NULL, &text, error);
-    /* That of the packets around the text, which no text can say. */
+    /* The byte order is that of the packets around the text; the text does not contain it. */
     description->has_byte_order = false;
     return status == TTR_OK ? ctf2_parse(description, &text, error) : status;
 }

@@ -1,18 +1,27 @@
-/* Field locations: from "origin" and "path" to the names that lead from a root to a number.
+/* Field locations of CTF 2: from "origin" and "path" to the list of names that lead from a root to
+ * a number (struct type_reference).
  *
- * A field depends on fields decoded before it, so its location is followed while its root is being
- * built: what is open lies on the way to the field itself, what is done lies before it, and what is
- * neither cannot be meant. open structure: the open member leads on; another one must be done done
- * structure: by name open array, optional, variant: lead to what is being built inside        done
- * optional, variant: all that may be inside done array: it has no current element, so nothing in it
- * can be meant A variant that is done has one target for each of its options; all must be of one
- * kind. */
+ * A field may only depend on fields decoded before it, so its location is resolved while its root
+ * is being built. At that time each type on the way is either open (on the path from the root to
+ * the field itself; struct ctf2_frame) or done (completed before it). Rules for one step:
+ *   open structure                       the open member leads to the next open level; any other
+ * member must be done open array, optional, variant        leads to what is being built inside done
+ * structure                       the member of that name done optional, variant every option that
+ * may be inside done array                           error: it has no current element
+ *
+ * A relative path starts at the structure that contains the field; null goes one structure up. A
+ * path through a done variant may find one field per option; all must be of one kind (enum
+ * ctf2_target).
+ *
+ * Invariant: the result contains only names of structure members; options and optionals are
+ * transparent. Cost: O(types passed), counted by ctf2_count_work, because aliases can repeat a
+ * search. */
 #include <stdio.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* A location being followed. */
+/* State of resolving one location. */
 struct search {
     struct ctf2_parser *parser;
     const struct json_value *json;
@@ -20,8 +29,9 @@ struct search {
     unsigned found;
 };
 
-/* The location as people read it: "a.b.c". */
-static void show_names(const struct type_reference *reference, uint32_t n, char *to, size_t size)
+/* Formats the location for messages: "a.b.c". */
+static void format_location(const struct type_reference *reference, uint32_t n, char *to,
+                            size_t size)
 {
     size_t used = 0;
     to[0] = '\0';
@@ -32,11 +42,11 @@ static void show_names(const struct type_reference *reference, uint32_t n, char 
     }
 }
 
-/* Fails at the n-th name. */
-static ttr_status fail_search(const struct search *search, uint32_t n, const char *why)
+/* Fails at the n-th name of the path. */
+static ttr_status fail_location(const struct search *search, uint32_t n, const char *why)
 {
     char names[90];
-    show_names(search->reference, n, names, sizeof names);
+    format_location(search->reference, n, names, sizeof names);
     return ctf2_fail(search->parser, search->json, "%s of the %s %s", names[0] ? names : "the root",
                      ctf2_origins[search->reference->root], why);
 }
@@ -46,10 +56,10 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
 static ttr_status search_struct(struct search *search, const struct type *type, uint32_t at)
 {
     if (at == search->reference->names_n)
-        return fail_search(search, at, "is a structure, expected a number");
+        return fail_location(search, at, "is a structure, expected a number");
     const struct type_member *member = type_member_named(type, search->reference->names[at]);
     if (!member)
-        return fail_search(search, at + 1, "is not there");
+        return fail_location(search, at + 1, "is not there");
     return search_type(search, member->type, at + 1);
 }
 
@@ -63,7 +73,7 @@ static ttr_status search_options(struct search *search, const struct type *type,
     return TTR_OK;
 }
 
-static unsigned target_of(const struct type *type)
+static unsigned location_target_of(const struct type *type)
 {
     switch (type->kind) {
     case TYPE_UINT:
@@ -79,7 +89,7 @@ static unsigned target_of(const struct type *type)
     }
 }
 
-/* Goes on in a type that is done.  Recursion is bounded by the nesting of types. */
+/* Continues in a type that is done. The nesting of types limits the recursion. */
 static ttr_status search_type(struct search *search, const struct type *type, uint32_t at)
 {
     ttr_status status = ctf2_count_work(search->parser, search->json, 1 + type->members_n);
@@ -94,15 +104,15 @@ static ttr_status search_type(struct search *search, const struct type *type, ui
         return search_options(search, type, at);
     case TYPE_ARRAY:
     case TYPE_SEQUENCE:
-        return fail_search(search, at, "is an array that is over: it has no current element");
+        return fail_location(search, at, "is an array that is over: it has no current element");
     default:
         break;
     }
     if (at < search->reference->names_n)
-        return fail_search(search, at, "is no structure, nothing is inside it");
-    unsigned target = target_of(type);
+        return fail_location(search, at, "is no structure, nothing is inside it");
+    unsigned target = location_target_of(type);
     if (!target)
-        return fail_search(search, at, "is neither a number without fraction nor a boolean");
+        return fail_location(search, at, "is neither a number without fraction nor a boolean");
     search->found |= target;
     return TTR_OK;
 }
@@ -112,8 +122,8 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* Goes through what is open, until the way leads into something done. */
-static ttr_status search_open(struct search *search, const struct ctf2_build *build)
+/* Follows open levels until the path enters a type that is done. */
+static ttr_status search_open_levels(struct search *search, const struct ctf2_build *build)
 {
     const struct type_reference *reference = search->reference;
     uint32_t at = 0;
@@ -128,14 +138,14 @@ static ttr_status search_open(struct search *search, const struct ctf2_build *bu
         }
         at++;
     }
-    return fail_search(search, at, "is or holds the field that depends on it");
+    return fail_location(search, at, "is or holds the field that depends on it");
 }
 
 static ttr_status search_root(struct search *search, const struct ctf2_build *build)
 {
     enum type_root root = search->reference->root;
     if (root == build->root)
-        return search_open(search, build);
+        return search_open_levels(search, build);
     if (root > build->root)
         return ctf2_fail(search->parser, search->json, "the %s is decoded later than the %s",
                          ctf2_origins[root], ctf2_origins[build->root]);
@@ -144,8 +154,8 @@ static ttr_status search_root(struct search *search, const struct ctf2_build *bu
     return search_type(search, build->roots[root], 0);
 }
 
-/* The names of the open members around the structure that holds the field: a relative path begins
- * there. */
+/* Adds the names of the open members up to the structure that contains the field, at which relative
+ * paths start. */
 static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
 {
     unsigned innermost = build->depth;
@@ -158,9 +168,9 @@ static uint32_t add_open_names(const struct ctf2_build *build, ttr_text *names)
     return n;
 }
 
-/* Appends a path; a null goes back to the structure around. */
-static ttr_status add_path(struct ctf2_build *build, const struct json_value *first,
-                           ttr_text *names, uint32_t *n)
+/* Appends a path; null removes the last name, to continue in the enclosing structure. */
+static ttr_status append_location_path(struct ctf2_build *build, const struct json_value *first,
+                                       ttr_text *names, uint32_t *n)
 {
     for (const struct json_value *step = first; step; step = step->next) {
         ttr_status status = TTR_OK;
@@ -181,7 +191,7 @@ static ttr_status add_path(struct ctf2_build *build, const struct json_value *fi
     return TTR_OK;
 }
 
-/* What a location says: where its path begins, and its first step. */
+/* A location's syntax: origin of its path, if any, and first step. */
 struct form {
     bool has_origin;
     enum type_root origin;
@@ -189,7 +199,7 @@ struct form {
     size_t steps;
 };
 
-static bool take_origin(const struct json_value *json, struct form *form)
+static bool read_origin_name(const struct json_value *json, struct form *form)
 {
     for (unsigned i = 0; i < ROOT_COUNT; i++)
         if (json_is_text(json, ctf2_origins[i])) {
@@ -200,21 +210,21 @@ static bool take_origin(const struct json_value *json, struct form *form)
     return false;
 }
 
-/* The release candidate had an array: the origin, then the path. */
+/* Reads a location of the release candidate: one array with the origin and the path. */
 static ttr_status read_rc7(struct ctf2_parser *parser, const struct json_value *json,
                            struct form *form)
 {
     ctf2_note_rc7(parser, json, "a location that is an array");
     *form = (struct form){.first = json->first, .steps = json->count};
-    if (json->first && take_origin(json->first, form)) {
+    if (json->first && read_origin_name(json->first, form)) {
         form->first = json->first->next;
         form->steps--;
     }
     return TTR_OK;
 }
 
-static ttr_status read_form(struct ctf2_parser *parser, const struct json_value *json,
-                            struct form *form)
+static ttr_status read_location_form(struct ctf2_parser *parser, const struct json_value *json,
+                                     struct form *form)
 {
     static const struct ctf2_shape shape = {"a field location", CTF2_SET(ORIGIN) | CTF2_SET(PATH),
                                             CTF2_SET(PATH)};
@@ -223,7 +233,8 @@ static ttr_status read_form(struct ctf2_parser *parser, const struct json_value 
         return read_rc7(parser, json, form);
     *form = (struct form){.first = NULL};
     ttr_status status = ctf2_open(parser, json, &shape, &object);
-    if (status == TTR_OK && object.at[CTF2_ORIGIN] && !take_origin(object.at[CTF2_ORIGIN], form))
+    if (status == TTR_OK && object.at[CTF2_ORIGIN] &&
+        !read_origin_name(object.at[CTF2_ORIGIN], form))
         return ctf2_fail(parser, object.at[CTF2_ORIGIN],
                          "expected the name of a root, such as \"event-record-payload\"");
     if (status == TTR_OK)
@@ -242,7 +253,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     struct form form;
     *found = 0;
     build->is_contextual = true;
-    ttr_status status = read_form(parser, json, &form);
+    ttr_status status = read_location_form(parser, json, &form);
     if (status != TTR_OK)
         return status;
     if (form.steps == 0)
@@ -251,7 +262,7 @@ ttr_status ctf2_get_location(struct ctf2_build *build, const struct json_value *
     if (!names)
         return TTR_E_NOMEM;
     uint32_t n = form.has_origin ? 0 : add_open_names(build, names);
-    status = add_path(build, form.first, names, &n);
+    status = append_location_path(build, form.first, names, &n);
     if (status != TTR_OK || build->is_definition)
         return status;
     *reference = (struct type_reference){

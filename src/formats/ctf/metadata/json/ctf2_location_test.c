@@ -1,5 +1,5 @@
-/* Field locations of CTF 2: what they may lead to, from where, and how ranges choose optionals and
- * options. */
+/* Field locations of CTF 2: possible targets and origins, and selection of optionals and options by
+ * ranges. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -49,7 +49,7 @@ static void null_leads_to_the_structure_around(void **state)
         MEMBER("a", STRUCT(CTF2_UINT("n", "8"))) "," MEMBER(
             "b", STRUCT(MEMBER("c", STRUCT(MEMBER("x", TEXT_AT(HERE("null,null,'a','n'"))))))),
         "a: struct(n: u8 le), b: struct(c: struct(x: text[payload.a.n] @8) @8) @8");
-    /* A null behind a name takes it back. */
+    /* A null after a name removes it. */
     ctf2_check_members(CTF2_UINT("n", "8") "," MEMBER("x", TEXT_AT(HERE("'m',null,'n'"))),
                        "n: u8 le, x: text[payload.n] @8");
 }
@@ -68,8 +68,8 @@ static void open_arrays_lead_to_the_element_being_decoded(void **state)
             SEQUENCE_AT(HERE("'n'"), STRUCT(CTF2_UINT("m", "8") "," MEMBER(
                                          "x", TEXT_AT(FROM("event-record-payload", "'a','m'")))))),
         "n: u8 le, a: sequence[payload.n] @8 struct(m: u8 le, x: text[payload.a.m] @8) @8");
-    /* Arrays are no structures: null inside two of them still means the structure around the
-     * innermost structure. */
+    /* Arrays are not structures: null inside two of them still means the structure around the
+     * innermost one. */
     ctf2_check_members(
         CTF2_UINT("n", "8") "," MEMBER(
             "a",
@@ -99,7 +99,7 @@ static void a_length_may_be_any_option_of_a_variant_or_in_an_optional(void **sta
                              STRUCT(CTF2_UINT("m", "8")))) "," MEMBER("x",
                                                                       TEXT_AT(HERE("'n','m'"))),
         "b: bool8 le, n: optional[payload.b] struct(m: u8 le), x: text[payload.n.m] @8");
-    /* The option being decoded is the only one that counts. */
+    /* Inside an option, only that option is searched. */
     ctf2_check_members(
         CTF2_UINT("s", "8") "," MEMBER(
             "v", VARIANT_AT(
@@ -147,7 +147,7 @@ static void ranges_for_a_boolean_are_passed_over_with_a_note(void **state)
 
 #define AT(i) "[" #i "].field-class"
 
-static void what_a_location_must_not_lead_to_is_told(void **state)
+static void invalid_location_targets_fail(void **state)
 {
     (void)state;
     static const struct {
@@ -291,7 +291,7 @@ static void options_must_not_have_a_value_in_common(void **state)
             "x", "{'type':'variant','selector-field-location':" HERE("'n'") ",'options':@[" OPTION(
                      "[[-9,-3]]", U8) "," OPTION("[[-3,5]]", U8) "]}"),
         TTR_E_MALFORMED, AT(1) ".options: two options are selected by -3");
-    /* Ranges of one option may. */
+    /* Ranges of one option may overlap. */
     ctf2_check_members(
         CTF2_INT("n", "8") "," MEMBER(
             "x", VARIANT_AT(HERE("'n'"), OPTION("[[-3,3],[-1,9],[2,2]]",
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test(a_length_may_be_any_option_of_a_variant_or_in_an_optional),
         cmocka_unit_test(selectors_are_booleans_or_integers_with_ranges),
         cmocka_unit_test(ranges_for_a_boolean_are_passed_over_with_a_note),
-        cmocka_unit_test(what_a_location_must_not_lead_to_is_told),
+        cmocka_unit_test(invalid_location_targets_fail),
         cmocka_unit_test(a_name_that_comes_twice_is_remarked_on_and_means_the_first),
         cmocka_unit_test(a_long_path_keeps_its_end),
         cmocka_unit_test(options_must_not_have_a_value_in_common),

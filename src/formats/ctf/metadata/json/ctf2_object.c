@@ -1,6 +1,6 @@
-/* Objects taken apart, scalars with their bounds, and failures that name the place in the text and
- * the path in the fragment. What a fragment must not have but has is remarked on and passed over:
- * the specification lets later revisions add properties. */
+/* Objects with checked properties, scalars with limits, and errors that show the position in the
+ * text and the path in the fragment. Unknown properties get a diagnostic and are skipped, since
+ * later revisions of the specification may add some. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,8 +25,8 @@ static int compare_names(const char *a, size_t a_n, const char *b, size_t b_n)
     return order ? order : (a_n > b_n) - (a_n < b_n);
 }
 
-/* The property of that name, or CTF2_PROPERTY_COUNT. */
-static unsigned property_named(const char *name, size_t n)
+/* Returns the property of that name, or CTF2_PROPERTY_COUNT. */
+static unsigned find_property(const char *name, size_t n)
 {
     unsigned low = 0, high = CTF2_PROPERTY_COUNT;
     while (low < high) {
@@ -56,8 +56,9 @@ ttr_status ctf2_fail_text(struct ctf2_parser *parser, ttr_status status, uint64_
     return status;
 }
 
-static ttr_status fail_at(struct ctf2_parser *parser, ttr_status status,
-                          const struct json_value *at, const char *format, va_list values)
+static ttr_status fail_at_json_value(struct ctf2_parser *parser, ttr_status status,
+                                     const struct json_value *at, const char *format,
+                                     va_list values)
 {
     char what[200], path[PATH_SHOWN];
     const struct json_value *place = parser->alias_use ? parser->alias_use : at;
@@ -74,7 +75,7 @@ ttr_status ctf2_fail(struct ctf2_parser *parser, const struct json_value *at, co
 {
     va_list values;
     va_start(values, format);
-    ttr_status status = fail_at(parser, TTR_E_MALFORMED, at, format, values);
+    ttr_status status = fail_at_json_value(parser, TTR_E_MALFORMED, at, format, values);
     va_end(values);
     return status;
 }
@@ -84,7 +85,7 @@ ttr_status ctf2_refuse(struct ctf2_parser *parser, ttr_status status, const stru
 {
     va_list values;
     va_start(values, format);
-    status = fail_at(parser, status, at, format, values);
+    status = fail_at_json_value(parser, status, at, format, values);
     va_end(values);
     return status;
 }
@@ -125,11 +126,11 @@ void *ctf2_take(struct ctf2_parser *parser, size_t count, size_t size)
     return block;
 }
 
-/* Puts one member where it belongs. */
-static ttr_status take_member(struct ctf2_parser *parser, const struct json_value *member,
-                              const struct ctf2_shape *shape, struct ctf2_object *object)
+/* Stores one member at its property's index. Fails if it is repeated. */
+static ttr_status store_property(struct ctf2_parser *parser, const struct json_value *member,
+                                 const struct ctf2_shape *shape, struct ctf2_object *object)
 {
-    unsigned property = property_named(member->key, member->key_n);
+    unsigned property = find_property(member->key, member->key_n);
     if (property == CTF2_PROPERTY_COUNT || !(shape->may >> property & 1)) {
         ctf2_note(parser, TTR_NOTE_REMARK, member, "ctf.unknown-property",
                   "the property \"%.60s\" of %s means nothing", member->key, shape->what);
@@ -141,7 +142,7 @@ static ttr_status take_member(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
-/* Extensions that the preamble does not declare mean nothing; they are told all the same. */
+/* Reports extensions that the preamble does not declare; they have no effect. */
 static ttr_status check_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = ctf2_expect(parser, json, JSON_OBJECT);
@@ -155,8 +156,9 @@ static ttr_status check_extensions(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* What objects of every kind may have. */
-static ttr_status check_common(struct ctf2_parser *parser, const struct ctf2_object *object)
+/* Checks attributes and extensions, which all objects may have. */
+static ttr_status check_common_properties(struct ctf2_parser *parser,
+                                          const struct ctf2_object *object)
 {
     ttr_status status = TTR_OK;
     if (object->at[CTF2_ATTRIBUTES])
@@ -174,7 +176,7 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
         return ctf2_fail(parser, json, "expected %s (an object), found %s", shape->what,
                          json_kind_text(json->token.kind));
     for (const struct json_value *member = json->first; member; member = member->next) {
-        ttr_status status = take_member(parser, member, shape, object);
+        ttr_status status = store_property(parser, member, shape, object);
         if (status != TTR_OK)
             return status;
     }
@@ -182,7 +184,7 @@ ttr_status ctf2_open(struct ctf2_parser *parser, const struct json_value *json,
         if ((shape->must >> i & 1) && !object->at[i])
             return ctf2_fail(parser, json, "%s must have the property \"%s\"", shape->what,
                              property_names[i].name);
-    return check_common(parser, object);
+    return check_common_properties(parser, object);
 }
 
 ttr_status ctf2_expect(struct ctf2_parser *parser, const struct json_value *json, unsigned kind)

@@ -1,17 +1,18 @@
-/* The fragments of CTF 2 metadata, one after another: preamble first and once, the trace class
- * before data stream classes, an event record class behind its data stream class, everything that
- * is referred to before it is. What a fragment describes is built whole before it is added, so that
- * a failure leaves the description as the fragments before it made it: who salvages can go on with
- * that. */
+/* Fragments of CTF 2 metadata. Order: the preamble first and once, the trace class before data
+ * stream classes, an event record class after its data stream class, and every definition before
+ * its uses.
+ *
+ * A fragment's data are complete before they are added, so after an error the description contains
+ * exactly the fragments before it, and damaged metadata can still be used. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
 #define RECORD_SEPARATOR 0x1e
-/* Field classes nest three JSON levels each at most. */
+/* Field classes have at most three JSON levels per level of nesting. */
 #define JSON_DEPTH 256u
-/* A fragment's tree; a megabyte of text takes some 40. */
+/* Limit of a fragment's tree; a megabyte of text needs about 40. */
 #define JSON_MEMORY ((size_t)256 << 20)
-/* Both are searched one by one. */
+/* Limit, since clocks and their uses are found by linear search. */
 #define CLOCKS_MAX 4096u
 #define STREAMS_MAX 4096u
 
@@ -30,8 +31,7 @@ static ttr_status get_identity(struct ctf2_parser *parser, const struct ctf2_obj
 
 /* --- preamble --- */
 
-/* An extension may change anything, so what declares one that is not known cannot be decoded.  None
- * are known. */
+/* Rejects declared extensions: an extension may change anything, and none is supported. */
 static ttr_status refuse_extensions(struct ctf2_parser *parser, const struct json_value *json)
 {
     ttr_status status = json ? ctf2_expect(parser, json, JSON_OBJECT) : TTR_OK;
@@ -77,7 +77,7 @@ static ttr_status read_preamble(struct ctf2_parser *parser, const struct ctf2_ob
 
 /* --- trace-class --- */
 
-/* What a root's class must be. */
+/* Builds a root; its class must be a structure. */
 static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object *object,
                              enum ctf2_property property, const struct type **type)
 {
@@ -90,7 +90,7 @@ static ttr_status build_root(struct ctf2_build *build, const struct ctf2_object 
     return status;
 }
 
-/* A number; one that 63 bits and a sign do not hold stays as it is written, as text. */
+/* Reads an environment entry. A number beyond 63 bits and a sign is kept as text. */
 static ttr_status read_entry(struct ctf2_parser *parser, const struct json_value *item,
                              struct ctf_environment *entry)
 {
@@ -144,7 +144,7 @@ static ttr_status read_environment(struct ctf2_parser *parser, const struct json
     return status;
 }
 
-/* The release candidate had the UUID here, too. */
+/* Reads the UUID, which the release candidate declared in the trace class, too. */
 static ttr_status get_rc7_uuid(struct ctf2_parser *parser, const struct json_value *json)
 {
     uint8_t uuid[16];
@@ -238,8 +238,8 @@ static ttr_status read_offset(struct ctf2_parser *parser, const struct json_valu
     return status;
 }
 
-static ttr_status read_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
-                               struct ctf_clock *clock)
+static ttr_status read_clock_numbers(struct ctf2_parser *parser, const struct ctf2_object *object,
+                                     struct ctf_clock *clock)
 {
     clock->frequency = 0;
     ttr_status status = ctf2_get_u64(parser, object->at[CTF2_FREQUENCY], &clock->frequency);
@@ -265,8 +265,8 @@ static struct ctf_clock *find_clock(const struct ctf_description *description, t
     return NULL;
 }
 
-/* The release candidate knew clocks by their names, gave them UUIDs, and had no origins: LTTng's
- * then counted from the Unix epoch, as all its clocks called monotonic do. */
+/* Reads a clock's identity. In the release candidate, clocks had names as ids, UUIDs, and no
+ * origins; LTTng's monotonic clocks then counted from the Unix epoch. */
 static ttr_status read_clock_id(struct ctf2_parser *parser, const struct ctf2_object *object,
                                 struct ctf_clock *clock)
 {
@@ -294,7 +294,7 @@ static ttr_status read_clock_class(struct ctf2_parser *parser, const struct ctf2
     if (status == TTR_OK)
         status = ctf2_get_text(parser, object->at[CTF2_DESCRIPTION], &read.description);
     if (status == TTR_OK)
-        status = read_numbers(parser, object, &read);
+        status = read_clock_numbers(parser, object, &read);
     if (status == TTR_OK)
         status = read_origin(parser, object->at[CTF2_ORIGIN], &read);
     if (status != TTR_OK)
@@ -333,7 +333,7 @@ static ttr_status get_default_clock(struct ctf2_parser *parser, const struct ctf
                               json->token.text);
 }
 
-/* The three roots of a data stream class, or the two of an event record class. */
+/* Builds the three roots of a data stream class, or the two of an event record class. */
 static ttr_status build_roots(struct ctf2_parser *parser, const struct ctf2_object *object,
                               const struct ctf_clock *clock, const struct type **roots)
 {
@@ -500,7 +500,7 @@ static const struct fragment_row {
      read_preamble},
 };
 
-static const struct fragment_row *row_of(const struct json_value *type)
+static const struct fragment_row *find_fragment_row(const struct json_value *type)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (json_is_text(type, rows[i].name))
@@ -515,7 +515,7 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     parser->fragment = "fragment";
     if (root->token.kind != JSON_OBJECT || !type)
         return ctf2_fail(parser, root, "expected an object with the property \"type\"");
-    const struct fragment_row *row = row_of(type);
+    const struct fragment_row *row = find_fragment_row(type);
     if (!row)
         return ctf2_fail(parser, type, "no such fragment: \"%.60s\"", type->token.text);
     parser->fragment = row->name;
@@ -525,8 +525,8 @@ static ttr_status read_tree(struct ctf2_parser *parser, const struct json_value 
     return status == TTR_OK ? row->read(parser, &object) : status;
 }
 
-/* JSON that is not quite JSON is remarked on once a fragment. */
-static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
+/* Emits one diagnostic per fragment about invalid but readable JSON. */
+static void note_json_oddities(struct ctf2_parser *parser, const struct json_tree *tree)
 {
     struct json_value place = *tree->root;
     place.token.offset = tree->commas_offset;
@@ -539,10 +539,10 @@ static void note_json(struct ctf2_parser *parser, const struct json_tree *tree)
                   "text that is no UTF-8: U+FFFD stands for what is no character");
 }
 
-/* The text ends inside its last fragment, as that of a tracer that was stopped does: text sequences
- * are made so that this can be seen (RFC 7464, 2.4). Without a data stream class nothing could be
- * read. */
-static void note_cut(struct ctf2_parser *parser, size_t begin)
+/* Reports that the text ends inside its last fragment, as if the tracer was stopped. The separators
+ * of text sequences exist to detect this (RFC 7464 section 2.4). Fails if there is no data stream
+ * class, since nothing can be read then. */
+static void note_cut_fragment(struct ctf2_parser *parser, size_t begin)
 {
     struct json_value place = {.token.offset = begin};
     ctf2_note(parser, TTR_NOTE_DAMAGE, &place, "ctf.cut-metadata",
@@ -561,12 +561,12 @@ static ttr_status read_fragment(struct ctf2_parser *parser, size_t begin, size_t
     if (status == TTR_E_NOMEM)
         return fail_memory(parser->error);
     if (status == TTR_E_TRUNCATED && end == parser->text->n && parser->description->streams_n) {
-        note_cut(parser, begin);
+        note_cut_fragment(parser, begin);
         return TTR_OK;
     }
     if (status != TTR_OK)
         return ctf2_fail_text(parser, status, error.offset, "%s", error.text);
-    note_json(parser, &tree);
+    note_json_oddities(parser, &tree);
     return read_tree(parser, tree.root);
 }
 

@@ -1,5 +1,5 @@
-/* The fragments of CTF 2 metadata: what each says, their order, aliases, roles, extensions, the
- * dialect of the release candidate, more fragments later, and every way to break them. */
+/* Fragments of CTF 2 metadata: contents, order, aliases, roles, extensions, the release candidate's
+ * dialect, incremental parsing, and every error. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -149,7 +149,7 @@ static void fragments_in_the_wrong_order_or_twice_are_refused(void **state)
         ctf2_check_error(rows[i].text, TTR_E_MALFORMED, rows[i].message);
 }
 
-static void what_is_wrong_with_a_fragment_is_told_at_its_place(void **state)
+static void invalid_fragment_fails_with_position(void **state)
 {
     (void)state;
     static const struct {
@@ -431,7 +431,7 @@ static void the_dialect_of_the_release_candidate_is_read_with_remarks(void **sta
     ctf2_case_free(&c);
 }
 
-/* Parses more text into a description. */
+/* Parses additional text into a description. */
 static ttr_status add_text(struct ctf_description *description, const char *quoted,
                            ttr_error *error)
 {
@@ -471,7 +471,7 @@ static void more_fragments_can_come_later(void **state)
                  &error),
         TTR_OK);
     assert_ptr_equal(description.streams[0]->events[0], first);
-    /* A failure leaves what the fragments before it said, and only that. */
+    /* After a failure the description has exactly the fragments before it. */
     assert_int_equal(add_text(&description,
                               "^{'type':'event-record-class','id':2}^{'type':'event-record-class','"
                               "id':3,'payload-field-class':" STRUCT(MEMBER("n", "'n'") "," MEMBER(
@@ -493,7 +493,7 @@ static void more_fragments_can_come_later(void **state)
     ctf_description_free(&description);
 }
 
-static void a_failing_trace_class_leaves_nothing_behind(void **state)
+static void failing_trace_class_adds_nothing(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -513,7 +513,8 @@ static void a_failing_trace_class_leaves_nothing_behind(void **state)
     ctf_description_free(&description);
 }
 
-/* Aliases of structures of aliases: each level has ten times the fields of the one below. */
+/* Builds aliases of structures of aliases: each level has ten times as many fields as the one
+ * inside. */
 static void build_bomb(struct buffer *text, const char *core, unsigned levels)
 {
     char fragment[1024];
@@ -613,7 +614,7 @@ static void every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stre
     }
 }
 
-/* Only the last fragment may be cut: what another one lacks is somebody's mistake. */
+/* Only the last fragment may be incomplete; any other incomplete fragment is a mistake. */
 static void a_fragment_that_ends_early_before_another_is_refused(void **state)
 {
     (void)state;
@@ -632,14 +633,15 @@ static bool parse_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void missing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(parse_with);
 }
 
-/* Bytes changed, runs of bytes moved about: no crash, and errors inside the text. */
-static void damaged_metadata_does_no_harm(void **state)
+/* Changes bytes and moves runs of bytes: the parser must not crash, and error offsets must be
+ * inside the text. */
+static void damaged_metadata_does_not_crash(void **state)
 {
     (void)state;
     uint64_t seed = 11;
@@ -670,7 +672,7 @@ int main(void)
         cmocka_unit_test(fragments_need_no_line_feed_and_the_first_no_separator),
         cmocka_unit_test(a_shared_alias_keeps_its_name_and_one_with_roles_does_not),
         cmocka_unit_test(fragments_in_the_wrong_order_or_twice_are_refused),
-        cmocka_unit_test(what_is_wrong_with_a_fragment_is_told_at_its_place),
+        cmocka_unit_test(invalid_fragment_fails_with_position),
         cmocka_unit_test(a_message_shows_file_line_column_path_and_the_place),
         cmocka_unit_test(roles_where_they_cannot_be_are_refused),
         cmocka_unit_test(a_role_may_be_deep_inside_and_come_more_than_once),
@@ -683,14 +685,14 @@ int main(void)
         cmocka_unit_test(unknown_properties_and_json_that_is_not_quite_json_are_remarked_on),
         cmocka_unit_test(the_dialect_of_the_release_candidate_is_read_with_remarks),
         cmocka_unit_test(more_fragments_can_come_later),
-        cmocka_unit_test(a_failing_trace_class_leaves_nothing_behind),
+        cmocka_unit_test(failing_trace_class_adds_nothing),
         cmocka_unit_test(aliases_cannot_make_a_bomb),
         cmocka_unit_test(many_uses_of_a_large_alias_end_at_a_limit),
         cmocka_unit_test(
             every_shorter_text_is_read_up_to_its_last_whole_fragment_once_a_stream_is_known),
         cmocka_unit_test(a_fragment_that_ends_early_before_another_is_refused),
-        cmocka_unit_test(missing_memory_is_told),
-        cmocka_unit_test(damaged_metadata_does_no_harm),
+        cmocka_unit_test(failing_allocation_is_reported),
+        cmocka_unit_test(damaged_metadata_does_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* A description as CTF 2 metadata: each fragment behind 0x1E, one a line.  Order: preamble, trace
- * class, clock classes, then each data stream class with its event record classes; aliases right
+/* Printer of CTF 2 metadata: one fragment per line, each after 0x1E. Order: preamble, trace class,
+ * clock classes, then each data stream class with its event record classes. Aliases come directly
  * before the fragment that uses them first. */
 #include "formats/ctf/metadata/json/ctf2_print.h"
 
@@ -8,8 +8,8 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
-/* A property that is there only where it is not empty. */
-static void put_text(struct ctf2_printer *printer, const char *key, ttr_text text)
+/* Prints a property unless its text is empty. */
+static void print_text_property(struct ctf2_printer *printer, const char *key, ttr_text text)
 {
     if (text.n == 0)
         return;
@@ -17,20 +17,20 @@ static void put_text(struct ctf2_printer *printer, const char *key, ttr_text tex
     json_text(&printer->json, text.p, text.n);
 }
 
-static void put_u64(struct ctf2_printer *printer, const char *key, uint64_t x)
+static void print_u64_property(struct ctf2_printer *printer, const char *key, uint64_t x)
 {
     json_key(&printer->json, key);
     json_u64(&printer->json, x);
 }
 
-static void put_identity(struct ctf2_printer *printer, ttr_text ns, ttr_text name, ttr_text uid)
+static void print_identity(struct ctf2_printer *printer, ttr_text ns, ttr_text name, ttr_text uid)
 {
-    put_text(printer, "namespace", ns);
-    put_text(printer, "name", name);
-    put_text(printer, "uid", uid);
+    print_text_property(printer, "namespace", ns);
+    print_text_property(printer, "name", name);
+    print_text_property(printer, "uid", uid);
 }
 
-static void put_attributes(struct ctf2_printer *printer, ttr_text attributes)
+static void print_attributes(struct ctf2_printer *printer, ttr_text attributes)
 {
     if (attributes.n == 0)
         return;
@@ -38,7 +38,7 @@ static void put_attributes(struct ctf2_printer *printer, ttr_text attributes)
     json_raw(&printer->json, attributes.p, attributes.n);
 }
 
-static void put_root(struct ctf2_printer *printer, const char *key, enum type_root root)
+static void print_root_class(struct ctf2_printer *printer, const char *key, enum type_root root)
 {
     printer->root = root;
     if (!printer->roots[root])
@@ -47,11 +47,11 @@ static void put_root(struct ctf2_printer *printer, const char *key, enum type_ro
     ctf2_print_class(printer, printer->roots[root]);
 }
 
-static void put_preamble(struct ctf2_printer *printer)
+static void print_preamble(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
     ctf2_print_begin(printer, "preamble");
-    put_u64(printer, "version", 2);
+    print_u64_property(printer, "version", 2);
     if (printer->description->has_uuid) {
         json_key(json, "uuid");
         json_array(json);
@@ -62,8 +62,9 @@ static void put_preamble(struct ctf2_printer *printer)
     ctf2_print_end(printer);
 }
 
-/* Of entries with one name the first counts, as it does for who looks it up. */
-static void put_environment(struct ctf2_printer *printer)
+/* Prints the environment. Of entries with one name, only the first one is printed, as lookups find
+ * it. */
+static void print_environment(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
     struct json *json = &printer->json;
@@ -89,21 +90,21 @@ static void put_environment(struct ctf2_printer *printer)
     json_object_end(json);
 }
 
-static void put_trace_class(struct ctf2_printer *printer)
+static void print_trace_class(struct ctf2_printer *printer)
 {
     const struct ctf_description *description = printer->description;
     printer->roots[ROOT_PACKET_HEADER] = description->packet_header;
     ctf2_print_aliases(printer, description->packet_header);
     ctf2_print_begin(printer, "trace-class");
-    put_identity(printer, description->ns, description->name, description->uid);
-    put_environment(printer);
-    put_root(printer, "packet-header-field-class", ROOT_PACKET_HEADER);
-    put_attributes(printer, description->attributes);
+    print_identity(printer, description->ns, description->name, description->uid);
+    print_environment(printer);
+    print_root_class(printer, "packet-header-field-class", ROOT_PACKET_HEADER);
+    print_attributes(printer, description->attributes);
     ctf2_print_end(printer);
 }
 
-/* TSDL clocks have UUIDs where CTF 2 has identities. */
-static void put_clock_identity(struct ctf2_printer *printer, const struct ctf_clock *clock)
+/* Prints a clock's identity: the UUID of a TSDL clock becomes the uid. */
+static void print_clock_identity(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     static const char digits[] = "0123456789abcdef";
     char uid[36];
@@ -115,10 +116,10 @@ static void put_clock_identity(struct ctf2_printer *printer, const struct ctf_cl
         uid[n++] = digits[clock->uuid[i] & 15];
     }
     bool is_uuid = clock->uid.n == 0 && clock->has_uuid;
-    put_identity(printer, clock->ns, clock->name, is_uuid ? (ttr_text){uid, n} : clock->uid);
+    print_identity(printer, clock->ns, clock->name, is_uuid ? (ttr_text){uid, n} : clock->uid);
 }
 
-static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clock)
+static void print_clock_origin(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     if (!clock->is_unix && clock->origin_name.n == 0 && clock->origin_uid.n == 0)
         return;
@@ -128,7 +129,7 @@ static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clo
         return;
     }
     json_object(&printer->json);
-    put_text(printer, "namespace", clock->origin_ns);
+    print_text_property(printer, "namespace", clock->origin_ns);
     json_key(&printer->json, "name");
     json_text(&printer->json, clock->origin_name.p, clock->origin_name.n);
     json_key(&printer->json, "uid");
@@ -136,8 +137,8 @@ static void put_origin(struct ctf2_printer *printer, const struct ctf_clock *clo
     json_object_end(&printer->json);
 }
 
-/* CTF 2 wants less than a second of cycles, and not fewer than none. */
-static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
+/* Prints the offset: CTF 2 requires cycles from 0 to below one second. */
+static void print_clock_offset(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     uint64_t size = clock->offset_cycles < 0 ? 0 - (uint64_t)clock->offset_cycles
                                              : (uint64_t)clock->offset_cycles;
@@ -159,34 +160,36 @@ static void put_offset(struct ctf2_printer *printer, const struct ctf_clock *clo
     json_object(&printer->json);
     json_key(&printer->json, "seconds");
     json_i64(&printer->json, seconds);
-    put_u64(printer, "cycles", cycles);
+    print_u64_property(printer, "cycles", cycles);
     json_object_end(&printer->json);
 }
 
-static void put_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
+static void print_clock(struct ctf2_printer *printer, const struct ctf_clock *clock)
 {
     ctf2_print_begin(printer, "clock-class");
     json_key(&printer->json, "id");
     json_text(&printer->json, clock->id.p, clock->id.n);
-    put_clock_identity(printer, clock);
-    put_text(printer, "description", clock->description);
-    put_u64(printer, "frequency", clock->frequency);
+    print_clock_identity(printer, clock);
+    print_text_property(printer, "description", clock->description);
+    print_u64_property(printer, "frequency", clock->frequency);
     if (clock->has_precision)
-        put_u64(printer, "precision", clock->precision);
+        print_u64_property(printer, "precision", clock->precision);
     if (clock->has_accuracy)
-        put_u64(printer, "accuracy", clock->accuracy);
-    put_origin(printer, clock);
-    put_offset(printer, clock);
+        print_u64_property(printer, "accuracy", clock->accuracy);
+    print_clock_origin(printer, clock);
+    print_clock_offset(printer, clock);
     ctf2_print_end(printer);
 }
 
-/* What TSDL knows of an event class, in the namespace of the tracer whose words these are. */
-static void put_event_attributes(struct ctf2_printer *printer, const struct ctf_event_class *event)
+/* Prints log level and EMF URI of a TSDL event class, in the namespace of the tracer that defines
+ * these words. */
+static void print_event_attributes(struct ctf2_printer *printer,
+                                   const struct ctf_event_class *event)
 {
     struct json *json = &printer->json;
     const char *level = event->has_log_level ? ctf2_log_level_text(event->log_level) : NULL;
     if (event->attributes.n || (!level && event->emf_uri.n == 0)) {
-        put_attributes(printer, event->attributes);
+        print_attributes(printer, event->attributes);
         return;
     }
     json_key(json, "attributes");
@@ -197,29 +200,29 @@ static void put_event_attributes(struct ctf2_printer *printer, const struct ctf_
         json_key(json, "log-level");
         json_string(json, level);
     }
-    put_text(printer, "emf-uri", event->emf_uri);
+    print_text_property(printer, "emf-uri", event->emf_uri);
     json_object_end(json);
     json_object_end(json);
 }
 
-static void put_event(struct ctf2_printer *printer, const struct ctf_event_class *event)
+static void print_event_class(struct ctf2_printer *printer, const struct ctf_event_class *event)
 {
     printer->roots[ROOT_SPECIFIC_CONTEXT] = event->context;
     printer->roots[ROOT_PAYLOAD] = event->payload;
     ctf2_print_aliases(printer, event->context);
     ctf2_print_aliases(printer, event->payload);
     ctf2_print_begin(printer, "event-record-class");
-    put_u64(printer, "id", event->id);
-    put_u64(printer, "data-stream-class-id", printer->stream_id);
-    put_identity(printer, event->ns, event->name, event->uid);
-    put_event_attributes(printer, event);
-    put_root(printer, "specific-context-field-class", ROOT_SPECIFIC_CONTEXT);
-    put_root(printer, "payload-field-class", ROOT_PAYLOAD);
+    print_u64_property(printer, "id", event->id);
+    print_u64_property(printer, "data-stream-class-id", printer->stream_id);
+    print_identity(printer, event->ns, event->name, event->uid);
+    print_event_attributes(printer, event);
+    print_root_class(printer, "specific-context-field-class", ROOT_SPECIFIC_CONTEXT);
+    print_root_class(printer, "payload-field-class", ROOT_PAYLOAD);
     ctf2_print_end(printer);
     arena_reset(&printer->scratch);
 }
 
-static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_class *stream)
+static void print_stream_class(struct ctf2_printer *printer, const struct ctf_stream_class *stream)
 {
     printer->has_clock = stream->clock != NULL;
     printer->roots[ROOT_PACKET_CONTEXT] = stream->packet_context;
@@ -228,38 +231,38 @@ static void put_stream(struct ctf2_printer *printer, const struct ctf_stream_cla
     for (enum type_root root = ROOT_PACKET_CONTEXT; root <= ROOT_COMMON_CONTEXT; root++)
         ctf2_print_aliases(printer, printer->roots[root]);
     ctf2_print_begin(printer, "data-stream-class");
-    put_u64(printer, "id", printer->stream_id);
-    put_identity(printer, stream->ns, stream->name, stream->uid);
+    print_u64_property(printer, "id", printer->stream_id);
+    print_identity(printer, stream->ns, stream->name, stream->uid);
     if (stream->clock) {
         json_key(&printer->json, "default-clock-class-id");
         json_text(&printer->json, stream->clock->id.p, stream->clock->id.n);
     }
-    put_root(printer, "packet-context-field-class", ROOT_PACKET_CONTEXT);
-    put_root(printer, "event-record-header-field-class", ROOT_EVENT_HEADER);
-    put_root(printer, "event-record-common-context-field-class", ROOT_COMMON_CONTEXT);
-    put_attributes(printer, stream->attributes);
+    print_root_class(printer, "packet-context-field-class", ROOT_PACKET_CONTEXT);
+    print_root_class(printer, "event-record-header-field-class", ROOT_EVENT_HEADER);
+    print_root_class(printer, "event-record-common-context-field-class", ROOT_COMMON_CONTEXT);
+    print_attributes(printer, stream->attributes);
     ctf2_print_end(printer);
     for (size_t i = 0; i < stream->events_n && printer->status == TTR_OK; i++)
-        put_event(printer, stream->events[i]);
+        print_event_class(printer, stream->events[i]);
 }
 
-static ttr_status print_all(const struct ctf_description *description, bool shows,
-                            struct buffer *to, ttr_error *error)
+static ttr_status print_fragments(const struct ctf_description *description, bool shows,
+                                  struct buffer *to, ttr_error *error)
 {
     struct ctf2_printer printer = {.description = description, .shows = shows, .error = error};
     json_init(&printer.json, to);
     arena_init(&printer.scratch, description->alloc);
     pairmap_init(&printer.aliases, description->alloc);
     pairmap_init(&printer.names, description->alloc);
-    put_preamble(&printer);
-    put_trace_class(&printer);
+    print_preamble(&printer);
+    print_trace_class(&printer);
     for (size_t i = 0; i < description->clocks_n; i++)
-        put_clock(&printer, description->clocks[i]);
+        print_clock(&printer, description->clocks[i]);
     for (size_t i = 0; i < description->streams_n && printer.status == TTR_OK; i++) {
         printer.stream_id = shows ? i : description->streams[i]->id;
-        put_stream(&printer, description->streams[i]);
+        print_stream_class(&printer, description->streams[i]);
     }
-    if (description->streams_n == 0) { /* at least one there must be (CTF2-SPEC-2.0 5) */
+    if (description->streams_n == 0) { /* at least one is required (CTF2-SPEC-2.0 section 5) */
         ctf2_print_begin(&printer, "data-stream-class");
         ctf2_print_end(&printer);
     }
@@ -277,10 +280,10 @@ ttr_status ctf2_print(const struct ctf_description *description, struct buffer *
     if (description->version == CTF_RFC_1_1)
         return fail(error, TTR_E_UNSUPPORTED, NO_OFFSET,
                     "packets of CTF v1.1 are no packets of CTF 2: their headers are fixed");
-    return print_all(description, false, to, error);
+    return print_fragments(description, false, to, error);
 }
 
 ttr_status ctf2_show(const struct ctf_description *description, struct buffer *to, ttr_error *error)
 {
-    return print_all(description, description->version == CTF_RFC_1_1, to, error);
+    return print_fragments(description, description->version == CTF_RFC_1_1, to, error);
 }

@@ -1,6 +1,6 @@
-/* The printer of CTF 2 metadata, as its two parts see it: fragments (ctf2_print.c) and field
- * classes (ctf2_print_class.c). A description that CTF 2 cannot say stops it: `status` is then
- * TTR_E_UNSUPPORTED and the error says what. */
+/* Printer of CTF 2 metadata: declarations shared by fragments (ctf2_print.c) and field classes
+ * (ctf2_print_class.c). If CTF 2 cannot express the description, `status` becomes TTR_E_UNSUPPORTED
+ * and the error has the reason. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_PRINT_H
 
@@ -11,33 +11,35 @@
 struct ctf2_printer {
     const struct ctf_description *description;
     struct json json;
-    struct arena scratch;                 /* for one fragment */
-    const struct type *roots[ROOT_COUNT]; /* those that locations may begin in */
-    enum type_root root;                  /* the one being printed */
-    bool has_clock;                       /* its stream has */
-    uint64_t stream_id; /* its own, or a number: sections of v1.1 have names only, and may be of one
-                           id */
-    bool shows;         /* for people: what CTF 2 cannot say of v1.1 is said otherwise */
+    struct arena scratch;                 /* freed after each fragment */
+    const struct type *roots[ROOT_COUNT]; /* roots that locations may start at */
+    enum type_root root;                  /* root being printed */
+    bool has_clock;                       /* the stream class has a clock */
+    /* id of the stream class, or a generated number: sections of RFC v1.1 have names, and their ids
+     * may be equal */
+    uint64_t stream_id;
+    bool shows; /* display only (ctf2_show): RFC v1.1 is approximated */
     ttr_text
-        length; /* then: the member in which the length of what is printed next stands; "" = none */
-    struct pairmap aliases; /* (hash of the name, address of the type) of those defined */
-    struct pairmap names;   /* (hash of the name, 0) */
+        /* shows: member that contains the length of the next sequence; "" if there is none */
+        length;
+    struct pairmap aliases; /* defined aliases: (hash of the name, address of the type) */
+    struct pairmap names;   /* used alias names: (hash of the name, 0) */
     ttr_status status;
     ttr_error *error;
 };
 
-/* Begins and ends a fragment: the separator, an object with its type; the end of the object and of
- * the line. */
+/* Start a fragment (separator and an object with its type), and end it (closing brace and line
+ * feed). */
 void ctf2_print_begin(struct ctf2_printer *printer, const char *type);
 void ctf2_print_end(struct ctf2_printer *printer);
 
-/* A field class as the next value: in full, or the name of its alias. */
+/* Prints a field class as the next JSON value: in full, or as the name of its alias. */
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type);
 
-/* The aliases that a class and all inside it use and that are not defined yet, as fragments. */
+/* Prints alias fragments for the named types inside a class that are not defined yet. */
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type);
 
-/* Stops, for want of memory or for a reason. */
+/* Stop printing: memory is out, or the description cannot be expressed. */
 void ctf2_print_run_out(struct ctf2_printer *printer);
 void ctf2_print_refuse(struct ctf2_printer *printer, ttr_text name, const char *why);
 

@@ -1,12 +1,14 @@
 /* Types as field classes of CTF 2.
  *
- * Types with a name become aliases where they mean the same everywhere, that is without roles and
- * locations; another type of a name that is taken already is written in full.  Locations are
- * written from their root.  Names are those that people see, as CTF 2 has no underscores to drop;
- * where that would make two alike, all of that structure keep their stored names. CTF 2 cannot say:
- * bitfields that keep to a unit, lengths stored right before the elements, text that begins inside
- * a byte.  For people (ctf2_show) the first are bitfields without, and lengths members of their
- * own: before the sequence in its structure, elsewhere in a structure of the two. */
+ * A named type becomes an alias if it has neither roles nor locations, so that it means the same
+ * everywhere. Another type with a used name is written in full. Locations are written from their
+ * root. Field names are the shown names, since CTF 2 has no leading underscores to drop; if two
+ * would become equal, all members of that structure keep their stored names.
+ *
+ * CTF 2 cannot express bitfields limited to a unit, lengths stored directly before the elements,
+ * and text that starts inside a byte. For display (ctf2_show), bitfields lose their unit, and
+ * lengths become members: before the sequence in its structure, elsewhere in a structure of both.
+ */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -28,13 +30,13 @@ void ctf2_print_end(struct ctf2_printer *printer)
     buffer_add_byte(printer->json.to, '\n');
 }
 
-static void put_pair(struct json *json, const char *key, const char *word)
+static void print_range(struct json *json, const char *key, const char *word)
 {
     json_key(json, key);
     json_string(json, word);
 }
 
-static void put_number(struct json *json, const char *key, uint64_t number)
+static void print_number_class(struct json *json, const char *key, uint64_t number)
 {
     json_key(json, key);
     json_u64(json, number);
@@ -56,8 +58,8 @@ void ctf2_print_run_out(struct ctf2_printer *printer)
 
 /* --- Names --- */
 
-/* Whether the members are printed by the names that people see: these must then differ. */
-static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
+/* Reports whether the members are printed by their shown names, which must then be different. */
+static bool has_distinct_shown_names(struct ctf2_printer *printer, const struct type *type)
 {
     struct ctf2_names names;
     bool is_same = true, differ = true;
@@ -74,7 +76,7 @@ static bool prints_shown(struct ctf2_printer *printer, const struct type *type)
     return differ;
 }
 
-static void put_name(struct json *json, const struct type_member *member, bool is_shown)
+static void print_member_name(struct json *json, const struct type_member *member, bool is_shown)
 {
     json_key(json, "name");
     json_text(json, is_shown ? member->shown.p : member->name.p,
@@ -83,9 +85,9 @@ static void put_name(struct json *json, const struct type_member *member, bool i
 
 /* --- Locations --- */
 
-/* The structure that a step of a path leads on from, through what is transparent; NULL when there
- * is none with that member. */
-static const struct type *struct_with(const struct type *type, ttr_text name)
+/* Returns the structure that has a member of this name, passing through optionals, variants and the
+ * like; NULL if there is none. */
+static const struct type *find_struct_with_member(const struct type *type, ttr_text name)
 {
     while (type &&
            (type->kind == TYPE_ARRAY || type->kind == TYPE_SEQUENCE || type->kind == TYPE_OPTIONAL))
@@ -93,32 +95,32 @@ static const struct type *struct_with(const struct type *type, ttr_text name)
     if (!type || type->kind == TYPE_STRUCT)
         return type && type_member_named(type, name) ? type : NULL;
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && i < type->members_n; i++) {
-        const struct type *found = struct_with(type->members[i].type, name);
+        const struct type *found = find_struct_with_member(type->members[i].type, name);
         if (found)
             return found;
     }
     return NULL;
 }
 
-static void put_location(struct ctf2_printer *printer, const char *key,
-                         const struct type_reference *reference)
+static void print_location(struct ctf2_printer *printer, const char *key,
+                           const struct type_reference *reference)
 {
     struct json *json = &printer->json;
     const struct type *at = printer->roots[reference->root];
     json_key(json, key);
     json_object(json);
-    put_pair(json, "origin", ctf2_origins[reference->root]);
+    print_range(json, "origin", ctf2_origins[reference->root]);
     json_key(json, "path");
     json_array(json);
     for (uint32_t i = 0; i < reference->names_n; i++) {
-        const struct type *around = at ? struct_with(at, reference->names[i]) : NULL;
+        const struct type *around = at ? find_struct_with_member(at, reference->names[i]) : NULL;
         const struct type_member *member =
             around ? type_member_named(around, reference->names[i]) : NULL;
         if (!member) {
             ctf2_print_refuse(printer, reference->names[i], "is referred to and is not there");
             break;
         }
-        bool is_shown = prints_shown(printer, around);
+        bool is_shown = has_distinct_shown_names(printer, around);
         json_text(json, is_shown ? member->shown.p : member->name.p,
                   is_shown ? member->shown.n : member->name.n);
         at = member->type;
@@ -129,7 +131,7 @@ static void put_location(struct ctf2_printer *printer, const char *key,
 
 /* --- Numbers --- */
 
-static void put_end(struct json *json, uint64_t x, bool is_signed)
+static void print_range_end(struct json *json, uint64_t x, bool is_signed)
 {
     if (is_signed)
         json_i64(json, (int64_t)x);
@@ -137,19 +139,19 @@ static void put_end(struct json *json, uint64_t x, bool is_signed)
         json_u64(json, x);
 }
 
-/* The ranges one after another, within an open array. */
-static void put_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
-                       bool is_signed)
+/* Prints ranges into an open array. */
+static void print_ranges(struct json *json, const struct type_range *ranges, uint32_t n,
+                         bool is_signed)
 {
     for (uint32_t i = 0; i < n; i++) {
         json_array(json);
-        put_end(json, ranges[i].low, is_signed);
-        put_end(json, ranges[i].high, is_signed);
+        print_range_end(json, ranges[i].low, is_signed);
+        print_range_end(json, ranges[i].high, is_signed);
         json_array_end(json);
     }
 }
 
-/* Labels of one name become one: for each, the next of its name, and whether it is the first. */
+/* Labels of the same name, linked into one: next label of the name, and whether it is the first. */
 struct chain {
     uint32_t next; /* index + 1, 0 = none */
     bool is_first;
@@ -160,7 +162,7 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* Links labels of one name; NULL when memory is out. */
+/* Links labels of the same name. Returns NULL if memory is out. */
 static struct chain *chain_labels(struct ctf2_printer *printer, const struct type_labels *labels)
 {
     struct pairmap last;
@@ -180,8 +182,8 @@ static struct chain *chain_labels(struct ctf2_printer *printer, const struct typ
     return is_done ? chain : NULL;
 }
 
-static void put_labels(struct ctf2_printer *printer, const char *key,
-                       const struct type_labels *labels)
+static void print_mappings(struct ctf2_printer *printer, const char *key,
+                           const struct type_labels *labels)
 {
     struct json *json = &printer->json;
     struct chain *chain = chain_labels(printer, labels);
@@ -198,16 +200,16 @@ static void put_labels(struct ctf2_printer *printer, const char *key,
         json_key_text(json, label->name.p, label->name.n);
         json_array(json);
         for (uint32_t at = i + 1; at; at = chain[at - 1].next)
-            put_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
-                       labels->is_signed);
+            print_ranges(json, labels->label[at - 1].ranges, labels->label[at - 1].ranges_n,
+                         labels->is_signed);
         json_array_end(json);
     }
     json_object_end(json);
 }
 
-/* A role that CTF 2 has for this root and class; it has none for processors, and times need the
+/* Prints the role if CTF 2 has one for this root and class. It has none for CPUs, and times need a
  * clock. */
-static void put_role(struct ctf2_printer *printer, const struct type *type)
+static void print_role(struct ctf2_printer *printer, const struct type *type)
 {
     const struct ctf2_role *role =
         type->role ? ctf2_role_of((enum ctf_role)type->role, printer->root) : NULL;
@@ -226,33 +228,33 @@ static void put_role(struct ctf2_printer *printer, const struct type *type)
     json_array_end(&printer->json);
 }
 
-static void put_integer(struct ctf2_printer *printer, const struct type *type)
+static void print_integer_class(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->base)
-        put_number(&printer->json, "preferred-display-base", type->base);
+        print_number_class(&printer->json, "preferred-display-base", type->base);
     if (type->labels)
-        put_labels(printer, type->kind == TYPE_FLAGS ? "flags" : "mappings", type->labels);
-    put_role(printer, type);
+        print_mappings(printer, type->kind == TYPE_FLAGS ? "flags" : "mappings", type->labels);
+    print_role(printer, type);
 }
 
-static void put_fixed(struct ctf2_printer *printer, const struct type *type)
+static void print_fixed_length_class(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     if (type->unit && !printer->shows)
         ctf2_print_refuse(printer, type->name, "is a bitfield that keeps to a unit");
-    put_number(json, "length", type->bits);
-    put_pair(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
+    print_number_class(json, "length", type->bits);
+    print_range(json, "byte-order", type->is_big_endian ? "big-endian" : "little-endian");
     if (type->is_reversed)
-        put_pair(json, "bit-order", type->is_big_endian ? "first-to-last" : "last-to-first");
+        print_range(json, "bit-order", type->is_big_endian ? "first-to-last" : "last-to-first");
     if (type->align)
-        put_number(json, "alignment", UINT64_C(1) << type->align);
-    put_integer(printer, type);
+        print_number_class(json, "alignment", UINT64_C(1) << type->align);
+    print_integer_class(printer, type);
 }
 
 /* --- Text, blobs, arrays --- */
 
-/* The length in a member of the same structure. */
-static void put_length_before(struct ctf2_printer *printer)
+/* Prints the location of a length that is a member of the same structure. */
+static void print_length_location(struct ctf2_printer *printer)
 {
     struct json *json = &printer->json;
     json_key(json, "length-field-location");
@@ -265,44 +267,45 @@ static void put_length_before(struct ctf2_printer *printer)
     printer->length = (ttr_text){NULL, 0};
 }
 
-static void put_length(struct ctf2_printer *printer, const struct type *type)
+static void print_length(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->has_inline_length && printer->length.n)
-        put_length_before(printer);
+        print_length_location(printer);
     else if (type->has_inline_length)
         ctf2_print_refuse(printer, type->name, "has its length right before its elements");
     else if (type->reference.names_n)
-        put_location(printer, "length-field-location", &type->reference);
+        print_location(printer, "length-field-location", &type->reference);
     else
-        put_number(&printer->json, "length", type->count);
+        print_number_class(&printer->json, "length", type->count);
 }
 
-static void put_text(struct ctf2_printer *printer, const struct type *type)
+static void print_text_class(struct ctf2_printer *printer, const struct type *type)
 {
     static const char *const words[] = {NULL,       NULL,       NULL,      "utf-16le",
                                         "utf-16be", "utf-32le", "utf-32be"};
     if (type->align != 3)
         ctf2_print_refuse(printer, type->name, "is text that is not aligned to bytes");
     if (type->kind == TYPE_TEXT)
-        put_length(printer, type);
+        print_length(printer, type);
     if (words[type->encoding])
-        put_pair(&printer->json, "encoding", words[type->encoding]);
+        print_range(&printer->json, "encoding", words[type->encoding]);
 }
 
-static void put_blob(struct ctf2_printer *printer, const struct type *type)
+static void print_blob(struct ctf2_printer *printer, const struct type *type)
 {
     if (type->align != 3)
         ctf2_print_refuse(printer, type->name, "is a blob that is not aligned to bytes");
-    put_length(printer, type);
+    print_length(printer, type);
     if (type->media_type.n) {
         json_key(&printer->json, "media-type");
         json_text(&printer->json, type->media_type.p, type->media_type.n);
     }
-    put_role(printer, type);
+    print_role(printer, type);
 }
 
-/* Structures of v1.1 are aligned as their bitfields' units, and headers as words. */
-static uint8_t align_of(const struct ctf2_printer *printer, const struct type *type)
+/* Returns the alignment: structures of RFC v1.1 are aligned like the units of their bitfields,
+ * headers like words. */
+static uint8_t printed_align_of(const struct ctf2_printer *printer, const struct type *type)
 {
     uint8_t widest = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -312,27 +315,27 @@ static uint8_t align_of(const struct ctf2_printer *printer, const struct type *t
                : type->minimum_align;
 }
 
-static void put_minimum(struct ctf2_printer *printer, const struct type *type)
+static void print_minimum_align(struct ctf2_printer *printer, const struct type *type)
 {
-    const uint8_t align = align_of(printer, type);
-    if (align && !type->has_inline_length) /* whose length it is that is aligned */
-        put_number(&printer->json, "minimum-alignment", UINT64_C(1) << align);
+    const uint8_t align = printed_align_of(printer, type);
+    if (align && !type->has_inline_length) /* otherwise the length is aligned */
+        print_number_class(&printer->json, "minimum-alignment", UINT64_C(1) << align);
 }
 
-static void put_array(struct ctf2_printer *printer, const struct type *type)
+static void print_array(struct ctf2_printer *printer, const struct type *type)
 {
-    put_minimum(printer, type);
-    put_length(printer, type);
+    print_minimum_align(printer, type);
+    print_length(printer, type);
     json_key(&printer->json, "element-field-class");
     ctf2_print_class(printer, type->element);
 }
 
 /* --- What holds others --- */
 
-/* A name for the length of a member: its own, else that of the member and "_length", with a number
- * where others are called so. */
-static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *names,
-                            const struct type *type, ttr_text name)
+/* Chooses a name for a length member: its own, else that of the sequence and "_length", with a
+ * number if the name is used. */
+static ttr_text choose_length_name(struct ctf2_printer *printer, struct ctf2_names *names,
+                                   const struct type *type, ttr_text name)
 {
     const size_t room = name.n + sizeof "_length_4294967295";
     ttr_text *made = arena_take(&printer->scratch, sizeof *made);
@@ -349,8 +352,9 @@ static ttr_text name_length(struct ctf2_printer *printer, struct ctf2_names *nam
     return *made;
 }
 
-/* The length of a sequence as a member, which is aligned as the sequence. */
-static void put_length_member(struct ctf2_printer *printer, const struct type *type, ttr_text name)
+/* Prints the length of a sequence as a member with the sequence's alignment. */
+static void print_length_member(struct ctf2_printer *printer, const struct type *type,
+                                ttr_text name)
 {
     struct json *json = &printer->json;
     struct type length = *type->length_type;
@@ -365,10 +369,10 @@ static void put_length_member(struct ctf2_printer *printer, const struct type *t
     printer->length = name;
 }
 
-/* Lengths that are stored right before the elements, as members; false where there are none, or
- * they cannot be said. */
-static bool begin_lengths(struct ctf2_printer *printer, const struct type *type, bool is_shown,
-                          struct ctf2_names *names)
+/* Prints lengths that are stored before the elements as members. Returns false if it has none, or
+ * they cannot be expressed. */
+static bool print_inner_lengths(struct ctf2_printer *printer, const struct type *type,
+                                bool is_shown, struct ctf2_names *names)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < type->members_n; i++)
@@ -384,23 +388,23 @@ static bool begin_lengths(struct ctf2_printer *printer, const struct type *type,
     return true;
 }
 
-static void put_struct(struct ctf2_printer *printer, const struct type *type)
+static void print_structure(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     struct ctf2_names names;
-    bool is_shown = prints_shown(printer, type),
-         has_lengths = begin_lengths(printer, type, is_shown, &names);
-    put_minimum(printer, type);
+    bool is_shown = has_distinct_shown_names(printer, type),
+         has_lengths = print_inner_lengths(printer, type, is_shown, &names);
+    print_minimum_align(printer, type);
     json_key(json, "member-classes");
     json_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
         const struct type_member *member = &type->members[i];
         if (has_lengths && member->type->has_inline_length)
-            put_length_member(printer, member->type,
-                              name_length(printer, &names, member->type,
-                                          is_shown ? member->shown : member->name));
+            print_length_member(printer, member->type,
+                                choose_length_name(printer, &names, member->type,
+                                                   is_shown ? member->shown : member->name));
         json_object(json);
-        put_name(json, member, is_shown);
+        print_member_name(json, member, is_shown);
         json_key(json, "field-class");
         ctf2_print_class(printer, member->type);
         json_object_end(json);
@@ -408,33 +412,34 @@ static void put_struct(struct ctf2_printer *printer, const struct type *type)
     json_array_end(json);
 }
 
-static void put_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
-                                uint32_t n, bool is_signed)
+static void print_selector_ranges(struct ctf2_printer *printer, const struct type_range *ranges,
+                                  uint32_t n, bool is_signed)
 {
     json_key(&printer->json, "selector-field-ranges");
     json_array(&printer->json);
-    put_ranges(&printer->json, ranges, n, is_signed);
+    print_ranges(&printer->json, ranges, n, is_signed);
     json_array_end(&printer->json);
 }
 
-static void put_optional(struct ctf2_printer *printer, const struct type *type)
+static void print_optional(struct ctf2_printer *printer, const struct type *type)
 {
-    put_location(printer, "selector-field-location", &type->reference);
+    print_location(printer, "selector-field-location", &type->reference);
     if (type->ranges_n)
-        put_selector_ranges(printer, type->ranges, type->ranges_n, type->is_selector_signed);
+        print_selector_ranges(printer, type->ranges, type->ranges_n, type->is_selector_signed);
     json_key(&printer->json, "field-class");
     ctf2_print_class(printer, type->element);
 }
 
-/* Options that nothing selects are left out: CTF 2 wants ranges, and no value is lost. */
-static void put_variant(struct ctf2_printer *printer, const struct type *type)
+/* Prints a variant. Options without selector values are dropped: CTF 2 requires ranges, and no
+ * value is lost. */
+static void print_variant(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
-    bool is_shown = prints_shown(printer, type), overlaps = false, is_empty = true;
+    bool is_shown = has_distinct_shown_names(printer, type), overlaps = false, is_empty = true;
     uint64_t value;
     if (ctf2_find_overlap(type, &printer->scratch, &overlaps, &value) != TTR_OK)
         ctf2_print_run_out(printer);
-    put_location(printer, "selector-field-location", &type->reference);
+    print_location(printer, "selector-field-location", &type->reference);
     json_key(json, "options");
     json_array(json);
     for (uint32_t i = 0; i < type->members_n; i++) {
@@ -444,8 +449,8 @@ static void put_variant(struct ctf2_printer *printer, const struct type *type)
         is_empty = false;
         json_object(json);
         if (option->name.n)
-            put_name(json, option, is_shown);
-        put_selector_ranges(printer, option->ranges, option->ranges_n, type->is_selector_signed);
+            print_member_name(json, option, is_shown);
+        print_selector_ranges(printer, option->ranges, option->ranges_n, type->is_selector_signed);
         json_key(json, "field-class");
         ctf2_print_class(printer, option->type);
         json_object_end(json);
@@ -460,47 +465,49 @@ static void put_variant(struct ctf2_printer *printer, const struct type *type)
 /* --- All of them --- */
 
 struct class_word {
-    const char *word, *dynamic; /* the second where it has a location for its length */
+    /* `dynamic`: name of the class if the length is given by a location */
+    const char *word, *dynamic;
     void (*put)(struct ctf2_printer *printer, const struct type *type);
 };
 
 static const struct class_word classes[TYPE_KIND_COUNT] = {
-    [TYPE_BITS] = {"fixed-length-bit-array", NULL, put_fixed},
-    [TYPE_BOOL] = {"fixed-length-boolean", NULL, put_fixed},
-    [TYPE_UINT] = {"fixed-length-unsigned-integer", NULL, put_fixed},
-    [TYPE_INT] = {"fixed-length-signed-integer", NULL, put_fixed},
-    [TYPE_FLAGS] = {"fixed-length-bit-map", NULL, put_fixed},
-    [TYPE_FLOAT] = {"fixed-length-floating-point-number", NULL, put_fixed},
-    [TYPE_VAR_UINT] = {"variable-length-unsigned-integer", NULL, put_integer},
-    [TYPE_VAR_INT] = {"variable-length-signed-integer", NULL, put_integer},
-    [TYPE_STRING] = {"null-terminated-string", NULL, put_text},
-    [TYPE_TEXT] = {"static-length-string", "dynamic-length-string", put_text},
-    [TYPE_BLOB] = {"static-length-blob", "dynamic-length-blob", put_blob},
-    [TYPE_STRUCT] = {"structure", NULL, put_struct},
-    [TYPE_ARRAY] = {"static-length-array", NULL, put_array},
-    [TYPE_SEQUENCE] = {"dynamic-length-array", "dynamic-length-array", put_array},
-    [TYPE_OPTIONAL] = {"optional", NULL, put_optional},
-    [TYPE_VARIANT] = {"variant", NULL, put_variant},
+    [TYPE_BITS] = {"fixed-length-bit-array", NULL, print_fixed_length_class},
+    [TYPE_BOOL] = {"fixed-length-boolean", NULL, print_fixed_length_class},
+    [TYPE_UINT] = {"fixed-length-unsigned-integer", NULL, print_fixed_length_class},
+    [TYPE_INT] = {"fixed-length-signed-integer", NULL, print_fixed_length_class},
+    [TYPE_FLAGS] = {"fixed-length-bit-map", NULL, print_fixed_length_class},
+    [TYPE_FLOAT] = {"fixed-length-floating-point-number", NULL, print_fixed_length_class},
+    [TYPE_VAR_UINT] = {"variable-length-unsigned-integer", NULL, print_integer_class},
+    [TYPE_VAR_INT] = {"variable-length-signed-integer", NULL, print_integer_class},
+    [TYPE_STRING] = {"null-terminated-string", NULL, print_text_class},
+    [TYPE_TEXT] = {"static-length-string", "dynamic-length-string", print_text_class},
+    [TYPE_BLOB] = {"static-length-blob", "dynamic-length-blob", print_blob},
+    [TYPE_STRUCT] = {"structure", NULL, print_structure},
+    [TYPE_ARRAY] = {"static-length-array", NULL, print_array},
+    [TYPE_SEQUENCE] = {"dynamic-length-array", "dynamic-length-array", print_array},
+    [TYPE_OPTIONAL] = {"optional", NULL, print_optional},
+    [TYPE_VARIANT] = {"variant", NULL, print_variant},
 };
 
-/* A UUID that TSDL stores as an array of 16 bytes. */
+/* Reports whether a type is a UUID as TSDL stores it: an array of 16 bytes. */
 static bool is_uuid_array(const struct type *type)
 {
     return type->kind == TYPE_ARRAY && type->role == CTF_ROLE_UUID && type->count == 16 &&
            type->align == 3 && type->element->bits == 8;
 }
 
-static void put_class(struct ctf2_printer *printer, const struct type *type)
+static void print_class_body(struct ctf2_printer *printer, const struct type *type)
 {
     struct json *json = &printer->json;
     static const char elements[] = "elements";
     bool is_blob = is_uuid_array(type);
     const struct class_word *class = &classes[is_blob ? TYPE_BLOB : type->kind];
     if (type->has_inline_length && printer->shows &&
-        printer->length.n == 0) { /* no member of a structure: it becomes one */
+        printer->length.n == 0) { /* not a member of a structure: prints a structure around it */
         const ttr_text name = {elements, sizeof elements - 1};
         const struct type_member member = {.name = name, .shown = name, .type = type};
-        put_class(printer, &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
+        print_class_body(printer,
+                         &(struct type){.kind = TYPE_STRUCT, .members = &member, .members_n = 1});
         return;
     }
     json_object(json);
@@ -508,14 +515,14 @@ static void put_class(struct ctf2_printer *printer, const struct type *type)
         ctf2_print_refuse(printer, type->name, "has no class");
     else {
         bool is_dynamic = class->dynamic && (type->reference.names_n || type->has_inline_length);
-        put_pair(json, "type", is_dynamic ? class->dynamic : class->word);
+        print_range(json, "type", is_dynamic ? class->dynamic : class->word);
         class->put(printer, type);
     }
     json_object_end(json);
 }
 
-/* True where the type means the same wherever it is used.  Recursion is bounded by the nesting of
- * types. */
+/* Reports whether a type means the same wherever it is used. The nesting of types limits the
+ * recursion. */
 static bool is_context_free(const struct type *type)
 {
     if (type->role || type->reference.names_n || type->has_inline_length)
@@ -528,7 +535,7 @@ static bool is_context_free(const struct type *type)
     return true;
 }
 
-static bool is_alias(const struct ctf2_printer *printer, const struct type *type)
+static bool is_alias_name(const struct ctf2_printer *printer, const struct type *type)
 {
     return type->name.n &&
            pairmap_get(&printer->aliases, hash_bytes(type->name.p, type->name.n), (uintptr_t)type);
@@ -536,14 +543,14 @@ static bool is_alias(const struct ctf2_printer *printer, const struct type *type
 
 void ctf2_print_class(struct ctf2_printer *printer, const struct type *type)
 {
-    if (is_alias(printer, type))
+    if (is_alias_name(printer, type))
         json_text(&printer->json, type->name.p, type->name.n);
     else
-        put_class(printer, type);
+        print_class_body(printer, type);
 }
 
-/* One alias, once what is inside it has its own. */
-static void put_alias(struct ctf2_printer *printer, const struct type *type)
+/* Prints one alias, after the aliases inside it. */
+static void print_alias(struct ctf2_printer *printer, const struct type *type)
 {
     uint64_t hash = hash_bytes(type->name.p, type->name.n);
     if (pairmap_get(&printer->names, hash, 0) || !is_context_free(type))
@@ -552,7 +559,7 @@ static void put_alias(struct ctf2_printer *printer, const struct type *type)
     json_key(&printer->json, "name");
     json_text(&printer->json, type->name.p, type->name.n);
     json_key(&printer->json, "field-class");
-    put_class(printer, type);
+    print_class_body(printer, type);
     ctf2_print_end(printer);
     if (!pairmap_put(&printer->names, hash, 0, 1) ||
         !pairmap_put(&printer->aliases, hash, (uintptr_t)type, 1))
@@ -561,12 +568,12 @@ static void put_alias(struct ctf2_printer *printer, const struct type *type)
 
 void ctf2_print_aliases(struct ctf2_printer *printer, const struct type *type)
 {
-    if (!type || is_alias(printer, type))
+    if (!type || is_alias_name(printer, type))
         return;
     if (type->element && !is_uuid_array(type))
         ctf2_print_aliases(printer, type->element);
     for (uint32_t i = 0; i < type->members_n; i++)
         ctf2_print_aliases(printer, type->members[i].type);
     if (type->name.n)
-        put_alias(printer, type);
+        print_alias(printer, type);
 }

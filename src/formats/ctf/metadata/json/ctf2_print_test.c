@@ -1,5 +1,5 @@
-/* CTF 2 metadata written: its text for known descriptions, the same description when read again,
- * and what it cannot say. */
+/* Printer of CTF 2 metadata: its text for known descriptions, equal descriptions after parsing, and
+ * what it rejects. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -23,7 +23,7 @@ static void check_text_again(const char *quoted)
 
 #define U8 "{'type':'fixed-length-unsigned-integer','length':8,'byte-order':'little-endian'}"
 
-static void what_is_written_says_the_same_when_read_again(void **state)
+static void printed_metadata_parse_to_equal_description(void **state)
 {
     (void)state;
     check_text_again(ctf2_everything);
@@ -134,7 +134,7 @@ static void the_text_of_a_small_description_is_known(void **state)
     ctf2_case_free(&c);
 }
 
-/* A description as TSDL makes it, with one event whose payload has these members. */
+/* A description as from TSDL, with one event with the given payload members. */
 struct made {
     struct ctf_description description;
     struct type payload;
@@ -152,7 +152,7 @@ static void make(struct made *made, const struct type_member *members, uint32_t 
     event->payload = &made->payload;
 }
 
-/* What the last fragment has as its payload; of v1.1 as it is shown. */
+/* Expects this payload in the last fragment; for RFC v1.1 as printed for display. */
 static void check_shown(enum ctf_version version, const struct type_member *members, uint32_t n,
                         const char *expected)
 {
@@ -318,7 +318,7 @@ static void check_refused(const struct type *type, const char *message)
     ctf_description_free(&made.description);
 }
 
-static void what_ctf_2_cannot_say_is_refused(void **state)
+static void inexpressible_in_ctf_2_is_refused(void **state)
 {
     (void)state;
     static const struct type_range low = {0, 5}, high = {5, 9};
@@ -360,7 +360,7 @@ static void what_ctf_2_cannot_say_is_refused(void **state)
     buffer_free(&printed);
 }
 
-/* What the trace class, the event and its clock of TSDL can have beyond types. */
+/* Adds all properties of trace class, event and clock that TSDL has besides types. */
 static void add_details(struct ctf_description *d)
 {
     struct ctf_event_class *event = d->streams[0]->events[0];
@@ -383,7 +383,7 @@ static void add_details(struct ctf_description *d)
     }
 }
 
-static void what_tsdl_knows_finds_its_place(void **state)
+static void tsdl_properties_are_printed(void **state)
 {
     (void)state;
     static const struct type magic = {.kind = TYPE_UINT, .bits = 32, .role = CTF_ROLE_MAGIC},
@@ -441,7 +441,7 @@ static void what_tsdl_knows_finds_its_place(void **state)
     ctf_description_free(d);
 }
 
-/* seconds + cycles of 10 a second, and what is written for it. */
+/* seconds, cycles at 10 Hz, and the printed offset */
 static void offsets_are_less_than_a_second_of_cycles(void **state)
 {
     (void)state;
@@ -505,7 +505,7 @@ static bool print_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void missing_memory_is_told(void **state)
+static void failing_allocation_is_reported(void **state)
 {
     (void)state;
     support_fail_each(print_with);
@@ -514,7 +514,7 @@ static void missing_memory_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_says_the_same_when_read_again),
+        cmocka_unit_test(printed_metadata_parse_to_equal_description),
         cmocka_unit_test(at_least_one_data_stream_class_is_written),
         cmocka_unit_test(the_text_of_a_small_description_is_known),
         cmocka_unit_test(names_are_those_that_people_see_and_locations_follow),
@@ -525,10 +525,10 @@ int main(void)
         cmocka_unit_test(
             lengths_and_bitfields_of_version_1_1_are_shown_as_members_and_without_unit),
         cmocka_unit_test(units_of_bitfields_align_structures_of_version_1_1),
-        cmocka_unit_test(what_ctf_2_cannot_say_is_refused),
-        cmocka_unit_test(what_tsdl_knows_finds_its_place),
+        cmocka_unit_test(inexpressible_in_ctf_2_is_refused),
+        cmocka_unit_test(tsdl_properties_are_printed),
         cmocka_unit_test(offsets_are_less_than_a_second_of_cycles),
-        cmocka_unit_test(missing_memory_is_told),
+        cmocka_unit_test(failing_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

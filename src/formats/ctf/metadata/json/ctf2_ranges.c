@@ -1,6 +1,6 @@
-/* Sets of integer ranges, and the names that mappings and flags give them.
- * JSON integers are kept as two's complement; which of two orders they compare in depends on the
- * number they speak of, which for selectors is known only when the location was followed. */
+/* Sets of integer ranges, and the names that mappings and flags give them. JSON integers are kept
+ * as two's complement. Their order, signed or unsigned, depends on the number they apply to; for
+ * selectors it is known only after the location was resolved. */
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
@@ -10,21 +10,22 @@ static bool is_negative(const struct json_value *json)
     return json->token.is_negative && json->token.size;
 }
 
-/* Whether an integer has more than 64 bits, which only mappings of as large numbers need. */
-static bool is_far(const struct json_value *json)
+/* Reports whether an integer exceeds 64 bits, which only mappings of numbers of more than 64 bits
+ * need. */
+static bool exceeds_64_bits(const struct json_value *json)
 {
     const bool is_integer = json->token.kind == JSON_INTEGER;
     return is_integer &&
            (is_negative(json) ? json->token.size > UINT64_C(1) << 63 : json->token.overflows);
 }
 
-/* One end of a range: any number of 64 bits, signed or not; where ranges are cut, the last one
- * before those that are too far. */
-static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *json, bool clips,
-                          uint64_t *x)
+/* Reads one end of a range: a signed or unsigned number of 64 bits. If `clips`, larger numbers are
+ * limited to that. */
+static ttr_status read_range_end(struct ctf2_parser *parser, const struct json_value *json,
+                                 bool clips, uint64_t *x)
 {
     int64_t s = 0;
-    if (clips && is_far(json)) {
+    if (clips && exceeds_64_bits(json)) {
         *x = is_negative(json) ? (uint64_t)INT64_MIN : UINT64_MAX;
         return TTR_OK;
     }
@@ -35,15 +36,15 @@ static ttr_status get_end(struct ctf2_parser *parser, const struct json_value *j
     return status;
 }
 
-static ttr_status get_range(struct ctf2_parser *parser, const struct json_value *json, bool clips,
-                            struct type_range *range)
+static ttr_status read_range(struct ctf2_parser *parser, const struct json_value *json, bool clips,
+                             struct type_range *range)
 {
     if (json->token.kind != JSON_ARRAY || json->count != 2)
         return ctf2_fail(parser, json, "expected a range: [lowest, highest]");
     const struct json_value *low = json->first, *high = json->last;
-    ttr_status status = get_end(parser, low, clips, &range->low);
+    ttr_status status = read_range_end(parser, low, clips, &range->low);
     if (status == TTR_OK)
-        status = get_end(parser, high, clips, &range->high);
+        status = read_range_end(parser, high, clips, &range->high);
     if (status != TTR_OK)
         return status;
     bool same_sign = is_negative(low) == is_negative(high);
@@ -52,22 +53,22 @@ static ttr_status get_range(struct ctf2_parser *parser, const struct json_value 
     return TTR_OK;
 }
 
-/* Whether a number of that sign can have all values of the range; the end that it cannot have is
- * `*beyond`. */
+/* Reports whether numbers of a sign include all values of the range; `*beyond` is the end that they
+ * do not include. */
 static bool range_fits(const struct json_value *json, const struct type_range *range,
                        enum ctf2_sign sign, const struct json_value **beyond)
 {
     bool begins_negative = is_negative(json->first),
          ends_wide = !is_negative(json->last) && range->high > INT64_MAX;
     *beyond = begins_negative && sign != CTF2_SIGNED ? json->first : json->last;
-    if (is_far(json->first) || is_far(json->last))
+    if (exceeds_64_bits(json->first) || exceeds_64_bits(json->last))
         return false;
     return sign == CTF2_SIGNED     ? !ends_wide
            : sign == CTF2_UNSIGNED ? !begins_negative
                                    : !(begins_negative && ends_wide);
 }
 
-/* Cuts a range to what a number of that sign can have; false when nothing is left. */
+/* Limits a range to numbers of a sign. Returns false if no value is left. */
 static bool clip_range(const struct json_value *json, struct type_range *range, enum ctf2_sign sign)
 {
     if (sign == CTF2_UNSIGNED) {
@@ -79,11 +80,11 @@ static bool clip_range(const struct json_value *json, struct type_range *range, 
     return !begins_wide;
 }
 
-/* Whether all of a range has more than 64 bits. */
-static bool is_all_far(const struct json_value *json)
+/* Reports whether all values of a range exceed 64 bits. */
+static bool range_exceeds_64_bits(const struct json_value *json)
 {
-    return is_negative(json->first) ? is_far(json->last) && is_negative(json->last)
-                                    : is_far(json->first);
+    return is_negative(json->first) ? exceeds_64_bits(json->last) && is_negative(json->last)
+                                    : exceeds_64_bits(json->first);
 }
 
 ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *json,
@@ -100,7 +101,7 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
     *ranges = (struct ctf2_ranges){.range = range};
     for (const struct json_value *item = json->first, *beyond; item; item = item->next) {
         range = &ranges->range[ranges->n];
-        status = get_range(parser, item, clips, range);
+        status = read_range(parser, item, clips, range);
         if (status != TTR_OK)
             return status;
         bool fits = range_fits(item, range, sign, &beyond);
@@ -110,14 +111,14 @@ ttr_status ctf2_get_ranges(struct ctf2_parser *parser, const struct json_value *
         if (!fits)
             ctf2_note(parser, TTR_NOTE_ODD, item, "ctf.range-beyond",
                       "a range goes beyond what its number can be");
-        ranges->n += !is_all_far(item) && (fits || clip_range(item, range, sign));
+        ranges->n += !range_exceeds_64_bits(item) && (fits || clip_range(item, range, sign));
     }
     return TTR_OK;
 }
 
-/* One name and its ranges. */
-static ttr_status get_label(struct ctf2_parser *parser, const struct json_value *json,
-                            enum ctf2_sign sign, bool clips, struct type_label *label)
+/* Reads one name and its ranges. */
+static ttr_status read_label(struct ctf2_parser *parser, const struct json_value *json,
+                             enum ctf2_sign sign, bool clips, struct type_label *label)
 {
     struct ctf2_ranges ranges = {.n = 0};
     label->name =
@@ -147,7 +148,7 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
         return TTR_E_NOMEM;
     *made = (struct type_labels){.label = label, .is_signed = sign == CTF2_SIGNED};
     for (const struct json_value *item = json->first; item && status == TTR_OK; item = item->next) {
-        status = get_label(parser, item, sign, clips, &label[made->n]);
+        status = read_label(parser, item, sign, clips, &label[made->n]);
         made->n += status == TTR_OK && label[made->n].ranges_n > 0;
     }
     type_labels_settle(made);
@@ -155,8 +156,8 @@ ttr_status ctf2_get_labels(struct ctf2_parser *parser, const struct json_value *
     return status;
 }
 
-static ttr_status fail_overlap(struct ctf2_parser *parser, const struct json_value *json,
-                               uint64_t value, bool is_signed)
+static ttr_status fail_option_overlap(struct ctf2_parser *parser, const struct json_value *json,
+                                      uint64_t value, bool is_signed)
 {
     char digits[NUMBER_MAX];
     size_t n = is_signed ? number_put_i64(digits, (int64_t)value) : number_put_u64(digits, value);
@@ -170,5 +171,6 @@ ttr_status ctf2_check_options(struct ctf2_parser *parser, const struct json_valu
     uint64_t value;
     if (ctf2_find_overlap(variant, &parser->scratch, &overlaps, &value) != TTR_OK)
         return fail_memory(parser->error);
-    return overlaps ? fail_overlap(parser, json, value, variant->is_selector_signed) : TTR_OK;
+    return overlaps ? fail_option_overlap(parser, json, value, variant->is_selector_signed)
+                    : TTR_OK;
 }

@@ -1,11 +1,11 @@
-/* Roles: what a reader of packets does with a field.  A role belongs to certain roots and certain
- * classes; elsewhere it is an error. */
+/* Roles of fields for a packet reader. A role is allowed only in certain roots and for certain
+ * classes; anywhere else it is an error. */
 #include "base/status.h"
 #include "formats/ctf/metadata/json/ctf2_parser.h"
 
-/* What holds wherever the class is used. */
-static ttr_status check_class(struct ctf2_parser *parser, const struct json_value *json,
-                              const struct ctf2_role *role, const struct type *type)
+/* Checks the conditions on the field class. */
+static ttr_status check_role_class(struct ctf2_parser *parser, const struct json_value *json,
+                                   const struct ctf2_role *role, const struct type *type)
 {
     if (role->is_for_blob != (type->kind == TYPE_BLOB))
         return ctf2_fail(parser, json, "this role is for %s",
@@ -17,9 +17,9 @@ static ttr_status check_class(struct ctf2_parser *parser, const struct json_valu
     return TTR_OK;
 }
 
-/* What depends on the place. */
-static ttr_status check_place(struct ctf2_build *build, const struct json_value *json,
-                              const struct ctf2_role *role)
+/* Checks the conditions on the root. */
+static ttr_status check_role_root(struct ctf2_build *build, const struct json_value *json,
+                                  const struct ctf2_role *role)
 {
     struct ctf2_parser *parser = build->parser;
     if (!(role->roots & 1u << build->root))
@@ -34,10 +34,10 @@ static ttr_status check_place(struct ctf2_build *build, const struct json_value 
     return TTR_OK;
 }
 
-/* A type has one role.  Total and content length in one field are the total length alone: without
- * another content length that is the content length, too. */
-static void add_role(struct ctf2_build *build, const struct json_value *json,
-                     const struct ctf2_role *role, struct type *type)
+/* Sets a role; a type has only one. If a field has both total and content length, only the former
+ * is kept, since it implies the latter if no other field has it. */
+static void set_field_role(struct ctf2_build *build, const struct json_value *json,
+                           const struct ctf2_role *role, struct type *type)
 {
     uint16_t added = (uint16_t)(build->root == ROOT_PACKET_CONTEXT && role->in_packet_context
                                     ? role->in_packet_context
@@ -72,11 +72,11 @@ ttr_status ctf2_get_roles(struct ctf2_build *build, const struct json_value *jso
                       "the role \"%.60s\" is not known", item->token.text);
         if (!role)
             continue;
-        status = check_class(parser, item, role, type);
+        status = check_role_class(parser, item, role, type);
         if (status == TTR_OK && !build->is_definition) {
-            status = check_place(build, item, role);
+            status = check_role_root(build, item, role);
             if (status == TTR_OK)
-                add_role(build, item, role, type);
+                set_field_role(build, item, role, type);
         }
     }
     return status;

@@ -1,5 +1,5 @@
-/* Tables of words, and the two questions that reading and printing both ask: do names come twice,
- * do options overlap. */
+/* Tables of words, and the checks used by parser and printer: repeated names and overlapping
+ * options. */
 #include "formats/ctf/metadata/json/ctf2_words.h"
 
 #include <string.h>
@@ -39,12 +39,12 @@ static const char *const log_levels[] = {
 #define LOG_LEVELS (sizeof log_levels / sizeof *log_levels)
 
 struct option_range {
-    uint64_t low, high; /* moved so that they compare as unsigned */
+    uint64_t low, high; /* shifted so that they compare as unsigned */
     uint32_t option;
 };
 
-/* Heap sort by the lower end: no memory, and no text makes it slow. */
-static void sift(struct option_range *heap, size_t root, size_t n)
+/* Heap sort by the lower end: no memory, and O(n log n) for every input. */
+static void sift_range_down(struct option_range *heap, size_t root, size_t n)
 {
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
         child += child + 1 < n && heap[child].low < heap[child + 1].low;
@@ -59,12 +59,12 @@ static void sift(struct option_range *heap, size_t root, size_t n)
 static void sort_ranges(struct option_range *heap, size_t n)
 {
     for (size_t i = n / 2; i-- > 0;)
-        sift(heap, i, n);
+        sift_range_down(heap, i, n);
     for (size_t left = n; left-- > 1;) {
         struct option_range last = heap[left];
         heap[left] = heap[0];
         heap[0] = last;
-        sift(heap, 0, left);
+        sift_range_down(heap, 0, left);
     }
 }
 
@@ -122,7 +122,7 @@ bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name)
     return true;
 }
 
-/* All ranges of all options; NULL when memory is out. */
+/* Collects the ranges of all options. Returns NULL if memory is out. */
 static struct option_range *collect_ranges(const struct type *variant, struct arena *arena,
                                            size_t *n)
 {
@@ -148,7 +148,7 @@ ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena, bo
     if (!ranges)
         return TTR_E_NOMEM;
     sort_ranges(ranges, n);
-    /* The range that reaches farthest so far; ranges of one option may overlap. */
+    /* Range with the greatest end so far; ranges of one option may overlap. */
     struct option_range reach = {0, 0, 0};
     for (size_t i = 0; i < n && !*overlaps; i++) {
         *overlaps = i > 0 && ranges[i].low <= reach.high && ranges[i].option != reach.option;

@@ -1,33 +1,35 @@
-/* What reading and printing CTF 2 metadata share: the words of roles and log levels, tables of
- * names, options that overlap. */
+/* Vocabulary shared by parser and printer of CTF 2 metadata: roles, log levels, origins, and checks
+ * for repeated names and overlapping options. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_WORDS_H
 #define TRACETTA_FORMATS_CTF_METADATA_JSON_CTF2_WORDS_H
 
 #include "formats/ctf/description/ctf_description.h"
 
-/* The words for roots, as origins of field locations: "event-record-payload". */
+/* Names of roots as origins of field locations, such as "event-record-payload". */
 extern const char *const ctf2_origins[ROOT_COUNT];
 
-/* A role: its word, where it may stand, and what it asks for. */
+/* A role: its name, the roots in which it is allowed, and the class it requires. */
 struct ctf2_role {
     const char *name;
-    unsigned roots; /* a set of 1 << enum type_root */
+    unsigned roots; /* bit mask of 1 << enum type_root */
     enum ctf_role role;
-    enum ctf_role in_packet_context; /* where that is another one, else CTF_ROLE_NONE */
-    bool is_for_blob;                /* else for unsigned integers */
+    /* its meaning in the packet context if different, else CTF_ROLE_NONE */
+    enum ctf_role in_packet_context;
+    bool is_for_blob; /* requires a blob; otherwise an unsigned integer */
     bool needs_clock;
 };
 
-/* By word (n bytes), and by what it means in a root; NULL when there is none. */
+/* Find a role by its name (n bytes), or by its meaning in a root. Return NULL if there is none. */
 const struct ctf2_role *ctf2_role_named(const char *name, size_t n);
 const struct ctf2_role *ctf2_role_of(enum ctf_role role, enum type_root root);
 
-/* The number of a log level by its word, or -1; the word, or NULL. */
+/* Convert a log level from its name to its number, or -1, and back, or NULL. */
 int ctf2_log_level(const char *name, size_t n);
 const char *ctf2_log_level_text(int64_t level);
 
-/* The names given to it one by one are told apart: ctf2_names_add gives false when one comes again.
- * Room for n of them in an arena; false when memory is out.  The names must stay where they are. */
+/* Set of names, to detect repetitions: ctf2_names_add returns false for a name that was added
+ * before. ctf2_names_init allocates room for n names in an arena and returns false if memory is
+ * out. The names are borrowed. */
 struct ctf2_names {
     const ttr_text **slots;
     size_t slots_n;
@@ -35,8 +37,8 @@ struct ctf2_names {
 TTR_MUST bool ctf2_names_begin(struct ctf2_names *names, struct arena *arena, size_t n);
 bool ctf2_names_add(struct ctf2_names *names, const ttr_text *name);
 
-/* Looks for a value that selects two options of a variant.  TTR_E_NOMEM when the arena has no room.
- */
+/* Finds a selector value that two options of a variant have in common. Fails with TTR_E_NOMEM if
+ * the arena is full. */
 TTR_MUST ttr_status ctf2_find_overlap(const struct type *variant, struct arena *arena,
                                       bool *overlaps, uint64_t *value);
 

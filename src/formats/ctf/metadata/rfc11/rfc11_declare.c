@@ -1,10 +1,10 @@
-/* Declarations of types: `type NAME { parent = P; attribute = value; }` and its kin, read into
- * attributes (4).
+/* Type declarations of RFC v1.1: `type NAME { parent = P; attribute = value; }` and similar forms,
+ * parsed into sets of attributes (section 4).
  *
- * The order of attributes does not matter: what the parent states is taken over at the end, for
- * those not stated.  Names are declared before they are used.  The built-in types are uintN_t and
- * intN_t for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct,
- * array, sequence and string. */
+ * The order of attributes does not matter: attributes of the parent that are not stated are
+ * inherited at the end. Names are declared before their uses. Built-in types are uintN_t and intN_t
+ * for N = 1 to 64, uint (uint32_t), and the abstract integer, gcc_bitfield, enum, struct, array,
+ * sequence and string. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -39,8 +39,8 @@ bool rfc11_is_root_name(ttr_text name)
     return false;
 }
 
-/* N of uintN_t or intN_t, 1 to 64; 0 for other names. */
-static uint32_t width_of_name(ttr_text name, bool *is_signed)
+/* Returns N of uintN_t or intN_t, 1 to 64; 0 for other names. */
+static uint32_t parse_integer_name(ttr_text name, bool *is_signed)
 {
     uint32_t bits = 0;
     if (is_text(name, "uint")) {
@@ -60,8 +60,8 @@ static uint32_t width_of_name(ttr_text name, bool *is_signed)
     return bits <= 64 ? bits : 0;
 }
 
-/* Fills in a built-in type of this name; false when there is none. */
-static bool built_in(ttr_text name, struct rfc11_declaration *d)
+/* Initialises the declaration of a built-in type. Returns false if there is none of this name. */
+static bool init_built_in_type(ttr_text name, struct rfc11_declaration *d)
 {
     *d = (struct rfc11_declaration){.name = name, .is_built_in = true};
     for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
@@ -72,20 +72,19 @@ static bool built_in(ttr_text name, struct rfc11_declaration *d)
             d->wants_unit = roots[i].wants_unit;
             return true;
         }
-    d->size = width_of_name(name, &d->is_signed);
+    d->size = parse_integer_name(name, &d->is_signed);
     d->kind = RFC11_INTEGER;
     d->given = 1u << ATTRIBUTE_SIZE | 1u << ATTRIBUTE_SIGNED;
     return d->size != 0;
 }
 
-/* The declaration of that name, NULL when there is none or memory is out (then refused).  A
- * built-in one is remembered from its first use on, so that it cannot be declared anew behind that.
- */
+/* Returns the declaration of a name; NULL if there is none or memory is out (recorded). A built-in
+ * type is declared at its first use, so that it cannot be declared again later. */
 static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text name)
 {
     struct arena *arena = &parser->description->arena;
     struct rfc11_declaration *d = rfc11_names_get(&parser->state->types, name), found;
-    if (d || !built_in(name, &found))
+    if (d || !init_built_in_type(name, &found))
         return d;
     found.name.p = arena_copy(arena, name.p, name.n);
     d = arena_take(arena, sizeof *d);
@@ -104,7 +103,7 @@ static struct rfc11_declaration *find_type(struct rfc11_parser *parser, ttr_text
 
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d);
 
-/* A type where one is used or derived from: a name, or `type { ... }`. */
+/* Parses a type that is used or derived from: a name, or `type { ... }`. */
 static struct rfc11_declaration *parse_type_use(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -136,8 +135,9 @@ struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser)
     return d ? rfc11_make_type(parser, d, at) : NULL;
 }
 
-/* A number of bits that must be a power of two. */
-static bool take_power(struct rfc11_parser *parser, uint32_t least, uint32_t most, uint32_t *bits)
+/* Parses a number of bits that must be a power of two. */
+static bool parse_power_of_two(struct rfc11_parser *parser, uint32_t least, uint32_t most,
+                               uint32_t *bits)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number of bits"))
@@ -158,12 +158,12 @@ static bool parse_parent(struct rfc11_parser *parser, struct rfc11_declaration *
 
 static bool parse_align(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return take_power(parser, 1, 1u << TYPE_ALIGN_MAX, &d->align);
+    return parse_power_of_two(parser, 1, 1u << TYPE_ALIGN_MAX, &d->align);
 }
 
 static bool parse_unit_size(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
-    return take_power(parser, 8, 64, &d->unit_size);
+    return parse_power_of_two(parser, 8, 64, &d->unit_size);
 }
 
 static bool parse_byte_order(struct rfc11_parser *parser, struct rfc11_declaration *d)
@@ -252,8 +252,8 @@ static bool parse_length_type(struct rfc11_parser *parser, struct rfc11_declarat
            rfc11_refuse(&parser->lexer, at, "the length of a sequence is an unsigned integer");
 }
 
-/* --- Lists: { { a, b }, { c, d } }, with the liberties the RFC takes itself: [ for {, no comma
- * between items, one behind the last --- */
+/* --- Lists: { { a, b }, { c, d } }; like in the RFC's examples, [ may replace {, and commas
+ * between items may be missing or follow the last item --- */
 
 static bool open_list(struct rfc11_parser *parser)
 {
@@ -262,7 +262,7 @@ static bool open_list(struct rfc11_parser *parser)
                                                                   : rfc11_expected(lexer, "'{'");
 }
 
-static bool at_list_end(const struct rfc11_parser *parser)
+static bool is_at_list_end(const struct rfc11_parser *parser)
 {
     return rfc11_is_mark(&parser->lexer, '}') || rfc11_is_mark(&parser->lexer, ']');
 }
@@ -272,14 +272,15 @@ static bool skip_comma(struct rfc11_parser *parser)
     return !rfc11_is_mark(&parser->lexer, ',') || rfc11_next(&parser->lexer);
 }
 
-/* Closes an item or list. */
+/* Parses the end of an item or list. */
 static bool close_list(struct rfc11_parser *parser)
 {
-    return at_list_end(parser) ? rfc11_next(&parser->lexer) : rfc11_expected(&parser->lexer, "'}'");
+    return is_at_list_end(parser) ? rfc11_next(&parser->lexer)
+                                  : rfc11_expected(&parser->lexer, "'}'");
 }
 
-/* Room for one more in a list that grows in the arena by doubling; NULL when memory is out. */
-static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
+/* Doubles a list in the arena if it is full. Returns NULL if memory is out. */
+static void *reserve_list_item(struct rfc11_parser *parser, void *list, uint32_t n, size_t size)
 {
     if (n >= LABELS_FIRST ? (n & (n - 1)) != 0 : n != 0)
         return list;
@@ -293,9 +294,9 @@ static void *grow_list(struct rfc11_parser *parser, void *list, uint32_t n, size
     return grown;
 }
 
-/* Room for one more range; nearly all labels have one. */
-static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_range *ranges,
-                                      uint32_t n)
+/* Makes room for one more range; almost all labels have one. */
+static struct type_range *reserve_range(struct rfc11_parser *parser, struct type_range *ranges,
+                                        uint32_t n)
 {
     if (n & (n - 1))
         return ranges;
@@ -307,9 +308,9 @@ static struct type_range *grow_ranges(struct rfc11_parser *parser, struct type_r
     return grown;
 }
 
-/* Adds a value to a label: to its last range where it follows it.  Whether numbers are signed is
- * not known yet, so none goes on where either kind of them ends. */
-static bool add_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
+/* Adds a value to a label, extending its last range if adjacent. The sign of numbers is not known
+ * yet, so ranges never continue past the maximum of either sign. */
+static bool add_label_value(struct rfc11_parser *parser, struct type_label *label, uint64_t value)
 {
     struct type_range *ranges = (struct type_range *)(uintptr_t)label->ranges,
                       *last = label->ranges_n ? &ranges[label->ranges_n - 1] : NULL;
@@ -319,7 +320,7 @@ static bool add_value(struct rfc11_parser *parser, struct type_label *label, uin
         last->high = value;
         return true;
     }
-    ranges = grow_ranges(parser, ranges, label->ranges_n);
+    ranges = reserve_range(parser, ranges, label->ranges_n);
     if (!ranges)
         return rfc11_refuse_memory(&parser->lexer);
     ranges[label->ranges_n++] = (struct type_range){.low = value, .high = value};
@@ -327,16 +328,17 @@ static bool add_value(struct rfc11_parser *parser, struct type_label *label, uin
     return true;
 }
 
-/* The label of that name, made when new; NULL when memory is out. */
-static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_declaration *d,
-                                   struct keymap *seen, ttr_text name)
+/* Returns the label of that name, adding it if it is new. Returns NULL if memory is out. */
+static struct type_label *find_or_add_label(struct rfc11_parser *parser,
+                                            struct rfc11_declaration *d, struct keymap *seen,
+                                            ttr_text name)
 {
     const uint64_t key = hash_bytes(name.p, name.n);
     const uint32_t *index = keymap_get(seen, key);
     if (index && d->labels[*index].name.n == name.n &&
         memcmp(d->labels[*index].name.p, name.p, name.n) == 0)
         return &d->labels[*index];
-    struct type_label *labels = grow_list(parser, d->labels, d->labels_n, sizeof *labels);
+    struct type_label *labels = reserve_list_item(parser, d->labels, d->labels_n, sizeof *labels);
     if (!labels)
         return NULL;
     d->labels = labels;
@@ -351,9 +353,9 @@ static struct type_label *label_of(struct rfc11_parser *parser, struct rfc11_dec
 static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, struct keymap *seen,
                       const struct rfc11_token *number, ttr_text name)
 {
-    struct type_label *label = label_of(parser, d, seen, name);
+    struct type_label *label = find_or_add_label(parser, d, seen, name);
     uint64_t value = number->is_negative ? 0 - number->value : number->value;
-    if (!label || !add_value(parser, label, value))
+    if (!label || !add_label_value(parser, label, value))
         return false;
     if (number->is_negative && (int64_t)value < (int64_t)d->least) {
         d->least = value;
@@ -365,7 +367,7 @@ static bool add_label(struct rfc11_parser *parser, struct rfc11_declaration *d, 
     return true;
 }
 
-/* A label that comes again has several values. */
+/* Parses entries of a map; a repeated label has several values. */
 static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration *d,
                           struct keymap *seen)
 {
@@ -373,7 +375,7 @@ static bool parse_entries(struct rfc11_parser *parser, struct rfc11_declaration 
     ttr_text name;
     if (!open_list(parser))
         return false;
-    for (; !at_list_end(parser); d->entries++)
+    for (; !is_at_list_end(parser); d->entries++)
         if (!open_list(parser) || !rfc11_take_number(&parser->lexer, &number, "a value") ||
             !rfc11_take_mark(&parser->lexer, ',') ||
             !rfc11_take_name(&parser->lexer, &name, "a string") ||
@@ -395,7 +397,8 @@ static bool parse_map(struct rfc11_parser *parser, struct rfc11_declaration *d)
 static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
                        const struct rfc11_type *type, ttr_text name)
 {
-    struct type_member *members = grow_list(parser, d->members, d->members_n, sizeof *members);
+    struct type_member *members =
+        reserve_list_item(parser, d->members, d->members_n, sizeof *members);
     if (!members)
         return false;
     d->members = members;
@@ -404,7 +407,7 @@ static bool add_member(struct rfc11_parser *parser, struct rfc11_declaration *d,
     return true;
 }
 
-/* Field names are unique within their structure (4.2.1). */
+/* Checks that field names are unique in their structure (4.2.1). */
 static bool check_member(struct rfc11_parser *parser, const struct rfc11_declaration *d,
                          struct keymap *seen, size_t at)
 {
@@ -425,7 +428,7 @@ static bool parse_members(struct rfc11_parser *parser, struct rfc11_declaration 
 {
     if (!open_list(parser))
         return false;
-    while (!at_list_end(parser)) {
+    while (!is_at_list_end(parser)) {
         ttr_text name;
         const struct rfc11_type *type = open_list(parser) ? rfc11_parse_type(parser) : NULL;
         if (!type || !rfc11_take_mark(&parser->lexer, ','))
@@ -460,8 +463,8 @@ struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser)
 static const struct {
     const char *name;
     bool (*parse)(struct rfc11_parser *parser, struct rfc11_declaration *d);
-    unsigned kinds;       /* of types that have it */
-    bool ends_with_brace; /* it may */
+    unsigned kinds;       /* set of types that have the attribute */
+    bool ends_with_brace; /* its value may end with a brace */
 } attributes[ATTRIBUTE_COUNT] = {
     [ATTRIBUTE_PARENT] = {"parent", parse_parent, ~0u, true},
     [ATTRIBUTE_ALIGN] = {"align", parse_align, ~0u, false},
@@ -480,7 +483,7 @@ static const struct {
     [ATTRIBUTE_LENGTH_FIELD] = {"length_field", parse_length_field, RFC11_SEQUENCE, false},
 };
 
-/* The attribute of that name, ATTRIBUTE_COUNT when there is none. */
+/* Returns the attribute of that name, or ATTRIBUTE_COUNT. */
 static unsigned find_attribute(ttr_text name)
 {
     unsigned i = 0;
@@ -507,9 +510,9 @@ static bool parse_attribute(struct rfc11_parser *parser, struct rfc11_declaratio
            rfc11_end_attribute(parser, attributes[i].ends_with_brace);
 }
 
-/* Gives `to` what `from` states for an attribute. */
-static void take_over(unsigned attribute, const struct rfc11_declaration *from,
-                      struct rfc11_declaration *to)
+/* Copies the value of an attribute. */
+static void copy_attribute(unsigned attribute, const struct rfc11_declaration *from,
+                           struct rfc11_declaration *to)
 {
     switch ((enum rfc11_attribute)attribute) {
     case ATTRIBUTE_PARENT:
@@ -567,22 +570,22 @@ static void take_over(unsigned attribute, const struct rfc11_declaration *from,
     }
 }
 
-/* What the parent states and the child does not is the child's, too (4.1.1). */
-static void inherit(struct rfc11_declaration *d)
+/* Inherits the attributes that the child does not state (4.1.1). */
+static void inherit_attributes(struct rfc11_declaration *d)
 {
     const struct rfc11_declaration *parent = d->parent;
     if (!parent)
         return;
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if (parent->given & ~d->given & (1u << i))
-            take_over(i, parent, d);
+            copy_attribute(i, parent, d);
     d->given |= parent->given;
     d->kind = parent->kind;
     d->wants_map = parent->wants_map;
     d->wants_unit = parent->wants_unit;
 }
 
-/* Reads `{ attribute = value; ... }`. */
+/* Parses `{ attribute = value; ... }`. */
 static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -597,7 +600,7 @@ static bool parse_body(struct rfc11_parser *parser, struct rfc11_declaration *d)
             return false;
     parser->depth--;
     unsigned own = d->given;
-    inherit(d);
+    inherit_attributes(d);
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
         if ((own & (1u << i)) && d->kind && !(attributes[i].kinds & d->kind))
             return rfc11_refuse(lexer, places[i], "a type of this parent has no attribute %s",

@@ -1,15 +1,20 @@
-/* The types that RFC v1.1 fixes: packet header (5) and event headers (6.1); and files to sections.
+/* Types that RFC v1.1 fixes: packet header (section 5) and event headers (6.1). Also maps stream
+ * files to sections.
  *
- * Type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
- *   [0..4] id | [5..31] timestamp              id 31: [0..31] id | [32..95] timestamp follow at
- * once, then alignment of 64-bit integers Type 2: [0..31] timestamp | [32..47] id            id
- * 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id Inside a header nothing
- * is aligned. */
+ * Bits of type 1 (little-endian; a big-endian writer has the id in the highest 5 bits):
+ *   [0..4] id | [5..31] timestamp
+ *   id = 31: [0..31] id | [32..95] timestamp follow directly, then alignment of 64-bit integers
+ *
+ * Bits of type 2:
+ *   [0..31] timestamp | [32..47] id
+ *   id = 65535: alignment of 64-bit integers, then [0..63] timestamp | [64..95] id
+ *
+ * Fields inside a header are not aligned. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
-static ttr_text text_of(const char *text)
+static ttr_text static_text(const char *text)
 {
     return (ttr_text){text, strlen(text)};
 }
@@ -20,8 +25,7 @@ struct fixed_field {
     uint8_t role;
 };
 
-/* A struct of unsigned integers that stand one right behind the other, with room for `more`
- * members. */
+/* Makes a struct of consecutive unsigned integers, with room for `more` members. */
 static struct rfc11_type *make_fixed(struct ctf_description *description,
                                      const struct fixed_field *fields, uint32_t n, uint32_t more)
 {
@@ -40,8 +44,9 @@ static struct rfc11_type *make_fixed(struct ctf_description *description,
         bool is_time = fields[i].role == CTF_ROLE_TIME || fields[i].role == CTF_ROLE_TIME_BEGIN ||
                        fields[i].role == CTF_ROLE_TIME_END;
         made->type.clock = is_time ? rfc11_state_of(description)->clock : NULL;
-        members[i] = (struct type_member){
-            .name = text_of(fields[i].name), .shown = text_of(fields[i].name), .type = &made->type};
+        members[i] = (struct type_member){.name = static_text(fields[i].name),
+                                          .shown = static_text(fields[i].name),
+                                          .type = &made->type};
     }
     struct rfc11_type *made = rfc11_add_type(description, TYPE_STRUCT, RULE_FIXED);
     if (made) {
@@ -75,7 +80,7 @@ bool rfc11_make_packet_header(struct ctf_description *description)
     return made != NULL;
 }
 
-/* The extension, there where the header's id is `escape`. */
+/* Makes the extension as an optional that is present if the header's id is `escape`. */
 static struct rfc11_type *make_extended(struct ctf_description *description,
                                         const struct rfc11_type *extension, uint64_t escape)
 {
@@ -85,7 +90,7 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     if (!made || !range || !name)
         return NULL;
     *range = (struct type_range){.low = escape, .high = escape};
-    *name = text_of("id");
+    *name = static_text("id");
     made->type.element = &extension->type;
     made->type.ranges = range;
     made->type.ranges_n = 1;
@@ -94,12 +99,12 @@ static struct rfc11_type *make_extended(struct ctf_description *description,
     return made;
 }
 
-/* Fills in the last member, for which make_fixed left room. */
+/* Sets the last member, for which make_fixed reserved room. */
 static void set_last_member(struct rfc11_type *made, const char *name,
                             const struct rfc11_type *type)
 {
-    made->members[made->type.members_n - 1] =
-        (struct type_member){.name = text_of(name), .shown = text_of(name), .type = &type->type};
+    made->members[made->type.members_n - 1] = (struct type_member){
+        .name = static_text(name), .shown = static_text(name), .type = &type->type};
 }
 
 static struct rfc11_type *make_header_1(struct ctf_description *description, uint8_t time)
@@ -138,7 +143,8 @@ static struct rfc11_type *make_header_2(struct ctf_description *description, uin
     return header;
 }
 
-/* What event_size = true puts behind the header: an ordinary field of 16 bits, aligned as any. */
+/* Makes the context of event_size = true: an ordinary field of 16 bits, with its usual alignment.
+ */
 static struct rfc11_type *make_size_context(struct ctf_description *description)
 {
     struct rfc11_type *number = rfc11_add_type(description, TYPE_UINT, RULE_BASIC);
@@ -152,10 +158,10 @@ static struct rfc11_type *make_size_context(struct ctf_description *description)
     return context;
 }
 
-/* The header of a section's events: that of the section before it, where nothing is different that
- * it hangs on. */
-static struct rfc11_header *header_of(struct ctf_description *description,
-                                      const struct ctf_stream_class *stream)
+/* Returns the event header of a section; shares that of the previous section if all relevant
+ * properties are equal. */
+static struct rfc11_header *find_or_make_header(struct ctf_description *description,
+                                                const struct ctf_stream_class *stream)
 {
     struct rfc11_state *state = rfc11_state_of(description);
     struct rfc11_header *made = state ? &state->made : NULL;
@@ -181,7 +187,7 @@ static struct rfc11_header *header_of(struct ctf_description *description,
 
 bool rfc11_make_event_header(struct ctf_description *description, struct ctf_stream_class *stream)
 {
-    struct rfc11_header *made = header_of(description, stream);
+    struct rfc11_header *made = find_or_make_header(description, stream);
     if (!made)
         return false;
     stream->event_header = &made->header->type;
@@ -196,8 +202,8 @@ bool rfc11_make_event_header(struct ctf_description *description, struct ctf_str
     return true;
 }
 
-/* The cpu of a file called SECTION_N or SECTION-N; false when it is not so called. */
-static bool cpu_of_file(const char *file, size_t n, uint32_t *cpu)
+/* Parses the CPU of a file called SECTION_N or SECTION-N. Returns false for other names. */
+static bool parse_cpu_of_file(const char *file, size_t n, uint32_t *cpu)
 {
     uint64_t number = 0;
     if (n < 2 || (file[0] != '_' && file[0] != '-'))
@@ -218,7 +224,7 @@ bool rfc11_names_section(ttr_text section, const char *file, bool *has_cpu, uint
     *has_cpu = n > section.n;
     if (n < section.n || memcmp(file, section.p, section.n) != 0)
         return false;
-    return !*has_cpu || cpu_of_file(file + section.n, n - section.n, cpu);
+    return !*has_cpu || parse_cpu_of_file(file + section.n, n - section.n, cpu);
 }
 
 const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_description *description,
@@ -241,8 +247,8 @@ const struct ctf_stream_class *rfc11_section_of_file(const struct ctf_descriptio
     return best;
 }
 
-/* Passes over blanks and comments; false where a comment has no end. */
-static bool skip_to_word(const char *p, size_t n, size_t *at)
+/* Skips blanks and comments. Returns false if a comment is not closed. */
+static bool skip_blanks_and_comments(const char *p, size_t n, size_t *at)
 {
     while (*at < n) {
         size_t left = n - *at;
@@ -267,7 +273,8 @@ bool rfc11_is_text(const uint8_t *bytes, size_t n)
     static const char tsdl[] = "/* CTF 1.";
     const char *p = (const char *)bytes;
     size_t at = 0;
-    if ((n >= sizeof tsdl - 1 && memcmp(p, tsdl, sizeof tsdl - 1) == 0) || !skip_to_word(p, n, &at))
+    if ((n >= sizeof tsdl - 1 && memcmp(p, tsdl, sizeof tsdl - 1) == 0) ||
+        !skip_blanks_and_comments(p, n, &at))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i]);

@@ -1,4 +1,4 @@
-/* The scanner.  One look at each byte; a token never spans more than the text has. */
+/* Lexer of RFC v1.1 metadata. It reads each byte once; a token never extends beyond the text. */
 #include "formats/ctf/metadata/rfc11/rfc11_lex.h"
 
 #include <stdarg.h>
@@ -44,8 +44,8 @@ bool rfc11_expected(struct rfc11_lexer *lexer, const char *what)
     return rfc11_refuse(lexer, token->at, "expected %s, found '%.*s'", what, n, token->text.p);
 }
 
-/* The byte k further on, 0 behind the end. */
-static char peek(const struct rfc11_lexer *lexer, size_t k)
+/* Returns the byte k positions ahead; 0 after the end. */
+static char peek_byte(const struct rfc11_lexer *lexer, size_t k)
 {
     return lexer->text->n - lexer->at > k ? lexer->text->p[lexer->at + k] : '\0';
 }
@@ -60,17 +60,17 @@ static bool is_word_byte(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
 }
 
-/* Passes over a comment; false where one of two marks has no end. */
+/* Skips a comment. Returns false if a comment of the first kind is not closed. */
 static bool skip_comment(struct rfc11_lexer *lexer)
 {
     size_t n = lexer->text->n, begin = lexer->at;
-    if (peek(lexer, 1) == '/') {
-        while (lexer->at < n && peek(lexer, 0) != '\n')
+    if (peek_byte(lexer, 1) == '/') {
+        while (lexer->at < n && peek_byte(lexer, 0) != '\n')
             lexer->at++;
         return true;
     }
     for (lexer->at += 2; n - lexer->at >= 2; lexer->at++)
-        if (peek(lexer, 0) == '*' && peek(lexer, 1) == '/') {
+        if (peek_byte(lexer, 0) == '*' && peek_byte(lexer, 1) == '/') {
             lexer->at += 2;
             return true;
         }
@@ -80,8 +80,8 @@ static bool skip_comment(struct rfc11_lexer *lexer)
 static bool skip_blanks(struct rfc11_lexer *lexer)
 {
     while (lexer->at < lexer->text->n) {
-        char c = peek(lexer, 0);
-        if (c == '/' && (peek(lexer, 1) == '*' || peek(lexer, 1) == '/')) {
+        char c = peek_byte(lexer, 0);
+        if (c == '/' && (peek_byte(lexer, 1) == '*' || peek_byte(lexer, 1) == '/')) {
             if (!skip_comment(lexer))
                 return false;
         } else if (c == '\0' || c == ' ' || (c >= '\t' && c <= '\r')) {
@@ -101,25 +101,25 @@ static unsigned digit_of(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 99;
 }
 
-/* A number as in C, with suffixes of u and l that mean nothing. */
+/* Reads a number as in C; the suffixes u and l are ignored. */
 static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     unsigned base = 10;
     size_t digits = 0;
-    if (peek(lexer, 0) == '0' && (peek(lexer, 1) | 0x20) == 'x') {
+    if (peek_byte(lexer, 0) == '0' && (peek_byte(lexer, 1) | 0x20) == 'x') {
         base = 16;
         lexer->at += 2;
-    } else if (peek(lexer, 0) == '0') {
+    } else if (peek_byte(lexer, 0) == '0') {
         base = 8;
     }
     token->kind = RFC11_NUMBER;
-    for (unsigned digit; (digit = digit_of(peek(lexer, 0))) < base; digits++, lexer->at++)
+    for (unsigned digit; (digit = digit_of(peek_byte(lexer, 0))) < base; digits++, lexer->at++)
         if (__builtin_mul_overflow(token->value, base, &token->value) ||
             __builtin_add_overflow(token->value, digit, &token->value))
             return rfc11_refuse(lexer, token->at, "the number does not fit in 64 bits");
-    while ((peek(lexer, 0) | 0x20) == 'u' || (peek(lexer, 0) | 0x20) == 'l')
+    while ((peek_byte(lexer, 0) | 0x20) == 'u' || (peek_byte(lexer, 0) | 0x20) == 'l')
         lexer->at++;
-    if (digits == 0 || is_word_byte(peek(lexer, 0)))
+    if (digits == 0 || is_word_byte(peek_byte(lexer, 0)))
         return rfc11_refuse(
             lexer, token->at,
             "this is no number: expected decimal, octal (0...) or hexadecimal (0x...) digits");
@@ -128,21 +128,22 @@ static bool scan_number(struct rfc11_lexer *lexer, struct rfc11_token *token)
     return true;
 }
 
-/* Up to `most` digits of a base; false when there is none. */
+/* Reads up to `most` digits. Returns false if there is none. */
 static bool scan_escape_digits(struct rfc11_lexer *lexer, unsigned base, unsigned most, char *to)
 {
     unsigned value = 0, n = 0;
-    for (unsigned digit; n < most && (digit = digit_of(peek(lexer, 0))) < base; n++, lexer->at++)
+    for (unsigned digit; n < most && (digit = digit_of(peek_byte(lexer, 0))) < base;
+         n++, lexer->at++)
         value = value * base + digit;
     *to = (char)value;
     return n > 0 && value < 256;
 }
 
-/* What stands behind a backslash. */
+/* Reads the escape after a backslash. */
 static bool scan_escape(struct rfc11_lexer *lexer, char *to)
 {
     static const char from[] = "abfnrtv\\'\"?", meant[] = "\a\b\f\n\r\t\v\\'\"?";
-    char c = peek(lexer, 0);
+    char c = peek_byte(lexer, 0);
     const char *found = c ? strchr(from, c) : NULL;
     size_t begin = lexer->at - 1;
     if (found) {
@@ -158,7 +159,7 @@ static bool scan_escape(struct rfc11_lexer *lexer, char *to)
                "C has no such escape: \\n, \\t, \\\\, \\\", \\x41 and \\101 are some it has");
 }
 
-/* Finds the closing quote of the string that opens here; the text's end where there is none. */
+/* Returns the offset of the closing quote; the end of the text if it is missing. */
 static size_t find_quote(const struct rfc11_lexer *lexer)
 {
     const struct ctf_text *text = lexer->text;
@@ -191,7 +192,7 @@ static bool scan_string(struct rfc11_lexer *lexer, struct rfc11_token *token)
 static bool scan_word(struct rfc11_lexer *lexer, struct rfc11_token *token)
 {
     size_t begin = lexer->at;
-    while (is_word_byte(peek(lexer, 0)))
+    while (is_word_byte(peek_byte(lexer, 0)))
         lexer->at++;
     token->kind = RFC11_WORD;
     token->text = (ttr_text){lexer->text->p + begin, lexer->at - begin};
@@ -203,15 +204,15 @@ bool rfc11_next(struct rfc11_lexer *lexer)
     if (!skip_blanks(lexer))
         return false;
     struct rfc11_token *token = &lexer->token;
-    char c = peek(lexer, 0);
+    char c = peek_byte(lexer, 0);
     *token = (struct rfc11_token){.kind = RFC11_END, .at = lexer->at, .text = {"", 0}};
     if (lexer->at >= lexer->text->n)
         return true;
     if (c == '"')
         return scan_string(lexer, token);
-    token->is_negative = c == '-' && is_digit(peek(lexer, 1));
+    token->is_negative = c == '-' && is_digit(peek_byte(lexer, 1));
     lexer->at += token->is_negative;
-    if (is_digit(peek(lexer, 0)))
+    if (is_digit(peek_byte(lexer, 0)))
         return scan_number(lexer, token);
     if (is_word_byte(c))
         return scan_word(lexer, token);

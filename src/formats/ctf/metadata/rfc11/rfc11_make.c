@@ -1,11 +1,11 @@
-/* Types made of declarations: what a concrete type must state is checked here, once, where it is
- * declared or first used. */
+/* Types made of declarations. The attributes that a concrete type must state are checked once, at
+ * its declaration or first use. */
 #include <string.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 #include "layout/layout.h"
 
-/* A concrete type has a precise binary representation (4.1.1): these attributes give it. */
+/* Attributes that a concrete type needs to have a precise binary representation (4.1.1). */
 static const struct {
     enum rfc11_kind kind;
     uint8_t attribute;
@@ -19,7 +19,7 @@ static const struct {
     {RFC11_SEQUENCE, ATTRIBUTE_ELEM_TYPE, "elem_type = type"},
 };
 
-static bool has(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
+static bool has_attribute(const struct rfc11_declaration *d, enum rfc11_attribute attribute)
 {
     return d->given & (1u << attribute);
 }
@@ -33,23 +33,23 @@ static bool check_complete(struct rfc11_parser *parser, const struct rfc11_decla
             "the type has no parent: expected parent = integer, gcc_bitfield, enum, struct, array, "
             "sequence, string, or a type declared before");
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (needed[i].kind == d->kind && !has(d, needed[i].attribute))
+        if (needed[i].kind == d->kind && !has_attribute(d, needed[i].attribute))
             return rfc11_refuse(&parser->lexer, at, "the type is not concrete: %s is missing",
                                 needed[i].text);
-    if (d->wants_map && !has(d, ATTRIBUTE_MAP))
+    if (d->wants_map && !has_attribute(d, ATTRIBUTE_MAP))
         return rfc11_refuse(&parser->lexer, at,
                             "the enumeration has no map = { { value, string }, ... }");
-    if (d->wants_unit && !has(d, ATTRIBUTE_UNIT_SIZE))
+    if (d->wants_unit && !has_attribute(d, ATTRIBUTE_UNIT_SIZE))
         return rfc11_refuse(&parser->lexer, at, "the bitfield has no unit_size = bits");
     return true;
 }
 
-/* Every label's value must fit in the integer. */
+/* Checks that every label's value fits in the integer. */
 static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declaration *d)
 {
     uint64_t above = d->is_signed    ? UINT64_C(1) << (d->size - 1)
                      : d->size == 64 ? 0
-                                     : UINT64_C(1) << d->size; /* 0: none */
+                                     : UINT64_C(1) << d->size; /* 0: no limit */
     if (above && d->most >= above)
         return rfc11_refuse(&parser->lexer, d->most_at, "the value is larger than %u %s bits hold",
                             d->size, d->is_signed ? "signed" : "unsigned");
@@ -62,7 +62,7 @@ static bool check_labels(struct rfc11_parser *parser, const struct rfc11_declara
     return true;
 }
 
-static struct rfc11_type *fail_made(struct rfc11_parser *parser)
+static struct rfc11_type *fail_out_of_memory(struct rfc11_parser *parser)
 {
     (void)rfc11_refuse_memory(&parser->lexer);
     return NULL;
@@ -71,7 +71,7 @@ static struct rfc11_type *fail_made(struct rfc11_parser *parser)
 static struct rfc11_type *make_integer(struct rfc11_parser *parser,
                                        const struct rfc11_declaration *d, size_t at)
 {
-    bool is_bitfield = has(d, ATTRIBUTE_UNIT_SIZE);
+    bool is_bitfield = has_attribute(d, ATTRIBUTE_UNIT_SIZE);
     if (is_bitfield && d->size > d->unit_size) {
         (void)rfc11_refuse(&parser->lexer, at,
                            "a bitfield of %u bits does not fit in its unit of %u", d->size,
@@ -93,17 +93,18 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
                                                             : TYPE_UINT,
                                              RULE_BASIC);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->natural = is_bitfield ? 1 : d->size;
     made->type.bits = d->size;
     made->type.base = d->is_float ? 0 : d->base;
     made->type.unit = is_bitfield ? d->unit_size : 0;
-    made->type.is_big_endian =
-        has(d, ATTRIBUTE_BYTE_ORDER) ? d->is_big_endian : parser->description->is_big_endian;
-    if (has(d, ATTRIBUTE_MAP)) {
+    made->type.is_big_endian = has_attribute(d, ATTRIBUTE_BYTE_ORDER)
+                                   ? d->is_big_endian
+                                   : parser->description->is_big_endian;
+    if (has_attribute(d, ATTRIBUTE_MAP)) {
         struct type_labels *labels = arena_take(&parser->description->arena, sizeof *labels);
         if (!labels)
-            return fail_made(parser);
+            return fail_out_of_memory(parser);
         *labels = (struct type_labels){
             .label = d->labels, .n = d->labels_n, .is_signed = d->is_signed, .entries = d->entries};
         type_labels_settle(labels);
@@ -113,13 +114,13 @@ static struct rfc11_type *make_integer(struct rfc11_parser *parser,
     return made;
 }
 
-/* The type that a member, element or length points to is the first part of ours. */
-static const struct rfc11_type *made_of(const struct type *type)
+/* Returns the rfc11_type that contains a type of the description. */
+static const struct rfc11_type *made_type_of(const struct type *type)
 {
     return (const struct rfc11_type *)type;
 }
 
-/* Counts what is inside into the type: levels and fields. */
+/* Adds nesting and field count of an inner type to the outer one. Fails above the limits. */
 static bool count_inside(struct rfc11_parser *parser, struct rfc11_type *made,
                          const struct rfc11_type *inside, size_t at)
 {
@@ -140,12 +141,12 @@ static struct rfc11_type *make_struct(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.members = d->members;
     made->type.members_n = d->members_n;
     made->is_empty = true;
     for (uint32_t i = 0; i < d->members_n; i++) {
-        const struct rfc11_type *inside = made_of(d->members[i].type);
+        const struct rfc11_type *inside = made_type_of(d->members[i].type);
         if (!count_inside(parser, made, inside, at))
             return NULL;
         made->is_empty = made->is_empty && inside->is_empty;
@@ -158,7 +159,7 @@ const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRUCT, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.members = type->type.members;
     made->type.members_n = type->type.members_n;
     made->type.minimum_align = type->type.minimum_align;
@@ -177,7 +178,7 @@ static struct rfc11_type *make_list(struct rfc11_parser *parser, const struct rf
     struct rfc11_type *made =
         rfc11_add_type(parser->description, is_array ? TYPE_ARRAY : TYPE_SEQUENCE, RULE_COMPOUND);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     if (is_array && d->element->is_empty && d->length > LAYOUT_SPINS) {
         (void)rfc11_refuse(&parser->lexer, at, "more than %u elements that take no room at all",
                            LAYOUT_SPINS);
@@ -202,18 +203,18 @@ static struct rfc11_type *make_string(struct rfc11_parser *parser,
 {
     struct rfc11_type *made = rfc11_add_type(parser->description, TYPE_STRING, RULE_FIXED);
     if (!made)
-        return fail_made(parser);
+        return fail_out_of_memory(parser);
     made->type.bits = 8;
     made->type.align = 3;
     made->type.encoding = d->encoding;
     return made;
 }
 
-/* An alignment that is stated: that of basic types exactly, others have at least this. */
+/* Sets a stated alignment: exact for basic types, a minimum for others. */
 static bool state_align(struct rfc11_parser *parser, struct rfc11_type *made,
                         const struct rfc11_declaration *d, size_t at)
 {
-    if (!has(d, ATTRIBUTE_ALIGN))
+    if (!has_attribute(d, ATTRIBUTE_ALIGN))
         return true;
     if (d->kind == RFC11_STRING_KIND && d->align < 8)
         return rfc11_refuse(&parser->lexer, at,
@@ -246,7 +247,8 @@ struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser, struct rfc11_dec
     if (!made || !state_align(parser, made, d, at))
         return NULL;
     made->type.name =
-        d->is_abstract ? (ttr_text){"", 0} : d->name; /* `string` as it is has no name of its own */
+        /* the built-in `string` has no name of its own */
+        d->is_abstract ? (ttr_text){"", 0} : d->name;
     d->made = made;
     return made;
 }

@@ -1,18 +1,17 @@
-/* The metadata file of RFC v1.1: ordinary packets whose content is metadata text in strings that
- * end with zero bytes (RFC 7).
+/* Metadata files of RFC v1.1: ordinary packets whose content is metadata text in strings that end
+ * with zero bytes (section 7).
  *
- * The contents are joined in order and zeros are left out, so that a string may go on in the next
- * packet.  Pieces remember where the text stood; text that was compressed or enciphered has the
- * place of its packet's content. Where the file ends inside a packet, the text ends behind its last
- * whole entry. A damaged packet is noted and passed over; what is left without any text is a
- * failure. */
+ * The contents are joined in order without the zeros, so a string may continue in the next packet.
+ * Pieces map text to file offsets; text that was compressed or encrypted maps to the start of its
+ * packet's content. If the file ends inside a packet, the text ends after its last complete entry.
+ * Damaged packets are reported and skipped; it is an error if no text is left. */
 #include <stdio.h>
 
 #include "base/endian.h"
 #include "base/status.h"
 #include "formats/ctf/packet/rfc11_packet.h"
 
-#define TEXT_MAX (UINT64_C(256) << 20) /* of a whole metadata text */
+#define TEXT_MAX (UINT64_C(256) << 20) /* limit of a metadata text in bytes */
 
 struct unpacking {
     struct ctf_description *description;
@@ -22,13 +21,13 @@ struct unpacking {
     struct rfc11_unpacking how;
     struct buffer text, pieces, unpacked;
     size_t packets;
-    enum rfc11_fault fault; /* what is wrong with the first that has no header */
-    size_t whole;           /* bytes of text up to the end of the last whole entry */
-    bool is_cut;            /* the last packet is not all there */
+    enum rfc11_fault fault; /* error of the first packet without a valid header */
+    size_t whole;           /* bytes of text up to the end of the last complete entry */
+    bool is_cut;            /* the last packet is incomplete */
 };
 
-static void note(const struct unpacking *u, ttr_severity severity, uint64_t offset,
-                 const char *code, const char *what)
+static void note_unpacking(const struct unpacking *u, ttr_severity severity, uint64_t offset,
+                           const char *code, const char *what)
 {
     char text[240];
     if (!u->description->note)
@@ -37,7 +36,7 @@ static void note(const struct unpacking *u, ttr_severity severity, uint64_t offs
     u->description->note(u->description->note_own, severity, offset, code, text);
 }
 
-/* Where the next packet could begin, or n. */
+/* Returns the offset of the next magic number, or n. */
 static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
 {
     for (; n - at >= RFC11_HEADER; at++)
@@ -46,10 +45,10 @@ static size_t find_magic(const uint8_t *bytes, size_t n, size_t at)
     return n;
 }
 
-/* Appends the runs between zero bytes; `step` is 1 where a byte of content is a byte of the file, 0
- * where it was unpacked. */
-static void add_text(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
-                     unsigned step)
+/* Appends the text between zero bytes. `step` is 1 if content bytes are bytes of the file, 0 if
+ * they were unpacked. */
+static void append_text_runs(struct unpacking *u, const uint8_t *p, size_t n, uint64_t offset,
+                             unsigned step)
 {
     size_t at = 0;
     while (at < n) {
@@ -75,19 +74,18 @@ static void check_checksum(const struct unpacking *u, const struct rfc11_packet 
     uint32_t checksum;
     if (!rfc11_checksum(packet->checksum_scheme, u->bytes + at + RFC11_HEADER,
                         content - RFC11_HEADER, &checksum))
-        note(u, TTR_NOTE_ODD, at + 47, "ctf.unknown-checksum",
-             "its checksum scheme is none of 0 to 3, so nothing was checked");
+        note_unpacking(u, TTR_NOTE_ODD, at + 47, "ctf.unknown-checksum",
+                       "its checksum scheme is none of 0 to 3, so nothing was checked");
     else if (checksum != packet->checksum && packet->checksum_scheme == RFC11_CHECKSUM_NONE)
-        note(u, TTR_NOTE_ODD, at + 16, "ctf.checksum-without-scheme",
-             "it has a checksum but no scheme for it");
+        note_unpacking(u, TTR_NOTE_ODD, at + 16, "ctf.checksum-without-scheme",
+                       "it has a checksum but no scheme for it");
     else if (checksum != packet->checksum)
-        note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
-             "its content does not have the checksum of its header");
+        note_unpacking(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.checksum",
+                       "its content does not have the checksum of its header");
 }
 
-/* All packets of a trace have one session and one byte order; false when this one belongs to
- * another session. */
-static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
+/* Reports whether a packet belongs to the trace: all have the same session and byte order. */
+static bool is_packet_of_trace(struct unpacking *u, const struct rfc11_packet *packet, size_t at)
 {
     struct ctf_description *d = u->description;
     if (!d->has_session_id) {
@@ -96,21 +94,21 @@ static bool belongs(struct unpacking *u, const struct rfc11_packet *packet, size
         d->is_big_endian = packet->is_big_endian;
     }
     if (packet->is_big_endian != d->is_big_endian)
-        note(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order",
-             "its byte order is not that of the packets before");
+        note_unpacking(u, TTR_NOTE_DAMAGE, at, "ctf.byte-order",
+                       "its byte order is not that of the packets before");
     if (packet->session_id != d->session_id)
-        note(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id",
-             "its session_id is not that of the packets before");
+        note_unpacking(u, TTR_NOTE_DAMAGE, at + 4, "ctf.session-id",
+                       "its session_id is not that of the packets before");
     return packet->session_id == d->session_id;
 }
 
-static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *packet, size_t at,
-                              ttr_error *error)
+static ttr_status append_packet_content(struct unpacking *u, const struct rfc11_packet *packet,
+                                        size_t at, ttr_error *error)
 {
     switch (rfc11_unpack(packet, u->bytes + at, &u->how, &u->unpacked)) {
     case RFC11_PLAIN:
-        add_text(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
-                 at + RFC11_HEADER, 1);
+        append_text_runs(u, u->bytes + at + RFC11_HEADER, packet->content_size - RFC11_HEADER,
+                         at + RFC11_HEADER, 1);
         break;
     case RFC11_NO_KEY:
         (void)fail(error, TTR_E_UNSUPPORTED, at + 46,
@@ -127,10 +125,11 @@ static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *pa
         return fail(error, TTR_E_LIMIT, at, "%s: packet %zu unpacks to more than %llu bytes",
                     u->file, u->packets, (unsigned long long)u->how.max);
     case RFC11_DAMAGED:
-        note(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.unpack", u->how.reason); /* fall through */
+        note_unpacking(u, TTR_NOTE_DAMAGE, at + RFC11_HEADER, "ctf.unpack",
+                       u->how.reason); /* fall through */
     case RFC11_UNPACKED:
-        add_text(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
-                 at + RFC11_HEADER, 0);
+        append_text_runs(u, u->unpacked.bytes + RFC11_HEADER, u->unpacked.n - RFC11_HEADER,
+                         at + RFC11_HEADER, 0);
         break;
     }
     if (u->text.failed || u->pieces.failed)
@@ -141,31 +140,31 @@ static ttr_status add_content(struct unpacking *u, const struct rfc11_packet *pa
                : TTR_OK;
 }
 
-static ttr_status add_packet(struct unpacking *u, size_t *at, ttr_error *error)
+static ttr_status append_metadata_packet(struct unpacking *u, size_t *at, ttr_error *error)
 {
     struct rfc11_packet packet;
     size_t here = *at, left = u->n - here;
     enum rfc11_fault fault = rfc11_read_header(u->bytes + here, left, &packet);
     if (fault != RFC11_FINE) {
         u->fault = u->fault ? u->fault : fault;
-        note(u, TTR_NOTE_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
+        note_unpacking(u, TTR_NOTE_DAMAGE, here, "ctf.packet-header", rfc11_fault_text(fault));
         *at = fault == RFC11_SHORT ? u->n : find_magic(u->bytes, u->n, here + 1);
         return TTR_OK;
     }
     *at = packet.packet_size < left ? here + packet.packet_size : u->n;
     if (packet.content_size > left) {
-        note(u, TTR_NOTE_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
+        note_unpacking(u, TTR_NOTE_DAMAGE, u->n, "ctf.cut", "the file ends inside it");
         u->is_cut = true;
         packet.content_size = (uint32_t)left;
     }
-    if (!belongs(u, &packet, here))
+    if (!is_packet_of_trace(u, &packet, here))
         return TTR_OK;
     check_checksum(u, &packet, here, packet.content_size);
-    return add_content(u, &packet, here, error);
+    return append_packet_content(u, &packet, here, error);
 }
 
-/* Moves text and pieces to the description's arena. */
-static ttr_status keep_text(struct unpacking *u, struct ctf_text *text, ttr_error *error)
+/* Copies text and pieces to the description's arena. */
+static ttr_status copy_text_to_arena(struct unpacking *u, struct ctf_text *text, ttr_error *error)
 {
     struct arena *arena = &u->description->arena;
     const char *p = arena_copy(arena, u->text.n ? u->text.bytes : (const uint8_t *)"", u->text.n);
@@ -198,14 +197,14 @@ ttr_status rfc11_unpack_metadata(struct ctf_description *description, const uint
     buffer_init(&u.unpacked, description->alloc);
     ttr_status status = TTR_OK;
     for (size_t at = 0; at < n && status == TTR_OK; u.packets++)
-        status = add_packet(&u, &at, error);
+        status = append_metadata_packet(&u, &at, error);
     if (status == TTR_OK && !description->has_session_id)
         status = fail(error, TTR_E_MALFORMED, 0, "%s: no whole metadata packet: %s", text->file,
                       rfc11_fault_text(u.fault ? u.fault : RFC11_NO_MAGIC));
     if (u.is_cut && u.whole)
-        u.text.n = u.whole; /* what is left of an entry can only be an error */
+        u.text.n = u.whole; /* an incomplete entry could only cause a syntax error */
     if (status == TTR_OK)
-        status = keep_text(&u, text, error);
+        status = copy_text_to_arena(&u, text, error);
     buffer_free(&u.text);
     buffer_free(&u.pieces);
     buffer_free(&u.unpacked);

@@ -1,10 +1,13 @@
-/* Metadata of RFC v1.1: the blocks trace, section and event (7), and what all blocks have in
- * common.  Types are in rfc11_declare.c.
+/* Metadata of RFC v1.1: the blocks trace, section and event (section 7), and the syntax common to
+ * all blocks. Types are in rfc11_declare.c.
  *
- *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block | "section"
- * block | "event" block } block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"] The
- * whole grammar is in docs/formats/ctf-rfc-v1.1.md.  Attributes and blocks that nobody knows are
- * passed over with a note. Left out: nothing of the RFC; its floats are "unneeded" (4.1.7). */
+ *   metadata  = { ("type" | "abstract_type") NAME body | "trace" block | "env" block |
+ *                 "section" block | "event" block }
+ *   block     = "{" { ["."] NAME ("=" value ";" | block) } "}" [";"]
+ *
+ * docs/formats/ctf-rfc-v1.1.md has the complete grammar. Unknown attributes and blocks are skipped
+ * with a diagnostic. The complete RFC is supported; its floats are an extension here, since it
+ * calls them "unneeded" (4.1.7). */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,17 +19,17 @@ static bool is_named(const struct rfc11_token *name, const char *text)
     return name->text.n == strlen(text) && memcmp(name->text.p, text, name->text.n) == 0;
 }
 
-/* Reads `{ ... }`, giving each attribute or inner block to `parse` with the place of what it fills
- * in. */
+/* Parses `{ ... }` and passes each attribute or inner block to `parse`, with the struct that it
+ * fills in. */
 typedef bool (*block_parser)(struct rfc11_parser *parser, const struct rfc11_token *name,
                              bool is_block, void *to);
 
-#define STATED_MAX 16u /* attributes that a kind of block knows, at most */
+#define STATED_MAX 16u /* maximum number of known attributes of a block */
 
-/* Each of the attributes that a block knows is stated once: two could only contradict each other.
- */
-static bool state_once(struct rfc11_parser *parser, const struct rfc11_token *name,
-                       ttr_text stated[STATED_MAX], size_t *n)
+/* Fails if a known attribute is repeated in a block, since the two could only contradict each
+ * other. */
+static bool check_stated_once(struct rfc11_parser *parser, const struct rfc11_token *name,
+                              ttr_text stated[STATED_MAX], size_t *n)
 {
     for (size_t i = 0; i < *n; i++)
         if (stated[i].n == name->text.n && memcmp(stated[i].p, name->text.p, name->text.n) == 0)
@@ -49,7 +52,8 @@ static bool parse_block(struct rfc11_parser *parser, block_parser parse, void *t
         const uint64_t repeatable = parser->repeatable;
         if (!rfc11_begin_attribute(parser, &name, &is_block) || !parse(parser, &name, is_block, to))
             return false;
-        if (parser->repeatable == repeatable && !state_once(parser, &name, stated, &stated_n))
+        if (parser->repeatable == repeatable &&
+            !check_stated_once(parser, &name, stated, &stated_n))
             return false;
     }
     return rfc11_next(lexer) && rfc11_end_attribute(parser, true);
@@ -61,11 +65,12 @@ struct trace_block {
     struct rfc11_token major, minor;
     enum ctf_alignment alignment;
     bool has_alignment;
-    bool has_origin, is_absolute; /* clock_absolute, and what it says */
+    /* has_origin: clock_absolute is declared; is_absolute: its value */
+    bool has_origin, is_absolute;
 };
 
-static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t most,
-                          uint64_t *value)
+static bool parse_unsigned_number(struct rfc11_parser *parser, uint64_t least, uint64_t most,
+                                  uint64_t *value)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number"))
@@ -77,7 +82,7 @@ static bool take_unsigned(struct rfc11_parser *parser, uint64_t least, uint64_t 
     return true;
 }
 
-static bool take_signed(struct rfc11_parser *parser, int64_t *value)
+static bool parse_signed_number(struct rfc11_parser *parser, int64_t *value)
 {
     struct rfc11_token number;
     if (!rfc11_take_number(&parser->lexer, &number, "a number"))
@@ -88,7 +93,7 @@ static bool take_signed(struct rfc11_parser *parser, int64_t *value)
     return true;
 }
 
-static bool take_alignment(struct rfc11_parser *parser, struct trace_block *trace)
+static bool parse_alignment(struct rfc11_parser *parser, struct trace_block *trace)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     trace->has_alignment = true;
@@ -98,34 +103,34 @@ static bool take_alignment(struct rfc11_parser *parser, struct trace_block *trac
     return rfc11_next(lexer);
 }
 
-static bool take_word_size(struct rfc11_parser *parser)
+static bool parse_word_size(struct rfc11_parser *parser)
 {
     uint64_t bits = 0;
     size_t at = parser->lexer.token.at;
-    if (!take_unsigned(parser, 32, 64, &bits))
+    if (!parse_unsigned_number(parser, 32, 64, &bits))
         return false;
     parser->state->word_size = (uint32_t)bits;
     return bits == 32 || bits == 64 ||
            rfc11_refuse(&parser->lexer, at, "expected a word_size of 32 or 64 bits");
 }
 
-/* Extension keys of decision 11: once an offset is stated, it counts from 1970, unless
- * clock_absolute says that it does not (decision 53). */
-static bool take_offset(struct rfc11_parser *parser, int64_t *to)
+/* Parses an offset (extension, decision 11). An offset counts from 1970 unless clock_absolute is
+ * false (decision 53). */
+static bool parse_clock_offset(struct rfc11_parser *parser, int64_t *to)
 {
     parser->state->clock->is_unix = true;
-    return take_signed(parser, to);
+    return parse_signed_number(parser, to);
 }
 
-static int hexadecimal(char c)
+static int hex_digit_value(char c)
 {
     return c >= '0' && c <= '9'                     ? c - '0'
            : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
                                                     : -1;
 }
 
-/* Other traces may mean something else by the name: what is no UUID is passed over. */
-static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
+/* Parses a UUID. Other traces may use the name for something else, so any other text is skipped. */
+static bool parse_uuid_value(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_uuid)
 {
     size_t at = parser->lexer.token.at, digits = 0;
     uint8_t taken[16] = {0};
@@ -134,7 +139,7 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     if (!rfc11_take_name(&parser->lexer, &text, "a UUID"))
         return false;
     for (size_t i = 0; i < text.n && is_one; i++) {
-        int digit = hexadecimal(text.p[i]);
+        int digit = hex_digit_value(text.p[i]);
         is_one = text.p[i] == '-' || (digit >= 0 && digits < 32);
         if (!is_one || digit < 0)
             continue;
@@ -150,28 +155,28 @@ static bool take_uuid(struct rfc11_parser *parser, uint8_t uuid[16], bool *has_u
     return true;
 }
 
-/* Extensions: what else is known of the clock; false for other names.  *is_good: whether it could
- * be read. */
+/* Parses the extensions that describe the clock. Returns false for other names. `*is_good`: the
+ * value is valid. */
 static bool parse_clock_attribute(struct rfc11_parser *parser, const struct rfc11_token *name,
                                   bool *is_good)
 {
     struct ctf_clock *clock = parser->state->clock;
     if (is_named(name, "clock_freq")) {
-        *is_good = take_unsigned(parser, 1, UINT64_MAX, &clock->frequency);
+        *is_good = parse_unsigned_number(parser, 1, UINT64_MAX, &clock->frequency);
     } else if (is_named(name, "clock_offset_s")) {
-        *is_good = take_offset(parser, &clock->offset_s);
+        *is_good = parse_clock_offset(parser, &clock->offset_s);
     } else if (is_named(name, "clock_offset")) {
-        *is_good = take_offset(parser, &clock->offset_cycles);
+        *is_good = parse_clock_offset(parser, &clock->offset_cycles);
     } else if (is_named(name, "clock_name")) {
         *is_good = rfc11_take_name(&parser->lexer, &clock->name, "the name of the clock");
         clock->id = clock->name;
     } else if (is_named(name, "clock_description")) {
         *is_good = rfc11_take_name(&parser->lexer, &clock->description, "a string");
     } else if (is_named(name, "clock_uuid")) {
-        *is_good = take_uuid(parser, clock->uuid, &clock->has_uuid);
+        *is_good = parse_uuid_value(parser, clock->uuid, &clock->has_uuid);
     } else if (is_named(name, "clock_precision")) {
         clock->has_precision = true;
-        *is_good = take_unsigned(parser, 0, UINT64_MAX, &clock->precision);
+        *is_good = parse_unsigned_number(parser, 0, UINT64_MAX, &clock->precision);
     } else {
         return false;
     }
@@ -190,15 +195,16 @@ static bool parse_trace_attribute(struct rfc11_parser *parser, const struct rfc1
     else if (is_named(name, "minor"))
         is_good = rfc11_take_number(&parser->lexer, &trace->minor, "a number");
     else if (is_named(name, "alignment"))
-        is_good = take_alignment(parser, trace);
+        is_good = parse_alignment(parser, trace);
     else if (is_named(name, "word_size"))
-        is_good = take_word_size(parser);
+        is_good = parse_word_size(parser);
     else if (is_named(name, "clock_absolute"))
         is_good = trace->has_origin = rfc11_take_bool(parser, &trace->is_absolute);
     else if (is_named(name, "discarded_at_end")) /* decision 54 */
         is_good = rfc11_take_bool(parser, &parser->description->rfc_discarded_at_end);
     else if (is_named(name, "uuid"))
-        is_good = take_uuid(parser, parser->description->uuid, &parser->description->has_uuid);
+        is_good =
+            parse_uuid_value(parser, parser->description->uuid, &parser->description->has_uuid);
     else if (!parse_clock_attribute(parser, name, &is_good))
         return rfc11_skip_unknown(parser, name, "the trace");
     return is_good && rfc11_end_attribute(parser, false);
@@ -257,7 +263,7 @@ static bool parse_environment_entry(struct rfc11_parser *parser, const struct rf
         return rfc11_skip_unknown(parser, name, "the environment");
     entry.is_number = parser->lexer.token.kind == RFC11_NUMBER;
     bool is_good = entry.is_number
-                       ? take_signed(parser, &entry.number)
+                       ? parse_signed_number(parser, &entry.number)
                        : rfc11_take_name(&parser->lexer, &entry.text, "a number or a string");
     const char *own =
         is_good ? arena_copy(&parser->description->arena, name->text.p, name->text.n) : NULL;
@@ -275,8 +281,8 @@ static bool parse_environment(struct rfc11_parser *parser)
     return parse_block(parser, parse_environment_entry, NULL);
 }
 
-/* A struct where one is used: a type, or its fields alone. */
-static const struct rfc11_type *take_struct(struct rfc11_parser *parser)
+/* Parses a use of a struct: a type, or only its fields. */
+static const struct rfc11_type *parse_struct_use(struct rfc11_parser *parser)
 {
     bool is_list = rfc11_is_mark(&parser->lexer, '{') || rfc11_is_mark(&parser->lexer, '[');
     return is_list ? rfc11_parse_fields(parser) : rfc11_parse_type(parser);
@@ -306,7 +312,7 @@ static bool parse_context_attribute(struct rfc11_parser *parser, const struct rf
     if (is_block || !is_named(name, "context_type"))
         return rfc11_skip_unknown(parser, name, "an event context");
     section->context_at = parser->lexer.token.at;
-    section->context = take_struct(parser);
+    section->context = parse_struct_use(parser);
     if (!section->context)
         return false;
     if (section->context->type.kind != TYPE_STRUCT)
@@ -344,7 +350,7 @@ static bool parse_section_attribute(struct rfc11_parser *parser, const struct rf
         return parse_block(parser, parse_section_event_attribute, to);
     section->has_id |= !is_block && is_named(name, "id");
     if (!is_block && is_named(name, "id"))
-        return take_unsigned(parser, 0, UINT64_MAX, &section->id) &&
+        return parse_unsigned_number(parser, 0, UINT64_MAX, &section->id) &&
                rfc11_end_attribute(parser, false);
     if (is_block || !is_named(name, "name"))
         return rfc11_skip_unknown(parser, name, "a section");
@@ -417,7 +423,7 @@ struct event_block {
     uint64_t context_n;
 };
 
-static bool take_section(struct rfc11_parser *parser, struct event_block *event)
+static bool parse_section_name(struct rfc11_parser *parser, struct event_block *event)
 {
     size_t at = parser->lexer.token.at;
     ttr_text name;
@@ -428,10 +434,10 @@ static bool take_section(struct rfc11_parser *parser, struct event_block *event)
            rfc11_refuse(&parser->lexer, at, "no section of this name was declared up to here");
 }
 
-static bool take_fields(struct rfc11_parser *parser, struct event_block *event)
+static bool parse_event_fields(struct rfc11_parser *parser, struct event_block *event)
 {
     event->fields_at = parser->lexer.token.at;
-    event->fields = take_struct(parser);
+    event->fields = parse_struct_use(parser);
     if (!event->fields)
         return false;
     return event->fields->type.kind == TYPE_STRUCT ||
@@ -451,25 +457,26 @@ static bool parse_event_attribute(struct rfc11_parser *parser, const struct rfc1
     } else if (is_named(name, "id")) {
         event->id_at = parser->lexer.token.at;
         event->has_id = true;
-        is_good = take_unsigned(parser, 0, UINT32_MAX, &event->id);
+        is_good = parse_unsigned_number(parser, 0, UINT32_MAX, &event->id);
     } else if (is_named(name, "section")) {
-        is_good = take_section(parser, event);
+        is_good = parse_section_name(parser, event);
     } else if (is_named(name, "loglevel")) {
         event->has_level = true;
-        is_good = take_signed(parser, &event->level);
+        is_good = parse_signed_number(parser, &event->level);
     } else if (is_named(name, "emf_uri")) {
         is_good = rfc11_take_name(&parser->lexer, &event->emf_uri, "a string");
     } else if (is_named(name, "context_fields")) {
-        is_good = take_unsigned(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
+        is_good = parse_unsigned_number(parser, 0, RFC11_FIELDS_MAX, &event->context_n);
     } else if (is_named(name, "fields")) {
-        return take_fields(parser, event) && rfc11_end_attribute(parser, true);
+        return parse_event_fields(parser, event) && rfc11_end_attribute(parser, true);
     } else {
         return rfc11_skip_unknown(parser, name, "an event");
     }
     return is_good && rfc11_end_attribute(parser, false);
 }
 
-/* An event without section or id is that of the only section, the only one of its section. */
+/* Checks that the event has a section and an id. Without them it belongs to the only section, or is
+ * its only event. */
 static bool check_event(struct rfc11_parser *parser, struct event_block *event, size_t at)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -510,7 +517,7 @@ static bool parse_event(struct rfc11_parser *parser)
 
 /* --- The whole --- */
 
-/* A block of another name is passed over, as far as its braces tell where it ends. */
+/* Skips a block of unknown name up to its closing brace. */
 static bool parse_unknown(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
@@ -528,7 +535,7 @@ static bool parse_unknown(struct rfc11_parser *parser)
     return rfc11_skip_unknown(parser, &name, "the metadata");
 }
 
-static bool parse_top(struct rfc11_parser *parser)
+static bool parse_top_level_block(struct rfc11_parser *parser)
 {
     struct rfc11_lexer *lexer = &parser->lexer;
     static const struct {
@@ -561,7 +568,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
     parser.lexer = (struct rfc11_lexer){.text = text, .arena = &description->arena, .error = error};
     bool is_good = rfc11_next(&parser.lexer);
     while (is_good && parser.lexer.token.kind != RFC11_END)
-        is_good = parse_top(&parser);
+        is_good = parse_top_level_block(&parser);
     if (is_good && !state->has_trace)
         rfc11_note(
             &parser, TTR_NOTE_ODD, 0, "ctf.version",
@@ -569,7 +576,7 @@ ttr_status rfc11_parse(struct ctf_description *description, const struct ctf_tex
             "1.1");
     if (parser.states_alignment)
         rfc11_set_alignment(description,
-                            description->alignment); /* types may stand before the trace block */
+                            description->alignment); /* types may come before the trace block */
     else
         rfc11_align_new(description);
     return parser.lexer.status;

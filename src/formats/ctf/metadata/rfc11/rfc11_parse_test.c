@@ -1,6 +1,6 @@
-/* The metadata language of the 2010 RFC: its own samples, inheritance, alignments, liberties of the
- * grammar, and every refusal with the place it points to.  A description is compared as text: u32@8
- * is an unsigned integer of 32 bits aligned to 8. */
+/* Parser of RFC v1.1 metadata: the RFC's samples, inheritance, alignment, tolerated syntax, and the
+ * position of every error. Descriptions are compared as text: u32@8 is an unsigned integer of 32
+ * bits aligned to 8. */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -126,7 +126,7 @@ static void put_type(struct scene *scene, const struct type *type)
     put(scene, "@%u", 1u << type->align);
 }
 
-/* The payload of the i-th event of the first section. */
+/* Expects this payload of event i in the first section. */
 static void assert_payload(struct scene *scene, size_t i, const char *expected)
 {
     scene->n = 0;
@@ -200,7 +200,8 @@ static void the_samples_of_the_text_are_read(void **state)
     end(&scene);
 }
 
-/* Section 5 has no comma behind two items, [ for { in another, and 6.1 a comment between items. */
+/* In section 5 of the RFC a comma is missing after two items, and another list starts with [; 6.1
+ * has a comment between items. */
 static void the_slips_of_the_text_are_read(void **state)
 {
     (void)state;
@@ -423,7 +424,7 @@ static void a_label_that_comes_again_has_several_values(void **state)
     end(&scene);
 }
 
-/* Blocks may come in any order. */
+/* The trace block's alignment also applies to types before it. */
 static void types_before_the_trace_block_are_aligned_by_it_too(void **state)
 {
     (void)state;
@@ -528,7 +529,7 @@ static void only_sections_and_only_events_need_not_be_named(void **state)
     end(&scene);
 }
 
-static void what_nobody_knows_is_passed_over_with_a_note(void **state)
+static void unknown_attributes_are_skipped_with_note(void **state)
 {
     (void)state;
     struct scene scene;
@@ -599,7 +600,7 @@ static void files_belong_to_the_section_with_the_longest_name(void **state)
     end(&scene);
 }
 
-static void plain_text_is_told_from_other_metadata(void **state)
+static void plain_text_is_detected(void **state)
 {
     (void)state;
     static const char *const yes[] = {"trace { major", " \n/* x */ // y\n trace{",
@@ -627,7 +628,7 @@ static void plain_text_is_told_from_other_metadata(void **state)
 /* --- Refusals: the marked byte and some words of the message --- */
 
 static const struct {
-    const char *metadata; /* '^' stands in front of the place and is taken out */
+    const char *metadata; /* '^' marks the position of the error and is removed */
     const char *words;
 } refusals[] = {
     {"^trac;", "expected trace, section, event, type"},
@@ -820,14 +821,14 @@ static bool parse_whole(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void each_failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(parse_whole);
 }
 
-/* Every prefix, and every text with one byte changed: a status, never more. */
-static void no_text_does_harm(void **state)
+/* Every prefix, and every text with one changed byte, returns a status and does not crash. */
+static void any_text_does_not_crash(void **state)
 {
     (void)state;
     struct scene scene;
@@ -874,16 +875,16 @@ int main(void)
         cmocka_unit_test(version_1_0_is_read_with_a_note),
         cmocka_unit_test(event_context_is_a_size_or_a_whole_structure),
         cmocka_unit_test(only_sections_and_only_events_need_not_be_named),
-        cmocka_unit_test(what_nobody_knows_is_passed_over_with_a_note),
+        cmocka_unit_test(unknown_attributes_are_skipped_with_note),
         cmocka_unit_test(more_metadata_adds_to_what_is_there),
         cmocka_unit_test(files_belong_to_the_section_with_the_longest_name),
-        cmocka_unit_test(plain_text_is_told_from_other_metadata),
+        cmocka_unit_test(plain_text_is_detected),
         cmocka_unit_test(refusals_point_at_the_place),
         cmocka_unit_test(messages_draw_the_line_and_a_caret),
         cmocka_unit_test(types_within_types_end_at_a_depth),
         cmocka_unit_test(few_words_cannot_mean_too_many_fields),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
-        cmocka_unit_test(no_text_does_harm),
+        cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
+        cmocka_unit_test(any_text_does_not_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,10 @@
-/* Descriptions as metadata of the 2010 RFC: read again, the text gives the same description.
+/* Printer of RFC v1.1 metadata. Parsing its text results in the same description.
  *
- * Named types come first, what they are made of before them; all state their alignment, so that
- * nothing hangs on the architecture. What the RFC cannot say about how bytes are to be read is
- * refused with the place: variants, optional fields, booleans, flags, numbers of variable size,
- * text and bytes whose length stands elsewhere, contexts of single events as structs of their own,
- * packet contexts, headers other than its two.  What only describes the trace is said by extensions
- * or left out. */
+ * Named types come first, inner types before outer ones. All state their alignment, so that nothing
+ * depends on the architecture. Rejected, with the position, because the RFC cannot express the
+ * encoding: variants, optionals, booleans, flags, numbers of variable size, text and bytes with a
+ * length in another field, contexts of single events as separate structs, packet contexts, and
+ * headers other than its two. Purely descriptive data become extensions or are dropped. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -17,12 +16,12 @@
 struct printer {
     const struct ctf_description *description;
     struct buffer *to;
-    struct arena arena;       /* for the names */
-    struct rfc11_names named; /* to the type that has the name in the text */
-    struct pairmap visited; /* types whose insides were looked at; 1: it has its name in the text */
+    struct arena arena;       /* memory of the names */
+    struct rfc11_names named; /* name to the type that is declared by it in the text */
+    struct pairmap visited;   /* types already visited; 1: declared by name in the text */
     ttr_error *error;
     ttr_status status;
-    const struct ctf_stream_class *stream; /* where we are, for messages */
+    const struct ctf_stream_class *stream; /* current stream class, for messages */
     const struct ctf_event_class *event;
 };
 
@@ -38,8 +37,8 @@ static bool put(struct printer *p, const char *format, ...)
     return true;
 }
 
-/* Refuses what the RFC has no words for; always false. */
-static bool refuse(struct printer *p, ttr_text field, const char *what)
+/* Fails because the RFC cannot express a field. Always returns false. */
+static bool fail_unsayable(struct printer *p, ttr_text field, const char *what)
 {
     char place[200] = "";
     int n = 0;
@@ -56,7 +55,7 @@ static bool refuse(struct printer *p, ttr_text field, const char *what)
     return false;
 }
 
-static bool refuse_memory(struct printer *p)
+static bool fail_print_memory(struct printer *p)
 {
     p->status = fail_memory(p->error);
     return false;
@@ -73,7 +72,7 @@ static bool is_identifier(ttr_text name)
     return name.n > 0;
 }
 
-static void put_string(struct printer *p, ttr_text text)
+static void print_string_literal(struct printer *p, ttr_text text)
 {
     buffer_add_byte(p->to, '"');
     for (size_t i = 0; i < text.n; i++) {
@@ -88,16 +87,16 @@ static void put_string(struct printer *p, ttr_text text)
     buffer_add_byte(p->to, '"');
 }
 
-/* A name as a word where it is one, else as a string. */
-static void put_name(struct printer *p, ttr_text name)
+/* Prints a name as a word if possible, else as a string. */
+static void print_name_or_string(struct printer *p, ttr_text name)
 {
     if (is_identifier(name))
         buffer_add(p->to, name.p, name.n);
     else
-        put_string(p, name);
+        print_string_literal(p, name);
 }
 
-static void put_indent(struct printer *p, unsigned indent)
+static void print_indent(struct printer *p, unsigned indent)
 {
     for (unsigned i = 0; i < indent; i++)
         buffer_add_text(p->to, "    ");
@@ -105,7 +104,7 @@ static void put_indent(struct printer *p, unsigned indent)
 
 /* --- Types --- */
 
-static const char *unsayable_kind(uint8_t kind)
+static const char *unsayable_kind_reason(uint8_t kind)
 {
     static const char *const texts[TYPE_KIND_COUNT] = {
         [TYPE_NONE] = "type for nothing",
@@ -122,10 +121,10 @@ static const char *unsayable_kind(uint8_t kind)
     return kind < TYPE_KIND_COUNT ? texts[kind] : texts[TYPE_NONE];
 }
 
-/* Why a type cannot be said, whatever is inside; NULL = it can. */
-static const char *why_unsayable(const struct type *type)
+/* Returns why a type cannot be expressed, regardless of its inner types; NULL if it can. */
+static const char *find_unsayable_reason(const struct type *type)
 {
-    const char *kind = unsayable_kind(type->kind);
+    const char *kind = unsayable_kind_reason(type->kind);
     if (kind)
         return kind;
     if (type->is_reversed)
@@ -144,7 +143,8 @@ static const char *why_unsayable(const struct type *type)
     return NULL;
 }
 
-static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field);
+static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
+                           ttr_text field);
 
 bool rfc11_lists_labels(const struct type_labels *labels)
 {
@@ -152,10 +152,10 @@ bool rfc11_lists_labels(const struct type_labels *labels)
     return values <= RFC11_LABELS_MIN || values / RFC11_LABELS_EACH <= labels->entries;
 }
 
-static bool put_labels(struct printer *p, const struct type *type, ttr_text field)
+static bool print_map(struct printer *p, const struct type *type, ttr_text field)
 {
     if (!rfc11_lists_labels(type->labels))
-        return refuse(p, field, "ranges of so many values in enumerations");
+        return fail_unsayable(p, field, "ranges of so many values in enumerations");
     (void)put(p, " map = {");
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
@@ -165,7 +165,7 @@ static bool put_labels(struct printer *p, const struct type *type, ttr_text fiel
                 uint64_t value = label->ranges[k].low + x;
                 (void)(type->kind == TYPE_INT ? put(p, " { %" PRId64 ", ", (int64_t)value)
                                               : put(p, " { %" PRIu64 ", ", value));
-                put_name(p, label->name);
+                print_name_or_string(p, label->name);
                 (void)put(p, " },");
             }
         }
@@ -173,7 +173,7 @@ static bool put_labels(struct printer *p, const struct type *type, ttr_text fiel
     return put(p, " };");
 }
 
-static bool put_number(struct printer *p, const struct type *type, ttr_text field)
+static bool print_integer_type(struct printer *p, const struct type *type, ttr_text field)
 {
     (void)put(p, "parent = %s; size = %u; signed = %s; align = %u;",
               type->labels ? "enum"
@@ -188,115 +188,118 @@ static bool put_number(struct printer *p, const struct type *type, ttr_text fiel
         (void)put(p, " base = %u;", type->base);
     if (type->kind == TYPE_FLOAT)
         return put(p, " float = true;");
-    return !type->labels || put_labels(p, type, field);
+    return !type->labels || print_map(p, type, field);
 }
 
-static void put_minimum_align(struct printer *p, const struct type *type)
+static void print_stated_align(struct printer *p, const struct type *type)
 {
     if (type->minimum_align)
         (void)put(p, " align = %u;", 1u << type->minimum_align);
 }
 
-static bool put_struct(struct printer *p, const struct type *type, unsigned indent)
+static bool print_struct_type(struct printer *p, const struct type *type, unsigned indent)
 {
     (void)put(p, "parent = struct;");
-    put_minimum_align(p, type);
+    print_stated_align(p, type);
     (void)put(p, " fields = {\n");
     for (uint32_t i = 0; i < type->members_n; i++) {
-        put_indent(p, indent + 1);
+        print_indent(p, indent + 1);
         (void)put(p, "{ ");
-        if (!put_type(p, type->members[i].type, indent + 1, type->members[i].name))
+        if (!print_type_use(p, type->members[i].type, indent + 1, type->members[i].name))
             return false;
         (void)put(p, ", ");
-        put_name(p, type->members[i].name);
+        print_name_or_string(p, type->members[i].name);
         (void)put(p, " },\n");
     }
-    put_indent(p, indent);
+    print_indent(p, indent);
     return put(p, "};");
 }
 
-static bool put_list(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+static bool print_list_type(struct printer *p, const struct type *type, unsigned indent,
+                            ttr_text field)
 {
     bool is_array = type->kind == TYPE_ARRAY;
     (void)put(p, "parent = %s;", is_array ? "array" : "sequence");
-    put_minimum_align(p, type);
+    print_stated_align(p, type);
     if (is_array) {
         (void)put(p, " length = %" PRIu64 ";", type->count);
     } else {
         (void)put(p, " length_type = ");
-        if (!put_type(p, type->length_type, indent, field))
+        if (!print_type_use(p, type->length_type, indent, field))
             return false;
         (void)put(p, ";");
         if (type->length_member.n) {
             (void)put(p, " length_field = ");
-            put_name(p, type->length_member);
+            print_name_or_string(p, type->length_member);
             (void)put(p, ";");
         }
     }
     (void)put(p, " elem_type = ");
-    return put_type(p, type->element, indent, field) && put(p, ";");
+    return print_type_use(p, type->element, indent, field) && put(p, ";");
 }
 
-/* What stands between the braces of a type. */
-static bool put_body(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+/* Prints what is between the braces of a type. */
+static bool print_type_body(struct printer *p, const struct type *type, unsigned indent,
+                            ttr_text field)
 {
-    const char *why = why_unsayable(type);
+    const char *why = find_unsayable_reason(type);
     if (why)
-        return refuse(p, field, why);
+        return fail_unsayable(p, field, why);
     switch (type->kind) {
     case TYPE_STRUCT:
-        return put_struct(p, type, indent);
+        return print_struct_type(p, type, indent);
     case TYPE_ARRAY:
     case TYPE_SEQUENCE:
-        return put_list(p, type, indent, field);
+        return print_list_type(p, type, indent, field);
     case TYPE_STRING:
         (void)put(p, "parent = string;");
-        put_minimum_align(p, type);
+        print_stated_align(p, type);
         return put(p, " encoding = %s;", type->encoding == ENCODING_ASCII ? "ASCII" : "UTF8");
     default:
-        return put_number(p, type, field);
+        return print_integer_type(p, type, field);
     }
 }
 
-/* A type where it is used: its name, or all of it. */
-static bool put_type(struct printer *p, const struct type *type, unsigned indent, ttr_text field)
+/* Prints a use of a type: its name, or its complete body. */
+static bool print_type_use(struct printer *p, const struct type *type, unsigned indent,
+                           ttr_text field)
 {
     const uint32_t *is_named = pairmap_get(&p->visited, (uintptr_t)type, 0);
     if (is_named && *is_named) {
         buffer_add(p->to, type->name.p, type->name.n);
         return true;
     }
-    return put(p, "type { ") && put_body(p, type, indent, field) && put(p, " }");
+    return put(p, "type { ") && print_type_body(p, type, indent, field) && put(p, " }");
 }
 
-/* A type whose name is free gets it in the text. */
+/* Declares a type if its name is not used yet. */
 static bool declare_type(struct printer *p, const struct type *type, ttr_text field)
 {
     bool has_name = is_identifier(type->name) && !rfc11_is_root_name(type->name) &&
                     !rfc11_names_get(&p->named, type->name);
     if (!pairmap_put(&p->visited, (uintptr_t)type, 0, has_name))
-        return refuse_memory(p);
+        return fail_print_memory(p);
     if (!has_name)
         return true;
-    /* The text needs to know only that there is one. */
+    /* The lookup only needs to find an entry; its value is not used. */
     if (!rfc11_names_put(&p->named, &p->arena, type->name, p))
-        return refuse_memory(p);
+        return fail_print_memory(p);
     (void)put(p, "type ");
-    put_name(p, type->name);
+    print_name_or_string(p, type->name);
     (void)put(p, " { ");
-    return put_body(p, type, 0, field) && put(p, " }\n");
+    return print_type_body(p, type, 0, field) && put(p, " }\n");
 }
 
-/* Declares all named types in a type, those inside first. */
+/* Declares all named types inside a type, inner ones first. */
 static bool declare_inside(struct printer *p, const struct type *type, unsigned depth,
                            ttr_text field)
 {
     if (!type || pairmap_get(&p->visited, (uintptr_t)type, 0))
         return true;
     if (depth > TYPE_DEPTH_MAX)
-        return refuse(p, field, "room for types so deep inside one another");
-    if (why_unsayable(type))
-        return refuse(p, field, why_unsayable(type));
+        return fail_unsayable(p, field, "room for types so deep inside one another");
+    if (find_unsayable_reason(type))
+        return fail_unsayable(p, field, find_unsayable_reason(type));
     for (uint32_t i = 0; i < type->members_n; i++)
         if (!declare_inside(p, type->members[i].type, depth + 1, type->members[i].name))
             return false;
@@ -308,7 +311,7 @@ static bool declare_inside(struct printer *p, const struct type *type, unsigned 
 
 static const ttr_text no_field = {"", 0};
 
-static void put_uuid(struct printer *p, const char *name, const uint8_t uuid[16])
+static void print_uuid_text(struct printer *p, const char *name, const uint8_t uuid[16])
 {
     (void)put(p, "    %s = \"", name);
     for (size_t i = 0; i < 16; i++)
@@ -316,32 +319,32 @@ static void put_uuid(struct printer *p, const char *name, const uint8_t uuid[16]
     (void)put(p, "\";\n");
 }
 
-static void put_line(struct printer *p, const char *name, ttr_text text)
+static void print_line_start(struct printer *p, const char *name, ttr_text text)
 {
     (void)put(p, "    %s = ", name);
-    put_name(p, text);
+    print_name_or_string(p, text);
     (void)put(p, ";\n");
 }
 
-/* What else is known of a clock; "clock" is the name of those without. */
-static void put_about_clock(struct printer *p, const struct ctf_clock *clock)
+/* Prints the extensions that describe a clock. Clocks without a name are called "clock". */
+static void print_clock_extensions(struct printer *p, const struct ctf_clock *clock)
 {
     ttr_text name = clock->name.n ? clock->name : clock->id;
     if (name.n && !(name.n == 5 && memcmp(name.p, "clock", 5) == 0))
-        put_line(p, "clock_name", name);
+        print_line_start(p, "clock_name", name);
     if (clock->description.n)
-        put_line(p, "clock_description", clock->description);
+        print_line_start(p, "clock_description", clock->description);
     if (clock->has_uuid)
-        put_uuid(p, "clock_uuid", clock->uuid);
+        print_uuid_text(p, "clock_uuid", clock->uuid);
     if (clock->has_precision)
         (void)put(p, "    clock_precision = %" PRIu64 ";\n", clock->precision);
 }
 
-static bool put_clock(struct printer *p, const struct ctf_clock *clock)
+static bool print_clock_keys(struct printer *p, const struct ctf_clock *clock)
 {
     bool has_own_origin = !clock->is_unix && (clock->offset_s || clock->offset_cycles);
     (void)put(p, "    clock_freq = %" PRIu64 ";\n", clock->frequency);
-    put_about_clock(p, clock);
+    print_clock_extensions(p, clock);
     if (!clock->is_unix && !has_own_origin)
         return true;
     (void)put(p, "    clock_offset_s = %" PRId64 ";\n    clock_offset = %" PRId64 ";\n",
@@ -349,14 +352,14 @@ static bool put_clock(struct printer *p, const struct ctf_clock *clock)
     return !has_own_origin || put(p, "    clock_absolute = false;\n");
 }
 
-static bool put_trace(struct printer *p)
+static bool print_trace_block(struct printer *p)
 {
     const struct ctf_description *d = p->description;
     const struct ctf_clock *clock = NULL;
     bool is_natural = d->alignment == CTF_ALIGN_NATURAL_64 || d->alignment == CTF_ALIGN_NATURAL_32;
     for (size_t i = 0; i < d->streams_n; i++) {
         if (clock && d->streams[i]->clock && d->streams[i]->clock != clock)
-            return refuse(p, no_field, "second clock");
+            return fail_unsayable(p, no_field, "second clock");
         clock = clock ? clock : d->streams[i]->clock;
     }
     if (!clock && d->clocks_n)
@@ -366,13 +369,13 @@ static bool put_trace(struct printer *p)
     if (is_natural)
         (void)put(p, "    word_size = %u;\n", d->alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64);
     if (d->has_uuid)
-        put_uuid(p, "uuid", d->uuid);
+        print_uuid_text(p, "uuid", d->uuid);
     if (d->rfc_discarded_at_end)
         (void)put(p, "    discarded_at_end = true;\n");
-    return (!clock || put_clock(p, clock)) && put(p, "}\n");
+    return (!clock || print_clock_keys(p, clock)) && put(p, "}\n");
 }
 
-/* True where a context says no more than event_size = true does. */
+/* Reports whether a context is exactly that of event_size = true. */
 static bool is_plain_size(const struct ctf_description *d, const struct type *context)
 {
     uint8_t align =
@@ -386,7 +389,7 @@ static bool is_plain_size(const struct ctf_description *d, const struct type *co
            !size->role;
 }
 
-static bool put_context(struct printer *p, const struct ctf_stream_class *stream)
+static bool print_context_block(struct printer *p, const struct ctf_stream_class *stream)
 {
     bool is_plain = stream->rfc_has_event_size && stream->event_context &&
                     is_plain_size(p->description, stream->event_context);
@@ -394,75 +397,75 @@ static bool put_context(struct printer *p, const struct ctf_stream_class *stream
               stream->rfc_has_event_size ? "true" : "false");
     if (stream->event_context && !is_plain) {
         (void)put(p, "            context_type = ");
-        if (!put_type(p, stream->event_context, 3, no_field))
+        if (!print_type_use(p, stream->event_context, 3, no_field))
             return false;
         (void)put(p, ";\n");
     }
     return put(p, "        }\n");
 }
 
-static bool put_section(struct printer *p, size_t index)
+static bool print_section_block(struct printer *p, size_t index)
 {
     const struct ctf_stream_class *stream = p->description->streams[index];
     p->stream = stream;
     p->event = NULL;
     if (!stream->name.n)
-        return refuse(p, no_field, "sections without a name");
+        return fail_unsayable(p, no_field, "sections without a name");
     if (stream->rfc_header != 1 && stream->rfc_header != 2)
-        return refuse(p, no_field, "event headers other than its two");
+        return fail_unsayable(p, no_field, "event headers other than its two");
     if (stream->packet_context)
-        return refuse(p, no_field, "packet contexts");
+        return fail_unsayable(p, no_field, "packet contexts");
     bool has_inside =
         stream->event_context &&
         !(stream->rfc_has_event_size && is_plain_size(p->description, stream->event_context));
     if (has_inside && !declare_inside(p, stream->event_context, 0, no_field))
         return false;
     (void)put(p, "section {\n    name = ");
-    put_name(p, stream->name);
+    print_name_or_string(p, stream->name);
     (void)put(p, ";\n");
     if (stream->id != index)
         (void)put(p, "    id = %" PRIu64 ";\n", stream->id);
     (void)put(p, "    event {\n        header_type = type%u;\n", stream->rfc_header);
     if (stream->rfc_has_no_time)
         (void)put(p, "        timestamps = false;\n");
-    return put_context(p, stream) && put(p, "    }\n}\n");
+    return print_context_block(p, stream) && put(p, "    }\n}\n");
 }
 
-static bool put_event(struct printer *p, const struct ctf_event_class *event)
+static bool print_event_block(struct printer *p, const struct ctf_event_class *event)
 {
     p->event = event;
     if (event->context)
-        return refuse(p, no_field, "contexts of single events");
+        return fail_unsayable(p, no_field, "contexts of single events");
     if (event->id > UINT32_MAX)
-        return refuse(p, no_field, "event ids of more than 32 bits");
+        return fail_unsayable(p, no_field, "event ids of more than 32 bits");
     if (!declare_inside(p, event->payload, 0, no_field))
         return false;
     (void)put(p, "event {\n");
     if (event->name.n) {
         (void)put(p, "    name = ");
-        put_name(p, event->name);
+        print_name_or_string(p, event->name);
         (void)put(p, ";\n");
     }
     (void)put(p, "    id = %" PRIu64 ";\n    section = ", event->id);
-    put_name(p, p->stream->name);
+    print_name_or_string(p, p->stream->name);
     (void)put(p, ";\n");
     if (event->has_log_level)
         (void)put(p, "    loglevel = %" PRId64 ";\n", event->log_level);
     if (event->emf_uri.n)
-        put_line(p, "emf_uri", event->emf_uri);
+        print_line_start(p, "emf_uri", event->emf_uri);
     if (event->payload && event->payload->context_n)
         (void)put(p, "    context_fields = %" PRIu32 ";\n", event->payload->context_n);
     if (event->payload) {
         (void)put(p, "    fields = ");
-        if (!put_type(p, event->payload, 1, no_field))
+        if (!print_type_use(p, event->payload, 1, no_field))
             return false;
         (void)put(p, ";\n");
     }
     return put(p, "}\n");
 }
 
-/* Names of entries are words; those that are none are left out. */
-static void put_environment(struct printer *p)
+/* Prints the environment; entries with names that are not words are dropped. */
+static void print_env_block(struct printer *p)
 {
     const struct ctf_description *d = p->description;
     if (d->environment_n)
@@ -472,29 +475,29 @@ static void put_environment(struct printer *p)
         if (!is_identifier(entry->name))
             continue;
         (void)put(p, "    ");
-        put_name(p, entry->name);
+        print_name_or_string(p, entry->name);
         (void)put(p, " = ");
         if (entry->is_number)
             (void)put(p, "%" PRId64, entry->number);
         else
-            put_string(p, entry->text);
+            print_string_literal(p, entry->text);
         (void)put(p, ";\n");
     }
     if (d->environment_n)
         (void)put(p, "}\n");
 }
 
-static bool put_all(struct printer *p)
+static bool print_metadata(struct printer *p)
 {
     const struct ctf_description *d = p->description;
-    if (!put(p, "/* Common Trace Format, RFC v1.1 */\n") || !put_trace(p))
+    if (!put(p, "/* Common Trace Format, RFC v1.1 */\n") || !print_trace_block(p))
         return false;
-    put_environment(p);
+    print_env_block(p);
     for (size_t i = 0; i < d->streams_n; i++) {
-        if (!put_section(p, i))
+        if (!print_section_block(p, i))
             return false;
         for (size_t k = 0; k < d->streams[i]->events_n; k++)
-            if (!put_event(p, d->streams[i]->events[k]))
+            if (!print_event_block(p, d->streams[i]->events[k]))
                 return false;
     }
     return true;
@@ -506,7 +509,7 @@ ttr_status rfc11_print(const struct ctf_description *description, struct buffer 
     struct printer p = {.description = description, .to = to, .error = error};
     arena_init(&p.arena, to->alloc);
     pairmap_init(&p.visited, to->alloc);
-    (void)put_all(&p);
+    (void)print_metadata(&p);
     pairmap_free(&p.visited);
     arena_free(&p.arena);
     return p.status == TTR_OK && to->failed ? fail_memory(error) : p.status;

@@ -1,5 +1,5 @@
-/* Descriptions as RFC v1.1 metadata: what is printed says the same when it is read again, and what
- * the RFC has no words for is refused. */
+/* Printer of RFC v1.1 metadata: equal descriptions after parsing, and what the RFC cannot express.
+ */
 #include <stdio.h>
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
@@ -93,7 +93,7 @@ static void descriptions_are_printed_with_all_that_they_say(void **state)
     buffer_free(&again);
 }
 
-static void an_offset_says_where_it_does_not_count_from_1970(void **state)
+static void offset_without_epoch_prints_clock_absolute(void **state)
 {
     struct buffer text, again;
     (void)state;
@@ -111,7 +111,7 @@ static void an_offset_says_where_it_does_not_count_from_1970(void **state)
     buffer_free(&again);
 }
 
-static void where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said(void **state)
+static void discarded_at_end_is_printed(void **state)
 {
     struct buffer text, again;
     (void)state;
@@ -132,7 +132,7 @@ static void where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said
     buffer_free(&again);
 }
 
-static void byte_order_is_told_where_it_is_not_native(void **state)
+static void foreign_byte_order_is_printed(void **state)
 {
     (void)state;
     struct buffer text;
@@ -184,7 +184,7 @@ static void extensions_are_printed_as_they_are_read(void **state)
     buffer_free(&again);
 }
 
-/* A description with one event of one field, to be spoilt. */
+/* A description with one event of one field, which tests modify. */
 struct model {
     struct ctf_description description;
     struct ctf_stream_class *stream;
@@ -229,7 +229,7 @@ static void finish(struct model *m, const char *words)
     ctf_description_free(&m->description);
 }
 
-static void what_has_no_words_is_refused_with_its_place(void **state)
+static void inexpressible_in_rfc11_is_refused_with_position(void **state)
 {
     (void)state;
     static const uint8_t kinds[] = {TYPE_NONE,  TYPE_BITS,     TYPE_BOOL,    TYPE_FLAGS,
@@ -288,7 +288,7 @@ static void what_has_no_words_is_refused_with_its_place(void **state)
     finish(&m, "second clock");
 }
 
-static void ranges_are_told_value_by_value(void **state)
+static void ranges_are_printed_value_by_value(void **state)
 {
     (void)state;
     struct model m;
@@ -344,7 +344,7 @@ static bool print_all(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void each_failing_allocation_is_told_and_nothing_leaks(void **state)
+static void each_failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(print_all);
@@ -354,14 +354,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(descriptions_are_printed_with_all_that_they_say),
-        cmocka_unit_test(an_offset_says_where_it_does_not_count_from_1970),
-        cmocka_unit_test(where_discarded_events_are_counted_up_to_the_end_of_a_packet_is_said),
-        cmocka_unit_test(byte_order_is_told_where_it_is_not_native),
+        cmocka_unit_test(offset_without_epoch_prints_clock_absolute),
+        cmocka_unit_test(discarded_at_end_is_printed),
+        cmocka_unit_test(foreign_byte_order_is_printed),
         cmocka_unit_test(extensions_are_printed_as_they_are_read),
-        cmocka_unit_test(what_has_no_words_is_refused_with_its_place),
-        cmocka_unit_test(ranges_are_told_value_by_value),
+        cmocka_unit_test(inexpressible_in_rfc11_is_refused_with_position),
+        cmocka_unit_test(ranges_are_printed_value_by_value),
         cmocka_unit_test(types_of_one_name_are_kept_apart),
-        cmocka_unit_test(each_failing_allocation_is_told_and_nothing_leaks),
+        cmocka_unit_test(each_failing_allocation_is_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Types of RFC v1.1 made for a description, and the alignment of those that state none
- * (4.1.2, 6.1); the start and end of attributes, which types and blocks have in common. */
+/* Types of RFC v1.1: their list, their default alignment (4.1.2, 6.1), and the start and end of
+ * attributes, which types and blocks share. */
 #include "formats/ctf/metadata/rfc11/rfc11_types.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name)
     return NULL;
 }
 
-/* Twice as many buckets; the old ones stay behind in the arena, half as many in all as there are
- * now. */
+/* Doubles the buckets. Old ones stay in the arena; together they are smaller than the current ones.
+ */
 static bool grow_names(struct rfc11_names *names, struct arena *arena)
 {
     size_t n = names->buckets_n ? 2 * names->buckets_n : BUCKETS_FIRST;
@@ -95,14 +95,14 @@ struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t k
 
 /* --- Alignment --- */
 
-/* What a basic type of so many bits is aligned to where nobody says (4.1.2): bits that fill no
- * bytes follow on the next bit; packed ones begin in a byte of their own; natural ones at their
- * size, at most a word.  A size no machine has a type for (24 bits) begins at a byte. */
+/* Returns the default alignment of a basic type (4.1.2). Bits that do not fill bytes follow
+ * directly. Packed types start at a byte, natural ones at a multiple of their size, limited by the
+ * word size. A size that no machine type has (24 bits) starts at a byte. */
 static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
 {
     uint32_t word = alignment == CTF_ALIGN_NATURAL_32 ? 32 : 64;
     if (bits % 8 != 0 || bits == 0)
-        return 0; /* 0: a type left half made, where memory is out */
+        return 0; /* a type left incomplete because memory was out */
     if (alignment != CTF_ALIGN_NATURAL_64 && alignment != CTF_ALIGN_NATURAL_32)
         return 3;
     if ((bits & (bits - 1)) != 0)
@@ -110,30 +110,31 @@ static uint8_t default_align(enum ctf_alignment alignment, uint32_t bits)
     return rfc11_log2(bits < word ? bits : word);
 }
 
-static uint8_t larger(uint8_t a, uint8_t b)
+static uint8_t larger_align(uint8_t a, uint8_t b)
 {
     return a > b ? a : b;
 }
 
-/* What a type asks of what it is in: a bitfield asks for its whole unit, as in C. */
+/* Returns the alignment that a type requires of its struct: a bitfield requires that of its unit,
+ * as in C. */
 static uint8_t outer_align(const struct type *type)
 {
-    return type->unit ? larger(type->align, rfc11_log2(type->unit)) : type->align;
+    return type->unit ? larger_align(type->align, rfc11_log2(type->unit)) : type->align;
 }
 
 static uint8_t compound_align(const struct type *type)
 {
     uint8_t align = type->minimum_align;
     for (uint32_t i = 0; i < type->members_n; i++)
-        align = larger(align, outer_align(type->members[i].type));
+        align = larger_align(align, outer_align(type->members[i].type));
     if (type->element)
-        align = larger(align, outer_align(type->element));
+        align = larger_align(align, outer_align(type->element));
     if (type->length_type)
-        align = larger(align, outer_align(type->length_type));
+        align = larger_align(align, outer_align(type->length_type));
     return align;
 }
 
-static void align_from(struct rfc11_type *first, enum ctf_alignment alignment)
+static void set_alignment_from(struct rfc11_type *first, enum ctf_alignment alignment)
 {
     for (struct rfc11_type *made = first; made; made = made->next) {
         switch ((enum rfc11_rule)made->rule) {
@@ -156,14 +157,14 @@ void rfc11_set_alignment(struct ctf_description *description, enum ctf_alignment
     description->alignment = alignment;
     if (!state)
         return;
-    align_from(state->first, alignment);
+    set_alignment_from(state->first, alignment);
     state->unaligned = NULL;
 }
 
 void rfc11_align_new(struct ctf_description *description)
 {
     struct rfc11_state *state = description->parser;
-    align_from(state->unaligned, description->alignment);
+    set_alignment_from(state->unaligned, description->alignment);
     state->unaligned = NULL;
 }
 

@@ -1,35 +1,37 @@
-/* Inside the parser of RFC v1.1: types as declared, which inherit from each other, and types as
- * made of them for the description.
+/* Parser of RFC v1.1: type declarations, which inherit from each other, and the types made of them.
  *
- * A declaration is a set of attributes; a child has its parent's where it states none itself
- * (4.1.1).  A concrete one is made into a `struct type` once.  Ownership: the description's arena.
- */
+ * A declaration is a set of attributes; a child inherits those that it does not state (4.1.1). Each
+ * concrete declaration is made into a `struct type` once:
+ *   text -> rfc11_declaration (rfc11_declare.c) -> rfc11_type (rfc11_make.c) -> alignment
+ * (rfc11_types.c)
+ *
+ * Ownership: all data are in the description's arena. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_TYPES_H
 #define TRACETTA_FORMATS_CTF_METADATA_RFC11_RFC11_TYPES_H
 
 #include "formats/ctf/metadata/rfc11/rfc11.h"
 #include "formats/ctf/metadata/rfc11/rfc11_lex.h"
 
-/* Where a type's alignment comes from. */
+/* Rule for a type's alignment. */
 enum rfc11_rule {
-    RULE_FIXED = 0, /* type.align as it is */
-    RULE_BASIC,     /* stated, or by `natural` */
-    RULE_COMPOUND,  /* the largest inside, at least what is stated */
-    RULE_HEADER     /* by `natural`, whatever is inside */
+    RULE_FIXED = 0, /* type.align is final */
+    RULE_BASIC,     /* as stated, else by `natural` */
+    RULE_COMPOUND,  /* the largest alignment inside, at least the stated one */
+    RULE_HEADER     /* by `natural`, regardless of its members */
 };
 
 struct rfc11_type {
-    struct type type;            /* first: a const struct type * of the description points here */
-    struct rfc11_type *next;     /* in the order they were made: what is inside comes first */
-    struct type_member *members; /* of fixed structs, while they are made */
+    struct type type;            /* must be first: types of the description point to it */
+    struct rfc11_type *next;     /* in order of creation: inner types come first */
+    struct type_member *members; /* writable members of fixed structs while they are made */
     uint8_t rule;
-    uint8_t depth;    /* levels inside, its own counted */
-    bool is_empty;    /* never takes a bit */
-    uint32_t natural; /* bits it is aligned to in natural mode, where the word is as large */
-    uint32_t fields;  /* fields in all, structs and arrays counted with what is inside */
+    uint8_t depth;    /* levels of nesting, including its own */
+    bool is_empty;    /* has no bits */
+    uint32_t natural; /* alignment in natural mode, in bits, limited by the word size */
+    uint32_t fields;  /* fields in total, including those of inner structs and arrays */
 };
 
-/* Names to things, in the arena. */
+/* Hash table of names; allocated in the arena. */
 struct rfc11_names {
     struct rfc11_name **buckets;
     size_t buckets_n, n;
@@ -46,46 +48,44 @@ void *rfc11_names_get(const struct rfc11_names *names, ttr_text name);
 TTR_MUST bool rfc11_names_put(struct rfc11_names *names, struct arena *arena, ttr_text name,
                               void *thing);
 
-/* A header of events, and what it was made for. */
+/* An event header, with the properties of the section it was made for. */
 struct rfc11_header {
-    struct rfc11_type *header,
-        *size; /* NULL = none yet; size: of event_size, made when it is needed */
+    struct rfc11_type *header, *size; /* NULL until needed; size: the context of event_size */
     const struct ctf_clock *clock;
     uint32_t word_size;
     uint8_t type, alignment;
     bool is_big_endian, has_no_time;
 };
 
-/* What is remembered between texts: description->parser. */
+/* State that is kept between texts (description->parser). */
 struct rfc11_state {
-    struct rfc11_type *first, *last; /* all types made */
-    struct rfc11_type *unaligned;    /* the first whose alignment was not set yet */
+    struct rfc11_type *first, *last; /* list of all types */
+    struct rfc11_type *unaligned;    /* first type without a final alignment */
     struct rfc11_names types;        /* to struct rfc11_declaration */
     struct rfc11_names sections;     /* to struct ctf_stream_class */
     struct ctf_clock *clock;
-    struct rfc11_header
-        made; /* the last header of events that was made: hundreds of sections have the same */
-    uint32_t word_size; /* 0 = not given */
-    bool has_trace;     /* the block trace was there */
+    struct rfc11_header made; /* last event header made: hundreds of sections share one */
+    uint32_t word_size;       /* bits; 0 = not declared */
+    bool has_trace;           /* a trace block was parsed */
 };
 
-/* Gives the state, made when there is none; NULL when memory is out. */
+/* Returns the parser's state, creating it if needed. Returns NULL if memory is out. */
 struct rfc11_state *rfc11_state_of(struct ctf_description *description);
 
-/* A zeroed type that joins the state's list; NULL when memory is out. */
+/* Allocates a zeroed type and appends it to the list. Returns NULL if memory is out. */
 struct rfc11_type *rfc11_add_type(struct ctf_description *description, uint8_t kind,
                                   enum rfc11_rule rule);
 
-/* Sets the alignment of those types that were made since. */
+/* Sets the alignment of the types that were made since the last call. */
 void rfc11_align_new(struct ctf_description *description);
 
-/* The logarithm of a power of two. */
+/* Returns the logarithm of a power of two. */
 static inline uint8_t rfc11_log2(uint32_t power)
 {
     return (uint8_t)__builtin_ctz(power);
 }
 
-/* The attributes of types. */
+/* Attributes of type declarations. */
 enum rfc11_attribute {
     ATTRIBUTE_PARENT,
     ATTRIBUTE_ALIGN,
@@ -100,12 +100,12 @@ enum rfc11_attribute {
     ATTRIBUTE_ELEM_TYPE,
     ATTRIBUTE_LENGTH_TYPE,
     ATTRIBUTE_ENCODING,
-    ATTRIBUTE_FLOAT, /* an extension, as is the next */
+    ATTRIBUTE_FLOAT, /* extension, like the next one */
     ATTRIBUTE_LENGTH_FIELD,
     ATTRIBUTE_COUNT
 };
 
-/* What a type is at its root. */
+/* Root types that declarations derive from. */
 enum rfc11_kind {
     RFC11_KIND_NONE = 0,
     RFC11_INTEGER = 1,
@@ -116,81 +116,81 @@ enum rfc11_kind {
 };
 
 struct rfc11_declaration {
-    ttr_text name; /* "" = none */
+    ttr_text name; /* "" if there is none */
     enum rfc11_kind kind;
     const struct rfc11_declaration *parent;
-    uint32_t given; /* 1 << attribute: stated here or by an ancestor */
+    uint32_t given; /* set of 1 << attribute: stated here or inherited */
     bool is_abstract, is_built_in;
-    bool wants_map, wants_unit; /* of enum, of gcc_bitfield */
+    /* required, but not stated yet: map of an enum, unit of a gcc_bitfield */
+    bool wants_map, wants_unit;
     bool is_signed, is_big_endian, is_float;
     uint8_t base, encoding;
     uint32_t align, size, unit_size;
     struct type_label *labels;
     uint32_t labels_n;
-    uint64_t entries; /* of the map, from which they were made */
+    uint64_t entries; /* entries of the map in the text */
     uint64_t most,
-        least; /* largest and least label; `least` is two's complement, 0 unless negative */
-    size_t most_at, least_at; /* where they stand in the text */
+        least; /* greatest and least label; `least` is two's complement, 0 unless negative */
+    size_t most_at, least_at; /* offsets of these labels in the text */
     struct type_member *members;
     uint32_t members_n;
     uint64_t length;
     ttr_text length_field;
     const struct rfc11_type *element, *length_type;
-    struct rfc11_type *made; /* NULL = not yet */
+    struct rfc11_type *made; /* NULL until made */
 };
 
 struct rfc11_parser {
     struct rfc11_lexer lexer;
     struct ctf_description *description;
     struct rfc11_state *state;
-    unsigned depth;      /* of types inside one another, and of blocks passed over */
-    uint64_t repeatable; /* names met that a block may have again: what was passed over, entries of
-                            env */
-    bool states_alignment; /* the text says how types are aligned that do not say so themselves */
+    unsigned depth; /* nesting of types and of skipped blocks */
+    /* number of names that may be repeated in a block: unknown attributes and entries of env */
+    uint64_t repeatable;
+    bool states_alignment; /* the text declares the default alignment */
 };
 
-/* True for integer, gcc_bitfield, enum, struct, array, sequence and string, which nobody may
- * declare. */
+/* Reports whether a name is a root type, which cannot be declared: integer, gcc_bitfield, enum,
+ * struct, array, sequence or string. */
 bool rfc11_is_root_name(ttr_text name);
 
-/* Makes a struct like another, of which the first members are an event's context; NULL when memory
- * is out. */
+/* Copies a payload struct and marks its first `context_n` members as the event's context. Returns
+ * NULL if memory is out. */
 const struct rfc11_type *rfc11_with_context(struct rfc11_parser *parser,
                                             const struct rfc11_type *type, uint32_t context_n);
 
-/* Makes the type of a complete declaration (once); NULL when it is refused: `at` is the place for
- * that. */
+/* Makes the type of a complete declaration, once. Returns NULL on failure; `at` is the offset for
+ * messages. */
 struct rfc11_type *rfc11_make_type(struct rfc11_parser *parser,
                                    struct rfc11_declaration *declaration, size_t at);
 
-/* Reads a type where one is used: a name, or `type { ... }`.  NULL when refused. */
+/* Parses a use of a type: a name, or `type { ... }`. Returns NULL on failure. */
 struct rfc11_type *rfc11_parse_type(struct rfc11_parser *parser);
 
-/* Reads a list of fields { { type, name }, ... } as a struct of its own.  NULL when refused. */
+/* Parses a list of fields { { type, name }, ... } as an unnamed struct. Returns NULL on failure. */
 struct rfc11_type *rfc11_parse_fields(struct rfc11_parser *parser);
 
-/* Reads `NAME { ... }` behind `type` or `abstract_type`, and remembers it. */
+/* Parses `NAME { ... }` after `type` or `abstract_type`, and declares it. */
 bool rfc11_parse_declaration(struct rfc11_parser *parser, bool is_abstract);
 
 /* --- Attributes, in all blocks: rfc11_types.c --- */
 
-/* Notes something at an offset of the text. */
+/* Emits a diagnostic for an offset of the text. */
 void rfc11_note(const struct rfc11_parser *parser, ttr_severity severity, size_t at,
                 const char *code, const char *text);
 
-/* Begins an attribute: a leading point is passed over, its name given, then `=` must follow.
- * `is_block`: `{` follows instead; it is not taken. */
+/* Parses the start of an attribute: an optional point, its name, and `=`. `is_block`: set if `{`
+ * follows instead, which is not consumed. */
 bool rfc11_begin_attribute(struct rfc11_parser *parser, struct rfc11_token *name, bool *is_block);
 
-/* Ends an attribute: `;`, which may be missing behind `}`. */
+/* Parses the end of an attribute: `;`, which is optional after `}`. */
 bool rfc11_end_attribute(struct rfc11_parser *parser, bool ended_with_brace);
 
-/* Passes over the value of an attribute, or a block, that the language does not have, and notes so.
- */
+/* Skips the value of an unknown attribute, or an unknown block, and emits a diagnostic. */
 bool rfc11_skip_unknown(struct rfc11_parser *parser, const struct rfc11_token *name,
                         const char *where);
 
-/* true OR false. */
+/* Parses true or false. */
 bool rfc11_take_bool(struct rfc11_parser *parser, bool *value);
 
 #endif

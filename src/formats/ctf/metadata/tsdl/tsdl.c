@@ -1,18 +1,24 @@
-/* TSDL, the language of CTF 1.8: reading a text of it into a description.
+/* TSDL, the metadata language of CTF 1.8: parses a text into a description.
  *
- * Words (tsdl_lex.c), grammar (tsdl_parse.c), then meaning: types (tsdl_resolve.c, tsdl_class.c),
- * blocks (tsdl_blocks.c), and types put in place (tsdl_place.c).  Memory is bounded by the length
- * of what was read; nesting by TSDL_DEPTH_MAX. */
+ * Stages, in this order:
+ *   tsdl_lex.c       tokens
+ *   tsdl_parse.c     syntax tree, by recursive descent
+ *   tsdl_blocks.c    blocks (trace, env, clock, stream, event), in dependency order
+ *   tsdl_resolve.c   named types, structures, variants, arrays; tsdl_class.c: numbers and
+ * enumerations tsdl_place.c     roots: references become paths, names become roles
+ *
+ * Memory is limited in proportion to the length of the text, nesting by TSDL_DEPTH_MAX. */
 #include <string.h>
 
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define MEMORY_PER_BYTE 64u    /* of the tree and of the description, for each byte of text */
-#define MEMORY_FREE (1u << 20) /* and this much for any */
+#define MEMORY_PER_BYTE 64u    /* limit of tree and description, per byte of text */
+#define MEMORY_FREE (1u << 20) /* additional limit for any text */
 #define TEXT_MAX ((size_t)1 << 30)
 
-/* "/ * CTF 1.8" opens a text of metadata; other versions are not ours (7.1). */
+/* Checks that the text starts with the comment "CTF 1.8"; other versions are not supported (section
+ * 7.1). */
 static bool check_opening(struct tsdl_reading *reading)
 {
     static const char opening[] = "/* CTF", version[] = " 1.8";
@@ -26,7 +32,7 @@ static bool check_opening(struct tsdl_reading *reading)
                                 "this is no metadata of CTF 1.8, which begins with \"/* CTF 1.8\"");
 }
 
-static struct tsdl_state *state_of(struct ctf_description *description)
+static struct tsdl_state *get_parser_state(struct ctf_description *description)
 {
     if (!description->parser &&
         (description->parser = arena_take(&description->arena, sizeof(struct tsdl_state))))
@@ -34,10 +40,10 @@ static struct tsdl_state *state_of(struct ctf_description *description)
     return description->parser;
 }
 
-static bool read_text(struct tsdl_reading *reading, struct ctf_description *description)
+static bool parse_and_resolve(struct tsdl_reading *reading, struct ctf_description *description)
 {
     const struct tsdl_statement *first;
-    struct tsdl_state *state = state_of(description);
+    struct tsdl_state *state = get_parser_state(description);
     if (!state)
         return tsdl_fail_memory(reading);
     if (reading->text->n > TEXT_MAX)
@@ -65,7 +71,7 @@ ttr_status tsdl_parse(struct ctf_description *description, const struct ctf_text
     arena_init(&reading.tree, description->alloc);
     arena_init(&reading.block, description->alloc);
     description->version = CTF_1_8;
-    bool is_fine = read_text(&reading, description);
+    bool is_fine = parse_and_resolve(&reading, description);
     arena_free(&reading.block);
     arena_free(&reading.tree);
     return is_fine ? TTR_OK : reading.status;

@@ -1,26 +1,26 @@
-/* The blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3, 7.4 and 8).  callsite is passed
- * over.
+/* Blocks of TSDL: trace, env, clock, stream, event (CTF 1.8.3 sections 7.4 and 8). callsite blocks
+ * are skipped.
  *
- * Byte order and clocks are taken first, wherever they stand, since any type may need them; then
- * declarations of types, the trace, the environment, streams, events.  So a block may come before
- * what it refers to. Implied (7.4): a stream without id is stream 0, an event without stream_id
- * belongs to the only stream, which is made where there is none, and an event without id is the
- * only one of its stream. */
+ * A block may come before the blocks it refers to, so they are processed in dependency order: byte
+ * order and clocks (any type may need them), type declarations, trace, environment, streams,
+ * events. Defaults (section 7.4): a stream without id is stream 0; an event without stream_id
+ * belongs to the only stream, which is created if there is none; an event without id is the only
+ * one of its stream. */
 #include <string.h>
 
 #include "base/number.h"
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-/* Enters the scope of a block. */
-static struct tsdl_scope begin_scope(struct tsdl_resolver *resolver)
+/* Opens the scope of a block. */
+static struct tsdl_scope open_block_scope(struct tsdl_resolver *resolver)
 {
     return (struct tsdl_scope){++resolver->state->scopes_n, resolver->scope};
 }
 
-/* The type that an attribute takes, by := or by = and a name. */
-static const struct tsdl_type *get_type(struct tsdl_resolver *resolver,
-                                        const struct tsdl_statement *attribute)
+/* Returns the type assigned to an attribute, by := or by = and a name. */
+static const struct tsdl_type *get_assigned_type(struct tsdl_resolver *resolver,
+                                                 const struct tsdl_statement *attribute)
 {
     const struct tsdl_specifier *specifier = attribute->specifier;
     struct tsdl_specifier named = {.class = TSDL_CLASS_NAMED};
@@ -43,9 +43,10 @@ static const struct tsdl_type *get_type(struct tsdl_resolver *resolver,
     return NULL;
 }
 
-/* Handles a statement that is no attribute; false through *is_fine where a declaration fails. */
-static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_statement *statement,
-                           bool *is_fine)
+/* Processes a statement that is a declaration, not an attribute. `*is_fine` becomes false if it
+ * fails. */
+static bool process_declaration(struct tsdl_resolver *resolver,
+                                const struct tsdl_statement *statement, bool *is_fine)
 {
     if (statement->kind == TSDL_ASSIGN || statement->kind == TSDL_ASSIGN_TYPE)
         return false;
@@ -53,23 +54,23 @@ static bool is_declaration(struct tsdl_resolver *resolver, const struct tsdl_sta
     return true;
 }
 
-/* A type that a block assigned, kept until all of them can be put in place in order. */
+/* A type assigned in a block, kept until all roots can be placed in order. */
 struct assigned {
     const struct tsdl_type *type;
     size_t at;
 };
 
-static bool place_assigned(struct tsdl_resolver *resolver, const struct assigned *assigned,
-                           struct tsdl_place place, const struct type **root)
+static bool place_assigned_roots(struct tsdl_resolver *resolver, const struct assigned *assigned,
+                                 struct tsdl_place place, const struct type **root)
 {
     place.at = assigned->at;
     return !assigned->type || tsdl_place_root(resolver, &place, assigned->type, root);
 }
 
-static bool assign(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
-                   struct assigned *assigned)
+static bool assign_root_type(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
+                             struct assigned *assigned)
 {
-    *assigned = (struct assigned){get_type(resolver, attribute), attribute->at};
+    *assigned = (struct assigned){get_assigned_type(resolver, attribute), attribute->at};
     return assigned->type != NULL;
 }
 
@@ -99,15 +100,15 @@ static bool resolve_trace_attribute(struct tsdl_resolver *resolver,
         description->has_uuid = true;
         return tsdl_get_uuid(resolver, attribute, description->uuid);
     case TRACE_PACKET_HEADER:
-        return assign(resolver, attribute, header);
-    default: /* the byte order is known by now */
+        return assign_root_type(resolver, attribute, header);
+    default: /* the byte order was processed before */
         return true;
     }
 }
 
 static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_statement *block)
 {
-    struct tsdl_scope scope = begin_scope(resolver);
+    struct tsdl_scope scope = open_block_scope(resolver);
     struct assigned header = {0};
     uint32_t seen = 0;
     unsigned which;
@@ -115,7 +116,7 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!is_declaration(resolver, statement, &is_fine))
+        if (!process_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, trace_attributes, &seen, &which) &&
                       (!trace_attributes[which] ||
                        resolve_trace_attribute(resolver, statement, which, &header));
@@ -126,8 +127,8 @@ static bool resolve_trace(struct tsdl_resolver *resolver, const struct tsdl_stat
         return tsdl_fail(resolver->reading, block->at,
                          "a trace says its version: major = 1; minor = 8;");
     resolver->description->minor = 8;
-    return place_assigned(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
-                          &resolver->description->packet_header);
+    return place_assigned_roots(resolver, &header, (struct tsdl_place){.root = ROOT_PACKET_HEADER},
+                                &resolver->description->packet_header);
 }
 
 static const struct tsdl_statement *find_attribute(const struct tsdl_statement *block,
@@ -140,7 +141,7 @@ static const struct tsdl_statement *find_attribute(const struct tsdl_statement *
     return statement;
 }
 
-/* The byte order, which every type may need, before anything else. */
+/* Processes the byte order first, because every type may depend on it. */
 static bool resolve_byte_order(struct tsdl_resolver *resolver, const struct tsdl_statement *first)
 {
     struct ctf_description *description = resolver->description;
@@ -214,8 +215,9 @@ static bool resolve_clock_attribute(struct tsdl_resolver *resolver,
     }
 }
 
-/* Negative cycles become fewer seconds, where that fits: CTF 2 and older Babeltrace take none. */
-static void borrow_seconds(struct ctf_clock *clock)
+/* Converts negative cycles to fewer seconds if possible: CTF 2 and old Babeltrace versions reject
+ * negative cycles. */
+static void normalize_clock_offset(struct ctf_clock *clock)
 {
     if (clock->offset_cycles >= 0)
         return;
@@ -235,8 +237,8 @@ static bool same_text(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* All that a clock block can say. */
-static bool same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
+/* Reports whether two clock blocks are identical. */
+static bool is_same_clock(const struct ctf_clock *a, const struct ctf_clock *b)
 {
     return same_text(a->name, b->name) && same_text(a->description, b->description) &&
            a->frequency == b->frequency && a->offset_s == b->offset_s &&
@@ -264,13 +266,13 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
     }
     if (clock->name.n == 0)
         return tsdl_fail(resolver->reading, block->at, "a clock has a name");
-    borrow_seconds(clock);
+    normalize_clock_offset(clock);
     const struct ctf_clock *before = tsdl_names_find(&resolver->state->clocks, 0, clock->name);
-    if (before && !same_clock(before, clock))
+    if (before && !is_same_clock(before, clock))
         return tsdl_fail(resolver->reading, block->at,
                          "a second clock '%.*s', which is not as the first", (int)clock->name.n,
                          clock->name.p);
-    if (before) { /* babeltrace2 2.0 writes its clock before each stream block */
+    if (before) { /* babeltrace2 2.0 repeats its clock before each stream block */
         description->clocks_n--;
         return true;
     }
@@ -280,7 +282,8 @@ static bool resolve_clock(struct tsdl_resolver *resolver, const struct tsdl_stat
            tsdl_fail_memory(resolver->reading);
 }
 
-/* A number that 63 bits and a sign do not hold stays as text. */
+/* Keeps a number beyond 63 bits and a sign as text. Returns false if the value is not such a
+ * number. */
 static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                             ttr_text *text)
 {
@@ -293,7 +296,7 @@ static bool get_wide_number(struct tsdl_resolver *resolver, const struct tsdl_st
     return text->p || tsdl_fail_memory(resolver->reading);
 }
 
-/* An entry of the environment: a number or a string under any name. */
+/* Processes an environment entry: a number or a string under any name. */
 static bool resolve_entry(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute)
 {
     struct ctf_environment entry = {0};
@@ -334,16 +337,19 @@ static bool place_stream(struct tsdl_resolver *resolver, struct ctf_stream_class
 {
     struct tsdl_place place = {.stream = stream};
     place.root = ROOT_PACKET_CONTEXT;
-    if (!place_assigned(resolver, &assigned[STREAM_PACKET_CONTEXT], place, &stream->packet_context))
+    if (!place_assigned_roots(resolver, &assigned[STREAM_PACKET_CONTEXT], place,
+                              &stream->packet_context))
         return false;
     place.root = ROOT_EVENT_HEADER;
-    if (!place_assigned(resolver, &assigned[STREAM_EVENT_HEADER], place, &stream->event_header))
+    if (!place_assigned_roots(resolver, &assigned[STREAM_EVENT_HEADER], place,
+                              &stream->event_header))
         return false;
     place.root = ROOT_COMMON_CONTEXT;
-    return place_assigned(resolver, &assigned[STREAM_EVENT_CONTEXT], place, &stream->event_context);
+    return place_assigned_roots(resolver, &assigned[STREAM_EVENT_CONTEXT], place,
+                                &stream->event_context);
 }
 
-/* Streams are found by the bytes of their id. */
+/* Finds a stream by the bytes of its id. */
 static struct ctf_stream_class *find_stream(const struct tsdl_resolver *resolver, uint64_t id)
 {
     const void *found =
@@ -363,7 +369,7 @@ static struct ctf_stream_class *add_stream(struct tsdl_resolver *resolver, uint6
     return NULL;
 }
 
-/* What a stream block says, before its class is made. */
+/* Attributes of a stream block, before its class is made. */
 struct stream_values {
     uint64_t id;
     struct assigned assigned[4];
@@ -374,20 +380,20 @@ static bool resolve_stream_attribute(struct tsdl_resolver *resolver,
                                      struct stream_values *values)
 {
     return which == STREAM_ID ? tsdl_get_unsigned(resolver, attribute, &values->id)
-                              : assign(resolver, attribute, &values->assigned[which]);
+                              : assign_root_type(resolver, attribute, &values->assigned[which]);
 }
 
 static bool get_stream_values(struct tsdl_resolver *resolver, const struct tsdl_statement *block,
                               struct stream_values *values)
 {
-    struct tsdl_scope scope = begin_scope(resolver);
+    struct tsdl_scope scope = open_block_scope(resolver);
     uint32_t seen = 0;
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = block->body; is_fine && statement;
          statement = statement->next)
-        if (!is_declaration(resolver, statement, &is_fine))
+        if (!process_declaration(resolver, statement, &is_fine))
             is_fine = tsdl_get_attribute(resolver, statement, stream_attributes, &seen, &which) &&
                       (!stream_attributes[which] ||
                        resolve_stream_attribute(resolver, statement, which, values));
@@ -428,7 +434,7 @@ enum {
     EVENT_FIELDS
 };
 
-/* What an event block says, before its class is made. */
+/* Attributes of an event block, before its class is made. */
 struct event_values {
     uint32_t seen;
     uint64_t id, stream_id;
@@ -453,17 +459,17 @@ static bool resolve_event_attribute(struct tsdl_resolver *resolver,
     case EVENT_EMF_URI:
         return tsdl_get_text(resolver, attribute, &values->emf_uri);
     case EVENT_CONTEXT:
-        return assign(resolver, attribute, &values->context);
+        return assign_root_type(resolver, attribute, &values->context);
     case EVENT_FIELDS:
-        return assign(resolver, attribute, &values->fields);
+        return assign_root_type(resolver, attribute, &values->fields);
     default:
         return true;
     }
 }
 
-/* The stream of an event; made where there is none at all. */
-static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t at,
-                                          const struct event_values *values)
+/* Returns the stream of an event; creates it if there is none at all. */
+static struct ctf_stream_class *find_or_add_stream(struct tsdl_resolver *resolver, size_t at,
+                                                   const struct event_values *values)
 {
     struct ctf_description *description = resolver->description;
     bool has_id = values->seen >> EVENT_STREAM_ID & 1;
@@ -483,10 +489,11 @@ static struct ctf_stream_class *stream_of(struct tsdl_resolver *resolver, size_t
     return stream;
 }
 
-/* Tracers have given two events one id (gst-shark): all others are read all the same, and where it
- * is used who reads the trace must decide. */
-static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at,
-                           const struct event_values *values, const struct ctf_event_class *first)
+/* Drops an event class with a repeated id, as some tracers write (gst-shark). All other
+ * events remain readable; a reader of the trace must handle the ambiguous id. */
+static bool drop_repeated_event(struct tsdl_resolver *resolver, size_t at,
+                                const struct event_values *values,
+                                const struct ctf_event_class *first)
 {
     const ttr_text second = values->name;
     tsdl_note(resolver, TTR_NOTE_DAMAGE, at, "ctf.duplicate-event",
@@ -500,7 +507,7 @@ static bool pass_over_twin(struct tsdl_resolver *resolver, size_t at,
 
 static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct event_values *values)
 {
-    struct ctf_stream_class *stream = stream_of(resolver, at, values);
+    struct ctf_stream_class *stream = find_or_add_stream(resolver, at, values);
     if (!stream)
         return false;
     if (!(values->seen >> EVENT_ID & 1) && stream->events_n > 0)
@@ -508,7 +515,7 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
                          "this event needs an id: stream %llu has other events",
                          (unsigned long long)stream->id);
     if (ctf_find_event(stream, values->id))
-        return pass_over_twin(resolver, at, values, ctf_find_event(stream, values->id));
+        return drop_repeated_event(resolver, at, values, ctf_find_event(stream, values->id));
     if (stream->events_n == 1 && !tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID))
         return tsdl_fail(
             resolver->reading, at,
@@ -523,23 +530,23 @@ static bool add_event(struct tsdl_resolver *resolver, size_t at, const struct ev
     event->has_log_level = values->seen >> EVENT_LOGLEVEL & 1;
     event->offset = ctf_text_offset(resolver->reading->text, at);
     struct tsdl_place place = {.root = ROOT_SPECIFIC_CONTEXT, .stream = stream, .event = event};
-    if (!place_assigned(resolver, &values->context, place, &event->context))
+    if (!place_assigned_roots(resolver, &values->context, place, &event->context))
         return false;
     place.root = ROOT_PAYLOAD;
-    return place_assigned(resolver, &values->fields, place, &event->payload);
+    return place_assigned_roots(resolver, &values->fields, place, &event->payload);
 }
 
 static bool resolve_event_body(struct tsdl_resolver *resolver, size_t at,
                                const struct tsdl_statement *body)
 {
-    struct tsdl_scope scope = begin_scope(resolver);
+    struct tsdl_scope scope = open_block_scope(resolver);
     struct event_values values = {0};
     unsigned which;
     bool is_fine = true;
     resolver->scope = &scope;
     for (const struct tsdl_statement *statement = body; is_fine && statement;
          statement = statement->next)
-        if (!is_declaration(resolver, statement, &is_fine))
+        if (!process_declaration(resolver, statement, &is_fine))
             is_fine =
                 tsdl_get_attribute(resolver, statement, event_attributes, &values.seen, &which) &&
                 resolve_event_attribute(resolver, statement, which, &values);

@@ -1,13 +1,13 @@
-/* Types without members (CTF 1.8.3, 4.1 and 4.2.5): integer, floating_point, string, and
- * enumerations over integers. Tolerated: numbers of more than 64 bits, floating point of other than
- * the IEEE formats (kept as bits). */
+/* Types without members (CTF 1.8.3 sections 4.1 and 4.2.5): integer, floating_point, string, and
+ * enumerations. Accepted beyond the specification: numbers of more than 64 bits, and floating point
+ * numbers of formats other than IEEE 754 (kept as bits). */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
 #define INTEGER_BITS_MAX 65536u
-#define INDEX_FROM 8u /* labels from which on an enumeration keeps a hash of them */
+#define INDEX_FROM 8u /* number of labels from which on an enumeration gets a hash index */
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
@@ -22,8 +22,8 @@ struct tsdl_type *tsdl_new_type(struct tsdl_resolver *resolver, enum type_kind k
     return type;
 }
 
-/* The word that an attribute takes; empty for numbers and strings. */
-static ttr_text word_of(const struct tsdl_statement *attribute)
+/* Returns the word assigned to an attribute; empty for numbers and strings. */
+static ttr_text word_of_attribute(const struct tsdl_statement *attribute)
 {
     if (attribute->kind != TSDL_ASSIGN || attribute->value->kind != TSDL_VALUE_PATH)
         return (ttr_text){"", 0};
@@ -59,7 +59,7 @@ static bool get_base(struct tsdl_resolver *resolver, const struct tsdl_statement
 static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                          uint8_t *encoding)
 {
-    ttr_text word = word_of(attribute);
+    ttr_text word = word_of_attribute(attribute);
     if (IS(word, "none"))
         *encoding = ENCODING_NONE;
     else if (IS(word, "UTF8") || IS(word, "utf8"))
@@ -71,11 +71,11 @@ static bool get_encoding(struct tsdl_resolver *resolver, const struct tsdl_state
     return true;
 }
 
-/* map = clock.NAME.value */
+/* Reads the attribute map = clock.NAME.value. */
 static bool get_clock(struct tsdl_resolver *resolver, const struct tsdl_statement *attribute,
                       const struct ctf_clock **clock)
 {
-    ttr_text path = word_of(attribute);
+    ttr_text path = word_of_attribute(attribute);
     if (path.n < 13 || memcmp(path.p, "clock.", 6) != 0 ||
         memcmp(path.p + path.n - 6, ".value", 6) != 0) {
         tsdl_note(resolver, TTR_NOTE_ODD, attribute->at, "ctf.unknown-map",
@@ -124,7 +124,7 @@ enum {
     CLASS_MANT_DIG
 };
 
-/* What the attributes of a class say. */
+/* Values of the attributes of a class. */
 struct class_values {
     uint32_t seen, bits;
     bool is_signed, is_big_endian;
@@ -133,7 +133,7 @@ struct class_values {
     const struct ctf_clock *clock;
 };
 
-/* Which attributes each class has. */
+/* Attributes that each class accepts. */
 #define INTEGER_HAS                                                                       \
     (1u << CLASS_SIZE | 1u << CLASS_ALIGN | 1u << CLASS_SIGNED | 1u << CLASS_BYTE_ORDER | \
      1u << CLASS_BASE | 1u << CLASS_ENCODING | 1u << CLASS_MAP)
@@ -252,9 +252,10 @@ static bool make_string(struct tsdl_resolver *resolver, const struct tsdl_specif
     return true;
 }
 
-/* The type that is like this one in every byte, made where there is none yet; NULL when memory is
- * out (noted). */
-static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struct tsdl_type *like)
+/* Returns the existing type that is identical byte by byte, or adds this one. Returns NULL if
+ * memory is out (recorded). */
+static const struct tsdl_type *share_equal_type(struct tsdl_resolver *resolver,
+                                                const struct tsdl_type *like)
 {
     struct tsdl_names *classes = &resolver->state->classes;
     const struct tsdl_type *known =
@@ -262,7 +263,7 @@ static const struct tsdl_type *share(struct tsdl_resolver *resolver, const struc
     if (known)
         return known;
     struct tsdl_type *pair =
-        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and its bytes as they are looked for */
+        tsdl_take(resolver, 2 * sizeof *pair); /* the type, and a copy of its bytes as the key */
     if (!pair)
         return NULL;
     memcpy(&pair[0], like, sizeof *like);
@@ -285,24 +286,24 @@ const struct tsdl_type *tsdl_resolve_class(struct tsdl_resolver *resolver,
     bool is_fine = specifier->class == TSDL_CLASS_INTEGER ? make_integer(resolver, specifier, &type)
                    : specifier->class == TSDL_CLASS_FLOAT ? make_float(resolver, specifier, &type)
                                                           : make_string(resolver, specifier, &type);
-    return is_fine ? share(resolver, &type) : NULL;
+    return is_fine ? share_equal_type(resolver, &type) : NULL;
 }
 
-/* Labels while they are gathered: each with a range, in order; those of one name are put together
+/* Labels while they are collected: ranges in the order of the text; ranges of one label are joined
  * at the end. */
 struct gathered {
     struct type_range *range;
-    uint32_t *label; /* of each range */
+    uint32_t *label; /* label of each range */
     uint32_t n;
-    ttr_text *name; /* of each label */
+    ttr_text *name; /* name of each label */
     uint32_t *ranges_n;
     uint32_t labels_n;
-    uint32_t *slot; /* by hash of the name: label + 1 */
+    uint32_t *slot; /* hash table: label index + 1 by name */
     uint32_t slots_n;
 };
 
-/* The label of that name, made where it is new. */
-static uint32_t label_of(struct gathered *gathered, ttr_text name)
+/* Returns the index of a label, adding it if it is new. */
+static uint32_t find_or_add_label_index(struct gathered *gathered, ttr_text name)
 {
     uint32_t mask = gathered->slots_n - 1, i = (uint32_t)hash_bytes(name.p, name.n) & mask;
     for (; gathered->slot[i]; i = (i + 1) & mask) {
@@ -315,7 +316,7 @@ static uint32_t label_of(struct gathered *gathered, ttr_text name)
     return gathered->labels_n - 1;
 }
 
-/* A value of a label as its container takes it. */
+/* Converts a label's value to the container's representation. Returns false if it does not fit. */
 static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_value *value,
                             bool is_signed, uint64_t *number)
 {
@@ -332,8 +333,8 @@ static bool get_label_value(struct tsdl_resolver *resolver, const struct tsdl_va
     return true;
 }
 
-/* True where all of a range lies within the values of the container. */
-static bool fits(const struct type *container, struct type_range range)
+/* Reports whether the container can hold all values of a range. */
+static bool fits_container(const struct type *container, struct type_range range)
 {
     unsigned bits = container->bits;
     if (bits >= 64)
@@ -344,8 +345,8 @@ static bool fits(const struct type *container, struct type_range range)
     return low >= -limit && high < limit;
 }
 
-/* The range of an enumerator; `*range` is that of the one before, which a bare label counts on
- * from. */
+/* Computes the range of an enumerator. On input `*range` is the previous one, after which a label
+ * without a value continues. */
 static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerator *enumerator,
                       const struct type *container, struct type_range *range)
 {
@@ -366,15 +367,15 @@ static bool get_range(struct tsdl_resolver *resolver, const struct tsdl_enumerat
     } else {
         range->low = ++range->high;
     }
-    return fits(container, *range) ||
+    return fits_container(container, *range) ||
            tsdl_fail(resolver->reading, enumerator->at,
                      "the label '%.*s' has values that %u bits cannot hold",
                      enumerator->label.n < 80 ? (int)enumerator->label.n : 80, enumerator->label.p,
                      container->bits);
 }
 
-static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                            struct gathered *gathered)
+static bool start_label_table(struct tsdl_resolver *resolver,
+                              const struct tsdl_specifier *specifier, struct gathered *gathered)
 {
     size_t n = 0, slots_n = 4;
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
@@ -393,9 +394,9 @@ static bool begin_gathering(struct tsdl_resolver *resolver, const struct tsdl_sp
            (gathered->slot = tsdl_tree_take(resolver->reading, slots_n * sizeof *gathered->slot));
 }
 
-/* The table of labels, each with its ranges in the order of the text. */
-static const struct type_labels *put_together(struct tsdl_resolver *resolver,
-                                              const struct gathered *gathered, bool is_signed)
+/* Builds the table of labels, each with its ranges in the order of the text. */
+static const struct type_labels *build_label_table(struct tsdl_resolver *resolver,
+                                                   const struct gathered *gathered, bool is_signed)
 {
     struct type_labels *labels = tsdl_take(resolver, sizeof *labels);
     struct type_label *label = tsdl_take(resolver, gathered->labels_n * sizeof *label);
@@ -433,15 +434,16 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, at, "an enumeration is of at most 64 bits");
         return NULL;
     }
-    if (!begin_gathering(resolver, specifier, &gathered))
+    if (!start_label_table(resolver, specifier, &gathered))
         return NULL;
     struct type_range range = {0};
     for (const struct tsdl_enumerator *enumerator = specifier->enumerator; enumerator;
          enumerator = enumerator->next) {
-        bool is_first_and_bare = gathered.n == 0 && !enumerator->low; /* 0 */
+        /* a first label without a value is 0 */
+        bool is_first_and_bare = gathered.n == 0 && !enumerator->low;
         if (!is_first_and_bare && !get_range(resolver, enumerator, &container->type, &range))
             return NULL;
-        uint32_t label = label_of(&gathered, enumerator->label);
+        uint32_t label = find_or_add_label_index(&gathered, enumerator->label);
         gathered.range[gathered.n] = range;
         gathered.label[gathered.n++] = label;
         gathered.ranges_n[label]++;
@@ -452,7 +454,7 @@ struct tsdl_type *tsdl_resolve_enum(struct tsdl_resolver *resolver,
     *type = *container;
     type->origin = type;
     type->is_shared = false;
-    type->type.labels = put_together(resolver, &gathered, is_signed);
+    type->type.labels = build_label_table(resolver, &gathered, is_signed);
     if (gathered.labels_n >= INDEX_FROM) {
         type->index_n = gathered.slots_n;
         if (!(type->index = tsdl_take(resolver, gathered.slots_n * sizeof *type->index)))

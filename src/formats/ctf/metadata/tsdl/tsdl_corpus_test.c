@@ -1,7 +1,7 @@
-/* Metadata that others wrote: the cases of the ctf-testsuite are taken or refused as they say,
- * every other text of CTF 1.8 is read, and what is read can be written and says the same again; so
- * do texts cut anywhere and damaged ones not crash.  TTR_CORPUS names the folder of recorded
- * traces; without it the tests pass with a line that says so. */
+/* TSDL of other projects: cases of the ctf-testsuite are accepted or rejected as it states, all
+ * other CTF 1.8 metadata are parsed, and printing and parsing again results in equal descriptions.
+ * Truncated and damaged texts must not crash. TTR_CORPUS is the folder of recorded traces; without
+ * it the tests pass and print a line. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +12,9 @@
 #include "support/support.h"
 
 #define FILES_MAX 400u
-#define MUTATIONS 3000u /* by default; TTR_MUTATIONS asks for more */
+#define MUTATIONS 3000u /* default; TTR_MUTATIONS sets another number */
 
-/* The metadata files of a folder, and of those in it.  nftw gives its callback nothing of the
- * caller's. */
+/* Metadata files below a folder. Global, because nftw passes no context to its callback. */
 static struct {
     char path[FILES_MAX][512];
     size_t n;
@@ -31,7 +30,7 @@ static int add_file(const char *path, const struct stat *status, int kind, struc
     return 0;
 }
 
-/* Finds the metadata below a folder of the corpus; false when there is no corpus. */
+/* Finds the metadata below a folder of the corpus. Returns false if there is no corpus. */
 static bool find_files(const char *folder)
 {
     char path[400];
@@ -55,7 +54,7 @@ static void read_file(const char *path, struct buffer *bytes)
     (void)fclose(file);
 }
 
-/* What a file is taken for: read as CTF 1.8, or refused. */
+/* Parses a file if it is CTF 1.8 metadata, else fails. */
 static ttr_status parse_bytes(struct ctf_description *description, const uint8_t *bytes, size_t n,
                               ttr_error *error)
 {
@@ -86,7 +85,7 @@ static void describe(struct buffer *to, struct ctf_description *description)
     buffer_add_byte(to, 0);
 }
 
-/* Printed, read again, and described: the same. */
+/* Prints a description, parses the text, and expects an equal description. */
 static void check_again(const char *name, struct ctf_description *description)
 {
     struct ctf_description again;
@@ -107,7 +106,7 @@ static void check_again(const char *name, struct ctf_description *description)
     ctf_description_free(&again);
 }
 
-static void cases_that_must_pass_do(void **state)
+static void valid_suite_cases_are_accepted(void **state)
 {
     (void)state;
     if (!find_files("ctf-testsuite/metadata/pass"))
@@ -122,7 +121,7 @@ static void cases_that_must_pass_do(void **state)
     }
 }
 
-static void cases_that_must_fail_do(void **state)
+static void invalid_suite_cases_are_refused(void **state)
 {
     (void)state;
     if (!find_files("ctf-testsuite/metadata/fail"))
@@ -131,7 +130,7 @@ static void cases_that_must_fail_do(void **state)
         struct ctf_description description;
         ttr_error error = {0};
         ttr_status status = parse_file(files.path[i], &description, &error);
-        /* This is damage, not the end: a stream's events of other ids are read. */
+        /* Damage, but not fatal: the stream's events of other ids are readable. */
         if (strstr(files.path[i], "/repeated-event-id-in-same-stream/"))
             assert_int_equal(status, TTR_OK);
         else
@@ -143,7 +142,8 @@ static void cases_that_must_fail_do(void **state)
     }
 }
 
-/* In babeltrace/ctf-traces/fail only the stream is bad in one; in the others it is the metadata. */
+/* In babeltrace/ctf-traces/fail, one trace has only an invalid stream; the others have invalid
+ * metadata. */
 static void other_texts_of_ctf_1_8_are_read_and_written(void **state)
 {
     (void)state;
@@ -172,7 +172,8 @@ static void other_texts_of_ctf_1_8_are_read_and_written(void **state)
     }
 }
 
-/* The largest: 1,181 events of a kernel, whose description takes a few times its text. */
+/* The largest file declares 1,181 kernel events; its description needs a few times the size of its
+ * text. */
 static void metadata_of_a_kernel_fits_into_little_memory(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void metadata_of_a_kernel_fits_into_little_memory(void **state)
     ctf_description_free(&description);
 }
 
-/* What is cut is refused or reads as less, at every byte. */
+/* Truncated at each byte, the text is rejected or describes less. */
 static void metadata_cut_anywhere_does_not_crash(void **state)
 {
     (void)state;
@@ -204,12 +205,11 @@ static void metadata_cut_anywhere_does_not_crash(void **state)
         fine += status == TTR_OK;
         ctf_description_free(&description);
     }
-    assert_true(fine >= 7); /* behind the trace, and behind each of six events */
+    assert_true(fine >= 7); /* after the trace, and after each of six events */
     buffer_free(&bytes);
 }
 
-/* Damages a text: bytes changed, words of the language put in, parts doubled, taken away or moved.
- */
+/* Damages a text: changes bytes, inserts keywords, and repeats, removes or moves parts. */
 static size_t damage(const struct buffer *from, uint64_t *seed, char *to, size_t room)
 {
     static const char *const words[] = {
@@ -253,7 +253,8 @@ static size_t damage(const struct buffer *from, uint64_t *seed, char *to, size_t
     return n;
 }
 
-/* Whatever is read can be printed, or is refused with a reason, and reads again. */
+/* Each description that was parsed is printed or rejected with a reason, and the printed text
+ * parses. */
 static void parse_damaged(const char *p, size_t n)
 {
     struct ctf_description description;
@@ -294,8 +295,8 @@ static void damaged_metadata_does_not_crash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cases_that_must_pass_do),
-        cmocka_unit_test(cases_that_must_fail_do),
+        cmocka_unit_test(valid_suite_cases_are_accepted),
+        cmocka_unit_test(invalid_suite_cases_are_refused),
         cmocka_unit_test(other_texts_of_ctf_1_8_are_read_and_written),
         cmocka_unit_test(metadata_of_a_kernel_fits_into_little_memory),
         cmocka_unit_test(metadata_cut_anywhere_does_not_crash),

@@ -1,5 +1,5 @@
-/* TSDL of very many event classes, as encoding events of random fields gives: what it takes in
- * memory, and that nothing else of it changes. */
+/* TSDL with very many event classes, as random events of the encoder produce: limits of memory, and
+ * results equal to those of short texts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,9 +12,9 @@
     "struct { integer { size = 32; } id; }; };\n"
 #define EVENTS 20000u
 #define ROOM (EVENTS * 200u)
-#define MEMORY ((uint64_t)64 << 20) /* the trees of all events alone would take more */
+#define MEMORY ((uint64_t)64 << 20) /* less than the trees of all events together */
 
-/* Events 0 to EVENTS - 1, then `last`; to be freed. */
+/* Returns a text of events 0 to EVENTS - 1, then `last`; the caller frees it. */
 static char *make_text(const char *last, size_t *n)
 {
     char *text = malloc(ROOM);
@@ -65,7 +65,7 @@ static void trees_of_many_events_are_not_all_kept(void **state)
     ttr_free(t);
 }
 
-/* Refused at the same place as in a short text. */
+/* Expects the same error as in a short text. */
 static void refuse(const char *last, const char *message)
 {
     struct ctf_description description;

@@ -1,8 +1,10 @@
-/* The words of TSDL (CTF 1.8.3, C.1): names, keywords, numbers, strings with the escapes of C,
- * punctuation; comments are passed over.  The text ends with a zero byte, so that a look behind its
- * last byte is a look at zero. Tolerated beyond the grammar: bytes of 0x80 and above in names, line
- * feeds in strings, zero bytes that only fill the end, quotes and backslashes in what LTTng prints
- * without escaping it. Left out: wide characters (the prefix L means nothing). */
+/* Lexer of TSDL (CTF 1.8.3 section C.1): names, keywords, numbers, strings with the escapes of C,
+ * and punctuation. Comments are skipped. The text ends with a zero byte, so that one byte of
+ * look-ahead is always readable.
+ *
+ * Accepted beyond the grammar: bytes of 0x80 and above in names, line feeds in strings, zero bytes
+ * as padding at the end, and quotes and backslashes in values that LTTng prints without escaping.
+ * Left out: wide characters (the prefix L is ignored). */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +101,7 @@ uint8_t tsdl_keyword_of(ttr_text word)
     return 0;
 }
 
-/* Passes over blanks and comments; the text between ends with them at *at. */
+/* Skips blanks and comments. Returns false if a comment is not closed. */
 static bool skip_blanks(struct tsdl_reading *reading, size_t *at)
 {
     const char *p = reading->text->p;
@@ -133,7 +135,7 @@ static unsigned digit_value(char c)
                                           : 16;
 }
 
-/* Length of the suffix of an integer: u, l or ll, each once, in either order. */
+/* Returns the length of an integer suffix: u, l or ll, each once, in either order. */
 static size_t suffix_length(const char *p)
 {
     size_t n = 0;
@@ -162,7 +164,7 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
     if (is_huge)
         return tsdl_fail(reading, token->at, "this number does not fit into 64 bits");
     if (n == begin)
-        return tsdl_fail(reading, token->at, "0x without a hexadecimal digit behind it");
+        return tsdl_fail(reading, token->at, "0x without a hexadecimal digit after it");
     n += suffix_length(p + n);
     token->end = token->at + n;
     if (begins_name(p[n]) || is_digit(p[n]))
@@ -170,8 +172,8 @@ static bool lex_number(struct tsdl_reading *reading, struct tsdl_token *token)
     return true;
 }
 
-/* A character as UTF-8; gives its length. */
-static size_t put_utf8(char *to, uint32_t point)
+/* Encodes a character as UTF-8. Returns its length. */
+static size_t encode_utf8(char *to, uint32_t point)
 {
     if (point < 0x80) {
         to[0] = (char)point;
@@ -184,7 +186,7 @@ static size_t put_utf8(char *to, uint32_t point)
     return n;
 }
 
-/* \u and \U: four or eight hexadecimal digits.  `*at` is at the letter. */
+/* Decodes \u or \U and four or eight hexadecimal digits. `*at` is at the letter. */
 static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     const char *p = reading->text->p;
@@ -198,13 +200,13 @@ static bool decode_universal(struct tsdl_reading *reading, size_t *at, char *to,
     }
     if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return tsdl_fail(reading, *at - 1, "U+%04X is no character", (unsigned)point);
-    *n += put_utf8(to + *n, point);
+    *n += encode_utf8(to + *n, point);
     *at += digits + 1;
     return true;
 }
 
-/* The escape behind a backslash at *at.  Octal takes up to three digits, hexadecimal as many as fit
- * into a byte. */
+/* Decodes the escape after a backslash at *at. Octal escapes have up to three digits; hexadecimal
+ * ones may not exceed a byte. */
 static bool decode_escape(struct tsdl_reading *reading, size_t *at, char *to, size_t *n)
 {
     static const char letters[] = "'\"?\\abfnrtv", meanings[] = "'\"?\\\a\b\f\n\r\t\v";
@@ -254,7 +256,8 @@ static bool decode_string(struct tsdl_reading *reading, struct tsdl_token *token
     return true;
 }
 
-/* Does a line begin so, as LTTng writes it, up to the quote of a value that it does not escape? */
+/* Reports whether the line starts like one that LTTng writes without escaping its value, up to the
+ * quote. */
 static bool begins_unescaped(const struct ctf_text *text, size_t quote)
 {
     static const char *const lines[] = {
@@ -267,8 +270,8 @@ static bool begins_unescaped(const struct ctf_text *text, size_t quote)
     return false;
 }
 
-/* Where the line's last quote is, which is that of the string, when nothing but a semicolon
- * follows; 0 elsewhere. */
+/* Returns the offset of the line's last quote if only a semicolon follows it, else 0. It closes an
+ * unescaped string. */
 static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
 {
     const char *feed =
@@ -277,7 +280,7 @@ static size_t find_unescaped_end(const struct ctf_text *text, size_t quote)
     return end >= quote + 3 && text->p[end - 1] == ';' && text->p[end - 2] == '"' ? end - 2 : 0;
 }
 
-/* A string or characters; `quote` is at token->end. */
+/* Reads a string or character constant that opens at token->end. */
 static bool lex_string(struct tsdl_reading *reading, struct tsdl_token *token)
 {
     const char *p = reading->text->p;
@@ -351,8 +354,8 @@ static bool lex_sign(struct tsdl_reading *reading, struct tsdl_token *token)
     return true;
 }
 
-/* True where only zero bytes follow: the filling of a block or page. */
-static bool is_filling(const struct ctf_text *text, size_t at)
+/* Reports whether only zero bytes follow: padding of a block or page. */
+static bool is_zero_padding(const struct ctf_text *text, size_t at)
 {
     while (at < text->n && text->p[at] == 0)
         at++;
@@ -366,7 +369,7 @@ bool tsdl_lex(struct tsdl_reading *reading, struct tsdl_token *token)
         return false;
     const char *p = reading->text->p;
     *token = (struct tsdl_token){.at = at, .end = at};
-    if (at >= reading->text->n || (p[at] == 0 && is_filling(reading->text, at)))
+    if (at >= reading->text->n || (p[at] == 0 && is_zero_padding(reading->text, at)))
         return true;
     if (p[at] == 0)
         return tsdl_fail(reading, at, "a zero byte in the text");

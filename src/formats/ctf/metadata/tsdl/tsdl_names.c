@@ -1,5 +1,5 @@
-/* Tables of the resolver: names in scopes, members and labels by name.  Both are hashed, so that
- * metadata with very many of them costs no more for each. */
+/* Symbol tables of the resolver: names in scopes, and members and labels by name. Both are hash
+ * tables, so that each lookup costs O(1) in large metadata. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,8 +12,9 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
 }
 
-/* The slot where a name is, or would be. */
-static struct tsdl_name *find_slot(const struct tsdl_names *names, uint32_t scope, ttr_text name)
+/* Returns the slot of a name, or the free slot for it. */
+static struct tsdl_name *find_name_slot(const struct tsdl_names *names, uint32_t scope,
+                                        ttr_text name)
 {
     size_t mask = names->slots_n - 1,
            i = (size_t)hash_pair(hash_bytes(name.p, name.n), scope) & mask;
@@ -26,10 +27,10 @@ static struct tsdl_name *find_slot(const struct tsdl_names *names, uint32_t scop
 
 const void *tsdl_names_find(const struct tsdl_names *names, uint32_t scope, ttr_text name)
 {
-    return names->slots_n ? find_slot(names, scope, name)->what : NULL;
+    return names->slots_n ? find_name_slot(names, scope, name)->what : NULL;
 }
 
-static bool grow(struct tsdl_names *names, struct arena *arena)
+static bool grow_name_table(struct tsdl_names *names, struct arena *arena)
 {
     struct tsdl_names old = *names;
     size_t slots_n = old.slots_n ? 2 * old.slots_n : NAMES_FIRST;
@@ -41,16 +42,16 @@ static bool grow(struct tsdl_names *names, struct arena *arena)
     names->slots_n = slots_n;
     for (size_t i = 0; i < old.slots_n; i++)
         if (old.slot[i].name.p)
-            *find_slot(names, old.slot[i].scope, old.slot[i].name) = old.slot[i];
+            *find_name_slot(names, old.slot[i].scope, old.slot[i].name) = old.slot[i];
     return true;
 }
 
 bool tsdl_names_add(struct tsdl_names *names, struct arena *arena, uint32_t scope, ttr_text name,
                     const void *what)
 {
-    if (2 * (names->used + 1) > names->slots_n && !grow(names, arena))
+    if (2 * (names->used + 1) > names->slots_n && !grow_name_table(names, arena))
         return false;
-    struct tsdl_name *slot = find_slot(names, scope, name);
+    struct tsdl_name *slot = find_name_slot(names, scope, name);
     names->used += !slot->name.p;
     *slot = (struct tsdl_name){.name = name, .scope = scope, .what = what};
     return true;

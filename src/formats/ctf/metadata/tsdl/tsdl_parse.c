@@ -1,21 +1,38 @@
-/* The grammar of TSDL (CTF 1.8.3, C.2) by recursive descent, with one token of look-ahead.
- * Tolerated beyond it: `=` where `:=` belongs, keywords as labels of enumerations, no ';' behind
- * the '}' of a type when another declaration follows. Left out: indices in expressions (a[1]),
- * which nothing in the language could mean. */
+/* Parser of TSDL: recursive descent with one token of look-ahead (CTF 1.8.3 section C.2).
+ *
+ *   text      = { statement }
+ *   statement = keyword "{" { attribute | declaration } "}" ";"    trace, env, clock, stream, event
+ *             | declaration
+ *   attribute = path ( "=" value | ":=" specifier ) ";"
+ *   declaration = "typedef" specifier declarators ";"
+ *             | "typealias" specifier declarator ":=" name ";"
+ *             | specifier declarators ";"                          fields in a struct or variant
+ *   declarator = { "*" } name { "[" value "]" } [ ":" bits ]
+ *
+ * Event blocks may number thousands, and a tree needs many times the memory of its text. After
+ * TREE_KEPT bytes of text, event blocks are only checked here; the resolver parses each one again
+ * when it needs it (tsdl_parse_block) and frees its tree at once. So memory is O(TREE_KEPT), and
+ * text after it is parsed twice.
+ *
+ * Invariants: nesting never exceeds TSDL_DEPTH_MAX, so recursion is bounded; the first failure is
+ * kept in reading->status.
+ *
+ * Accepted beyond the grammar: `=` instead of `:=`, keywords as labels of enumerations, a missing
+ * ';' after the '}' of a type if another declaration follows. Left out: indices in expressions
+ * (a[1]), for which the language has no meaning. */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_tree.h"
 
-#define WORDS_MAX 16u /* words of one type name */
+#define WORDS_MAX 16u /* maximum number of words in a type name */
 
-/* The tree takes many times as much as the text.  Beyond so many bytes of it event blocks, of which
- * there may be any number, are only checked and parsed again when they are resolved, one at a time.
- */
+/* Bytes of text in which event blocks keep their trees. Later event blocks are checked and parsed
+ * again on demand, one at a time, because a tree needs many times as much memory as its text. */
 #define TREE_KEPT ((size_t)4 << 20)
 
 struct parser {
     struct tsdl_reading *reading;
-    struct tsdl_token token; /* the next one */
+    struct tsdl_token token; /* look-ahead */
     unsigned depth;
 };
 
@@ -34,11 +51,12 @@ static bool is_keyword(const struct parser *p, enum tsdl_keyword keyword)
     return p->token.kind == TSDL_TOKEN_KEYWORD && p->token.keyword == keyword;
 }
 
-/* The failure of the next token. */
-static bool unexpected(struct parser *p, const char *expected)
+/* Fails because of the next token. Returns false. */
+static bool fail_unexpected_token(struct parser *p, const char *expected)
 {
     const struct tsdl_token *token = &p->token;
-    p->reading->is_at_end = token->end == p->reading->text->n; /* also inside of a word */
+    /* also if the text ends inside a word */
+    p->reading->is_at_end = token->end == p->reading->text->n;
     if (token->kind == TSDL_TOKEN_END)
         return tsdl_fail(p->reading, token->at, "expected %s, found the end of the text", expected);
     int shown = token->end - token->at < 40 ? (int)(token->end - token->at) : 40;
@@ -47,13 +65,13 @@ static bool unexpected(struct parser *p, const char *expected)
                      p->reading->text->p + token->at);
 }
 
-/* Takes the sign, which must be there. */
-static bool take_sign(struct parser *p, char sign, const char *expected)
+/* Consumes a sign; fails if the next token is another one. */
+static bool expect_sign(struct parser *p, char sign, const char *expected)
 {
-    return is_sign(p, sign) ? next(p) : unexpected(p, expected);
+    return is_sign(p, sign) ? next(p) : fail_unexpected_token(p, expected);
 }
 
-static bool enter(struct parser *p)
+static bool enter_nesting(struct parser *p)
 {
     if (++p->depth <= TSDL_DEPTH_MAX)
         return true;
@@ -65,9 +83,8 @@ static bool is_word(const struct tsdl_token *token)
     return token->kind == TSDL_TOKEN_NAME || token->kind == TSDL_TOKEN_KEYWORD;
 }
 
-/* Names with points between them, written with or without blanks: [begin, end) of the text without
- * those. */
-static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text)
+/* Joins names and points in [begin, end) of the text, without blanks between them. */
+static bool join_path_words(struct parser *p, size_t begin, size_t end, ttr_text *text)
 {
     const char *source = p->reading->text->p;
     bool is_plain = true;
@@ -94,13 +111,13 @@ static bool join_path(struct parser *p, size_t begin, size_t end, ttr_text *text
     return true;
 }
 
-/* name.name.name; `*keyword`: the keyword where it is that one word. */
+/* Parses name.name.name. `*keyword` is set if the path is a single keyword. */
 static bool parse_path(struct parser *p, const char *expected, ttr_text *text, uint8_t *keyword)
 {
     size_t begin = p->token.at, end = begin;
     for (bool goes_on = true; goes_on;) {
         if (!is_word(&p->token))
-            return unexpected(p, end == begin ? expected : "a name behind the point");
+            return fail_unexpected_token(p, end == begin ? expected : "a name after the point");
         *keyword = end == begin ? p->token.keyword : 0;
         end = p->token.end;
         if (!next(p))
@@ -109,10 +126,10 @@ static bool parse_path(struct parser *p, const char *expected, ttr_text *text, u
         if (goes_on && !next(p))
             return false;
     }
-    return join_path(p, begin, end, text);
+    return join_path_words(p, begin, end, text);
 }
 
-/* A number, a string or a path, with signs and parentheses. */
+/* Parses a number, a string or a path, with signs and parentheses. */
 static const struct tsdl_value *parse_value(struct parser *p)
 {
     unsigned parentheses = 0;
@@ -132,7 +149,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
         value->kind = TSDL_VALUE_NUMBER;
         value->number = p->token.number;
     } else if (has_sign) {
-        (void)unexpected(p, "a number behind the sign");
+        (void)fail_unexpected_token(p, "a number after the sign");
         return NULL;
     } else if (p->token.kind == TSDL_TOKEN_STRING || p->token.kind == TSDL_TOKEN_CHARACTERS) {
         value->kind = TSDL_VALUE_STRING;
@@ -146,7 +163,7 @@ static const struct tsdl_value *parse_value(struct parser *p)
     if (value->kind != TSDL_VALUE_PATH && !next(p))
         return NULL;
     while (parentheses-- > 0)
-        if (!take_sign(p, ')', "')'"))
+        if (!expect_sign(p, ')', "')'"))
             return NULL;
     return value;
 }
@@ -154,14 +171,14 @@ static const struct tsdl_value *parse_value(struct parser *p)
 static const struct tsdl_statement *parse_attributes(struct parser *p);
 static const struct tsdl_statement *parse_fields(struct parser *p);
 
-/* { body }: NULL with reading->status set when it fails, or an empty body without. */
+/* Parses { body }. On failure, sets reading->status and returns false. */
 static bool parse_body(struct parser *p, bool has_fields, const struct tsdl_statement **body)
 {
-    if (!take_sign(p, '{', "'{'") || !enter(p))
+    if (!expect_sign(p, '{', "'{'") || !enter_nesting(p))
         return false;
     *body = has_fields ? parse_fields(p) : parse_attributes(p);
     p->depth--;
-    return p->reading->status == TTR_OK && take_sign(p, '}', "'}'");
+    return p->reading->status == TTR_OK && expect_sign(p, '}', "'}'");
 }
 
 static bool is_basic_word(const struct parser *p)
@@ -188,7 +205,7 @@ static bool is_basic_word(const struct parser *p)
     }
 }
 
-/* Words of C, or one name of another type: "unsigned long", "const uint32_t". */
+/* Parses type names that consist of words: "unsigned long", "const uint32_t". */
 static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
 {
     ttr_text words[WORDS_MAX];
@@ -197,14 +214,14 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     while (is_basic_word(p) || (p->token.kind == TSDL_TOKEN_NAME && !has_type)) {
         has_type |= p->token.keyword != TSDL_CONST;
         if (words_n == WORDS_MAX)
-            return unexpected(p, "a type name of fewer words");
+            return fail_unexpected_token(p, "a type name of fewer words");
         size += p->token.text.n + 1;
         words[words_n++] = p->token.text;
         if (!next(p))
             return false;
     }
     if (!has_type)
-        return unexpected(p, "a type");
+        return fail_unexpected_token(p, "a type");
     specifier->name = words[0];
     if (words_n == 1)
         return true;
@@ -220,7 +237,7 @@ static bool parse_words(struct parser *p, struct tsdl_specifier *specifier)
     return true;
 }
 
-/* The name behind struct, variant and enum, where there is one. */
+/* Parses the optional tag after struct, variant or enum. */
 static bool parse_own_name(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (p->token.kind != TSDL_TOKEN_NAME)
@@ -235,13 +252,13 @@ static bool parse_struct(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     specifier->has_body = is_sign(p, '{');
     if (!specifier->has_body && specifier->name.n == 0)
-        return unexpected(p, "the name of a structure or '{'");
+        return fail_unexpected_token(p, "the name of a structure or '{'");
     if (specifier->has_body && !parse_body(p, true, &specifier->body))
         return false;
     if (!is_keyword(p, TSDL_ALIGN))
         return true;
-    return next(p) && take_sign(p, '(', "'(' behind align") &&
-           (specifier->align = parse_value(p)) && take_sign(p, ')', "')' behind the alignment");
+    return next(p) && expect_sign(p, '(', "'(' after align") &&
+           (specifier->align = parse_value(p)) && expect_sign(p, ')', "')' after the alignment");
 }
 
 static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
@@ -250,19 +267,19 @@ static bool parse_variant(struct parser *p, struct tsdl_specifier *specifier)
         return false;
     if (is_sign(p, '<')) {
         if (!next(p) || !(specifier->tag = parse_value(p)) ||
-            !take_sign(p, '>', "'>' behind the tag"))
+            !expect_sign(p, '>', "'>' after the tag"))
             return false;
     }
     specifier->has_body = is_sign(p, '{');
     if (specifier->has_body)
         return parse_body(p, true, &specifier->body);
-    return specifier->name.n ? true : unexpected(p, "the name of a variant, '<' or '{'");
+    return specifier->name.n ? true : fail_unexpected_token(p, "the name of a variant, '<' or '{'");
 }
 
 static struct tsdl_enumerator *parse_enumerator(struct parser *p)
 {
     if (!is_word(&p->token) && p->token.kind != TSDL_TOKEN_STRING) {
-        (void)unexpected(p, "a label");
+        (void)fail_unexpected_token(p, "a label");
         return NULL;
     }
     struct tsdl_enumerator *enumerator = tsdl_tree_take(p->reading, sizeof *enumerator);
@@ -284,7 +301,7 @@ static struct tsdl_enumerator *parse_enumerator(struct parser *p)
 static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier)
 {
     const struct tsdl_enumerator **link = &specifier->enumerator;
-    if (!take_sign(p, '{', "'{' and labels"))
+    if (!expect_sign(p, '{', "'{' and labels"))
         return false;
     while (!is_sign(p, '}')) {
         struct tsdl_enumerator *enumerator = parse_enumerator(p);
@@ -292,8 +309,9 @@ static bool parse_enumerators(struct parser *p, struct tsdl_specifier *specifier
             return false;
         *link = enumerator;
         link = &enumerator->next;
-        if (is_sign(p, ',') ? !next(p)
-                            : !is_sign(p, '}') && !unexpected(p, "',' or '}' behind a label"))
+        if (is_sign(p, ',')
+                ? !next(p)
+                : !is_sign(p, '}') && !fail_unexpected_token(p, "',' or '}' after a label"))
             return false;
     }
     if (!specifier->enumerator)
@@ -314,10 +332,11 @@ static bool parse_enum(struct parser *p, struct tsdl_specifier *specifier)
     specifier->has_body = is_sign(p, '{') || specifier->container;
     if (specifier->has_body)
         return parse_enumerators(p, specifier);
-    return specifier->name.n ? true : unexpected(p, "the name of an enumeration, ':' or '{'");
+    return specifier->name.n ? true
+                             : fail_unexpected_token(p, "the name of an enumeration, ':' or '{'");
 }
 
-/* integer { ... }, floating_point { ... }, string { ... } or string alone. */
+/* Parses integer { ... }, floating_point { ... }, string { ... }, or string alone. */
 static bool parse_class(struct parser *p, struct tsdl_specifier *specifier)
 {
     if (!next(p))
@@ -360,14 +379,14 @@ static bool parse_kind(struct parser *p, struct tsdl_specifier *specifier)
     }
 }
 
-/* What stands for a type; NULL when it is none. */
+/* Parses a type specifier. Returns NULL on failure. */
 static const struct tsdl_specifier *parse_specifier(struct parser *p)
 {
     struct tsdl_specifier *specifier = tsdl_tree_take(p->reading, sizeof *specifier);
     if (!specifier)
         return NULL;
     specifier->at = p->token.at;
-    if (!enter(p) || !parse_kind(p, specifier))
+    if (!enter_nesting(p) || !parse_kind(p, specifier))
         return NULL;
     p->depth--;
     return specifier;
@@ -381,8 +400,8 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
         if (!dimension || !next(p))
             return false;
         if (is_sign(p, ']'))
-            return unexpected(p, "the length of the array");
-        if (!(dimension->length = parse_value(p)) || !take_sign(p, ']', "']' behind the length"))
+            return fail_unexpected_token(p, "the length of the array");
+        if (!(dimension->length = parse_value(p)) || !expect_sign(p, ']', "']' after the length"))
             return false;
         *link = dimension;
         link = &dimension->next;
@@ -390,7 +409,7 @@ static bool parse_dimensions(struct parser *p, struct tsdl_declarator *declarato
     return true;
 }
 
-/* *const *name[2][len] : 3; parentheses around the name or all of it mean nothing. */
+/* Parses *const *name[2][len] : 3; parentheses around the name or the declarator are ignored. */
 static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_name)
 {
     unsigned parentheses = 0;
@@ -410,18 +429,18 @@ static struct tsdl_declarator *parse_declarator(struct parser *p, bool needs_nam
         if (!next(p))
             return NULL;
     } else if (needs_name) {
-        (void)unexpected(p, "a name");
+        (void)fail_unexpected_token(p, "a name");
         return NULL;
     }
     if (!parse_dimensions(p, declarator))
         return NULL;
     while (parentheses-- > 0)
-        if (!take_sign(p, ')', "')'"))
+        if (!expect_sign(p, ')', "')'"))
             return NULL;
     return parse_dimensions(p, declarator) ? declarator : NULL;
 }
 
-/* declarator, declarator; */
+/* Parses declarator, declarator; */
 static bool parse_declarators(struct parser *p, struct tsdl_statement *statement)
 {
     const struct tsdl_declarator **link = &statement->declarator;
@@ -435,13 +454,13 @@ static bool parse_declarators(struct parser *p, struct tsdl_statement *statement
         *link = declarator;
         link = &declarator->next;
         if (!is_sign(p, ','))
-            return take_sign(p, ';', "',' or ';'");
+            return expect_sign(p, ';', "',' or ';'");
         if (!next(p))
             return false;
     }
 }
 
-/* The name that an alias gives: that of a type of C, with stars. */
+/* Parses the new name of an alias: a type name of C, with stars. */
 static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
 {
     size_t at = p->token.at;
@@ -459,7 +478,7 @@ static bool parse_alias_name(struct parser *p, struct tsdl_statement *statement)
     return true;
 }
 
-/* typealias T := name; */
+/* Parses typealias T := name; */
 static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_ALIAS;
@@ -470,11 +489,11 @@ static bool parse_alias(struct parser *p, struct tsdl_statement *statement)
         return tsdl_fail(p->reading, statement->declarator->at,
                          "expected ':=' and the name of the alias");
     if (p->token.kind != TSDL_TOKEN_DEFINE)
-        return unexpected(p, "':='");
-    return next(p) && parse_alias_name(p, statement) && take_sign(p, ';', "';' behind the alias");
+        return fail_unexpected_token(p, "':='");
+    return next(p) && parse_alias_name(p, statement) && expect_sign(p, ';', "';' after the alias");
 }
 
-/* typedef T name, name; */
+/* Parses typedef T name, name; */
 static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_TYPES;
@@ -482,7 +501,7 @@ static bool parse_typedef(struct parser *p, struct tsdl_statement *statement)
            parse_declarators(p, statement);
 }
 
-/* At a keyword that begins something new: only a missing ';' lets it stand behind a '}'. */
+/* Reports whether a keyword starts a new declaration after a '}' without ';'. */
 static bool begins_declaration(const struct parser *p)
 {
     if (p->token.kind != TSDL_TOKEN_KEYWORD)
@@ -505,7 +524,7 @@ static bool begins_declaration(const struct parser *p)
     }
 }
 
-/* Fields, or a type that is only declared: struct name { ... }; */
+/* Parses fields, or a type that is only declared: struct name { ... }; */
 static bool parse_declaration(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_FIELDS;
@@ -519,7 +538,7 @@ static bool parse_declaration(struct parser *p, struct tsdl_statement *statement
     return !is_sign(p, ';') || next(p);
 }
 
-static struct tsdl_statement *begin_statement(struct parser *p)
+static struct tsdl_statement *append_statement(struct parser *p)
 {
     struct tsdl_statement *statement = tsdl_tree_take(p->reading, sizeof *statement);
     if (statement)
@@ -527,12 +546,12 @@ static struct tsdl_statement *begin_statement(struct parser *p)
     return statement;
 }
 
-/* What a structure or variant holds, up to its '}'. */
+/* Parses the members of a structure or variant, up to its '}'. */
 static const struct tsdl_statement *parse_fields(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
     while (!is_sign(p, '}')) {
-        struct tsdl_statement *statement = begin_statement(p);
+        struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
         bool is_fine = is_keyword(p, TSDL_TYPEDEF)     ? parse_typedef(p, statement)
@@ -546,14 +565,14 @@ static const struct tsdl_statement *parse_fields(struct parser *p)
     return first;
 }
 
-/* True at the keyword of a type that is written out. */
+/* Reports whether the next token starts a type specifier. */
 static bool begins_type(const struct parser *p)
 {
     return is_keyword(p, TSDL_STRUCT) || is_keyword(p, TSDL_VARIANT) || is_keyword(p, TSDL_ENUM) ||
            is_keyword(p, TSDL_INTEGER) || is_keyword(p, TSDL_FLOATING_POINT);
 }
 
-/* An attribute: `name = value`, `name := type`, or `name = type` as well. */
+/* Parses an attribute: `name = value`, `name := type`, or `name = type`. */
 static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
 {
     uint8_t keyword;
@@ -561,7 +580,7 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
         return false;
     bool is_type = p->token.kind == TSDL_TOKEN_DEFINE;
     if (!is_type && !is_sign(p, '='))
-        return unexpected(p, "'=' or ':='");
+        return fail_unexpected_token(p, "'=' or ':='");
     if (!next(p))
         return false;
     is_type |= begins_type(p);
@@ -569,15 +588,15 @@ static bool parse_assignment(struct parser *p, struct tsdl_statement *statement)
     if (is_type ? !(statement->specifier = parse_specifier(p))
                 : !(statement->value = parse_value(p)))
         return false;
-    return take_sign(p, ';', "';'");
+    return expect_sign(p, ';', "';'");
 }
 
-/* What a block or a class holds, up to its '}'. */
+/* Parses the attributes of a block or class, up to its '}'. */
 static const struct tsdl_statement *parse_attributes(struct parser *p)
 {
     const struct tsdl_statement *first = NULL, **link = &first;
     while (!is_sign(p, '}')) {
-        struct tsdl_statement *statement = begin_statement(p);
+        struct tsdl_statement *statement = append_statement(p);
         if (!statement)
             return NULL;
         bool is_fine =
@@ -598,11 +617,12 @@ static bool parse_block(struct parser *p, struct tsdl_statement *statement)
 {
     statement->kind = TSDL_BLOCK;
     statement->keyword = p->token.keyword;
-    return next(p) && parse_body(p, false, &statement->body) && take_sign(p, ';', "';' behind '}'");
+    return next(p) && parse_body(p, false, &statement->body) &&
+           expect_sign(p, ';', "';' after '}'");
 }
 
-/* What is taken from the tree is of one block from here on, or no longer. */
-static void swap_trees(struct tsdl_reading *reading)
+/* Switches between the arena of the text's tree and that of the current block. */
+static void swap_tree_arenas(struct tsdl_reading *reading)
 {
     struct arena tree = reading->tree;
     reading->tree = reading->block;
@@ -614,7 +634,7 @@ static bool parse_event(struct parser *p, struct tsdl_statement *statement)
     struct tsdl_reading *reading = p->reading;
     if (reading->tree.total <= TREE_KEPT)
         return parse_block(p, statement);
-    swap_trees(reading);
+    swap_tree_arenas(reading);
     bool is_fine = parse_block(p, statement);
     statement->is_put_off = true;
     statement->body = NULL;
@@ -642,16 +662,17 @@ static bool parse_root(struct parser *p, struct tsdl_statement *statement)
     case TSDL_ENUM:
         return parse_declaration(p, statement);
     default:
-        return unexpected(p, "a declaration (trace, env, clock, stream, event, typealias, typedef, "
-                             "struct, variant, enum)");
+        return fail_unexpected_token(
+            p, "a declaration (trace, env, clock, stream, event, typealias, typedef, "
+               "struct, variant, enum)");
     }
 }
 
-/* Whether the text may be read without what began at `at`, where it ends too early.  Tracers write
- * packets of metadata as they fill, so that one that was stopped leaves a part of a declaration; a
- * text without packets is somebody's mistake, unless another one goes on behind it.  Without a
- * stream block nothing can be read. */
-static bool leave_out(struct tsdl_reading *reading, bool has_stream, size_t at)
+/* Reports whether a text that ends too early may be used without the declaration at `at`. Tracers
+ * write metadata in packets, so a tracer that was stopped leaves a partial declaration. A text
+ * without packets is accepted only if another metadata file continues it. At least one stream block
+ * is required to read anything. */
+static bool can_drop_cut_declaration(struct tsdl_reading *reading, bool has_stream, size_t at)
 {
     if (!reading->is_at_end || (!reading->text->pieces_n && !reading->text->is_part) || !has_stream)
         return false;
@@ -670,9 +691,9 @@ bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement *
         return false;
     while (p.token.kind != TSDL_TOKEN_END) {
         const size_t at = p.token.at;
-        struct tsdl_statement *statement = begin_statement(&p);
+        struct tsdl_statement *statement = append_statement(&p);
         if (!statement || !parse_root(&p, statement))
-            return leave_out(reading, has_stream, at);
+            return can_drop_cut_declaration(reading, has_stream, at);
         has_stream |= statement->kind == TSDL_BLOCK && statement->keyword == TSDL_STREAM;
         *link = statement;
         link = &statement->next;
@@ -688,7 +709,7 @@ bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement 
     *body = block->body;
     if (!block->is_put_off)
         return true;
-    swap_trees(reading);
+    swap_tree_arenas(reading);
     if (!next(&p) || !parse_block(&p, &again))
         return false;
     *body = again.body;
@@ -700,5 +721,5 @@ void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement
     if (!block->is_put_off)
         return;
     arena_reset(&reading->tree);
-    swap_trees(reading);
+    swap_tree_arenas(reading);
 }

@@ -1,9 +1,26 @@
-/* Types put in place: the roots of packets and events (CTF 1.8.3, 5 and 6).
+/* Placement of types: the roots of packets and events (CTF 1.8.3 sections 5 and 6). This is the
+ * second step of the resolver (tsdl_types.h).
  *
- * What refers to a length or tag is copied with its structure, so that each place has paths of its
- * own; what does not is shared. Options get the values of the labels that choose them.  In packet
- * headers, packet contexts and event headers the names of fields say what they are (5.1, 5.2, 6.1),
- * and timestamps that name no clock take the only one there is (8). */
+ * place_type walks the declared type in decoding order, with a stack of frames from the root to the
+ * current member:
+ *   root struct -> frame 0 -> member struct -> frame 1 -> variant -> frame 2 -> sequence, length
+ * "len"
+ *
+ * A reference is resolved in this order (find_target):
+ *   absolute path ("stream.event.context.x")    from the named root; in the own root by follow_own
+ *   owner known from its declaration            from that structure
+ *   otherwise                                   innermost frame that has the first name before this
+ * place
+ *
+ * The target must be decoded before its user: a member before the current one in some frame, or
+ * part of an earlier root. The result is a list of names from a root (struct type_reference). A
+ * type with references is copied with its enclosing structures; any other type is shared.
+ *
+ * Roles: in packet headers, packet contexts and event headers, field names imply roles (5.1, 5.2,
+ * 6.1). Timestamps without a clock use the only clock of the trace (8).
+ *
+ * Cost: O(fields of the root), bounded by TSDL_FIELDS_MAX. Recursion is bounded by TSDL_DEPTH_MAX.
+ */
 #include <string.h>
 
 #include "base/status.h"
@@ -13,11 +30,11 @@
 
 #define IS(text, word) ((text).n == sizeof(word) - 1 && memcmp((text).p, (word), (text).n) == 0)
 
-/* A structure or variant on the way from the root to where we are. */
+/* A structure or variant on the path from the root to the current type. */
 struct frame {
-    const struct tsdl_type *type; /* as declared */
-    uint32_t member;              /* being placed; those before it are there already */
-    uint32_t names_n;             /* of the path to it */
+    const struct tsdl_type *type; /* the declared type */
+    uint32_t member;              /* index of the member being placed; earlier ones are complete */
+    uint32_t names_n;             /* names of the path up to it */
 };
 
 struct placing {
@@ -27,9 +44,9 @@ struct placing {
     uint32_t frames_n;
     ttr_text names[PATH_MAX_NAMES];
     uint32_t names_n;
-    uint32_t arrays;               /* we are inside of */
-    bool marks_roles;              /* copy everything: names mean something here */
-    const struct ctf_clock *clock; /* that a timestamp without a clock took */
+    uint32_t arrays;               /* number of enclosing arrays */
+    bool marks_roles;              /* copy every type, because names imply roles in this root */
+    const struct ctf_clock *clock; /* clock given to a timestamp without one */
 };
 
 uint32_t tsdl_labels_of(const struct tsdl_type *variant, const struct tsdl_type *tag, ttr_text name,
@@ -56,9 +73,9 @@ static bool is_integer(const struct type *type)
     return type->kind == TYPE_UINT || type->kind == TYPE_INT;
 }
 
-/* Does any label of the tag choose an option? */
-static bool check_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
-                      const struct tsdl_type *variant, size_t at)
+/* Fails if no label of the tag selects an option. */
+static bool check_variant_tag(struct tsdl_resolver *resolver, const struct tsdl_type *tag,
+                              const struct tsdl_type *variant, size_t at)
 {
     const struct type_label *labels[3];
     for (uint32_t i = 0; i < variant->type.members_n; i++) {
@@ -81,11 +98,11 @@ bool tsdl_check_target(struct tsdl_resolver *resolver, const struct tsdl_type *t
     if (!is_integer(type) || !type->labels)
         return tsdl_fail(resolver->reading, at,
                          "the tag of a variant is an enumeration; this field is none");
-    return check_tag(resolver, target, user, at);
+    return check_variant_tag(resolver, target, user, at);
 }
 
-/* The first name of a path "a.b.c"; the path goes on behind it. */
-static ttr_text next_name(ttr_text *path)
+/* Removes and returns the first name of a path "a.b.c". */
+static ttr_text pop_path_name(ttr_text *path)
 {
     const char *point = memchr(path->p, '.', path->n);
     size_t n = point ? (size_t)(point - path->p) : path->n;
@@ -99,7 +116,8 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
                                     uint32_t *names_n)
 {
     while (path.n) {
-        int64_t i = from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, next_name(&path)) : -1;
+        int64_t i =
+            from->type.kind == TYPE_STRUCT ? tsdl_find_member(from, pop_path_name(&path)) : -1;
         if (i < 0 || (names && *names_n == PATH_MAX_NAMES))
             return NULL;
         if (names)
@@ -109,16 +127,16 @@ const struct tsdl_type *tsdl_follow(const struct tsdl_type *from, ttr_text path,
     return from;
 }
 
-/* Does the first name of a path mean a member of this frame that comes before where we are? */
-static bool is_before(const struct frame *frame, ttr_text path)
+/* Reports whether the first name of a path is a member of this frame before the current one. */
+static bool is_earlier_in_frame(const struct frame *frame, ttr_text path)
 {
     int64_t i = frame->type->type.kind == TYPE_STRUCT
-                    ? tsdl_find_member(frame->type, next_name(&path))
+                    ? tsdl_find_member(frame->type, pop_path_name(&path))
                     : -1;
     return i >= 0 && (uint64_t)i < frame->member;
 }
 
-/* The failure of a reference: at its own place where that is in this text. */
+/* Fails because of a reference; shows its position if it is in the current text. */
 static bool fail_reference(const struct placing *p, const struct tsdl_type *user, const char *why)
 {
     const struct tsdl_reference *reference = &user->reference;
@@ -128,8 +146,8 @@ static bool fail_reference(const struct placing *p, const struct tsdl_type *user
                      reference->path.n < 80 ? (int)reference->path.n : 80, reference->path.p, why);
 }
 
-/* A relative reference: from the structure that owns it, or from the innermost one that has it
- * before this place. */
+/* Resolves a relative reference, from the structure that owns it, or from the innermost frame with
+ * an earlier member of that name. */
 static const struct tsdl_type *follow_relative(struct placing *p, const struct tsdl_type *user,
                                                ttr_text *names, uint32_t *names_n)
 {
@@ -137,7 +155,7 @@ static const struct tsdl_type *follow_relative(struct placing *p, const struct t
     for (uint32_t i = p->frames_n; i-- > 0;) {
         const struct frame *frame = &p->frames[i];
         bool is_it = reference->owner ? frame->type->origin == reference->owner->origin
-                                      : is_before(frame, reference->path);
+                                      : is_earlier_in_frame(frame, reference->path);
         if (!is_it)
             continue;
         memcpy(names, p->names, frame->names_n * sizeof *names);
@@ -159,7 +177,7 @@ static const struct {
     {"event.context.", ROOT_SPECIFIC_CONTEXT},    {"event.fields.", ROOT_PAYLOAD},
 };
 
-/* A root that is in place already, or NULL. */
+/* Returns a root that was already placed, or NULL. */
 static const struct type *root_of(const struct placing *p, enum type_root root)
 {
     const struct ctf_stream_class *stream = p->place->stream;
@@ -182,15 +200,16 @@ static const struct type *root_of(const struct placing *p, enum type_root root)
     }
 }
 
-/* What a path from our own root means, if it is decoded before we are: along the way that leads to
- * us every step is ours, options too; the first that is not must be earlier. */
+/* Resolves an absolute path in the root being placed. As long as the path follows the frames, each
+ * step is the current member, including variant options; the first step that leaves them must be an
+ * earlier member. */
 static const struct tsdl_type *follow_own(const struct placing *p, ttr_text path, ttr_text *names,
                                           uint32_t *names_n)
 {
     for (uint32_t i = 0; i < p->frames_n && path.n; i++) {
         const struct frame *frame = &p->frames[i];
         ttr_text rest = path;
-        int64_t member = tsdl_find_member(frame->type, next_name(&rest));
+        int64_t member = tsdl_find_member(frame->type, pop_path_name(&rest));
         if (member < 0 || (uint64_t)member > frame->member)
             return NULL;
         if ((uint64_t)member < frame->member) {
@@ -220,7 +239,7 @@ static const struct tsdl_type *follow_absolute(struct placing *p, const struct t
     return target;
 }
 
-/* Finds the length or tag of `user`; `to` gets the path. */
+/* Finds the length or tag of `user` and stores the path in `to`. */
 static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_type *user,
                                            struct tsdl_type *to)
 {
@@ -250,9 +269,10 @@ static const struct tsdl_type *find_target(struct placing *p, const struct tsdl_
     return target;
 }
 
-/* Gives an option the values of its labels. */
-static bool choose_option(struct placing *p, const struct tsdl_type *variant,
-                          const struct tsdl_type *tag, struct type_member *option, char *escaped)
+/* Sets the selecting ranges of a variant option from the tag's labels. */
+static bool set_option_ranges(struct placing *p, const struct tsdl_type *variant,
+                              const struct tsdl_type *tag, struct type_member *option,
+                              char *escaped)
 {
     const struct type_label *labels[3];
     uint32_t labels_n = tsdl_labels_of(variant, tag, option->name, escaped, labels), n = 0;
@@ -271,8 +291,8 @@ static bool choose_option(struct placing *p, const struct tsdl_type *variant,
     return option->ranges != NULL;
 }
 
-static bool choose_options(struct placing *p, struct tsdl_type *variant,
-                           struct type_member *options, const struct tsdl_type *tag)
+static bool set_options_ranges(struct placing *p, struct tsdl_type *variant,
+                               struct type_member *options, const struct tsdl_type *tag)
 {
     size_t longest = 0;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
@@ -281,15 +301,15 @@ static bool choose_options(struct placing *p, struct tsdl_type *variant,
     if (!escaped)
         return false;
     for (uint32_t i = 0; i < variant->type.members_n; i++)
-        if (!choose_option(p, variant, tag, &options[i], escaped))
+        if (!set_option_ranges(p, variant, tag, &options[i], escaped))
             return false;
     variant->type.is_selector_signed = tag->type.labels->is_signed;
     return true;
 }
 
-/* A timestamp without a clock takes the only one; where there is none at all, it counts nanoseconds
- * (8). */
-static bool take_clock(struct placing *p, struct tsdl_type *type)
+/* Maps a timestamp without a clock to the only clock; without any clock it counts nanoseconds
+ * (section 8). */
+static bool map_to_only_clock(struct placing *p, struct tsdl_type *type)
 {
     struct ctf_description *description = p->resolver->description;
     if (type->type.clock)
@@ -308,8 +328,8 @@ static bool take_clock(struct placing *p, struct tsdl_type *type)
     return true;
 }
 
-/* Checks that a member can play the role of its name, and gives it. */
-static bool give_role(struct placing *p, const struct type_member *member, enum ctf_role role)
+/* Checks that a member can have the role its name implies, and sets it. */
+static bool set_member_role(struct placing *p, const struct type_member *member, enum ctf_role role)
 {
     struct tsdl_type *type = tsdl_type_of(member->type);
     const struct type *element = type->type.element;
@@ -337,12 +357,12 @@ static bool give_role(struct placing *p, const struct type_member *member, enum 
     type->type.role = (uint16_t)role;
     bool is_time =
         role == CTF_ROLE_TIME || role == CTF_ROLE_TIME_BEGIN || role == CTF_ROLE_TIME_END;
-    return !is_time || take_clock(p, type);
+    return !is_time || map_to_only_clock(p, type);
 }
 
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from);
 
-/* The members of a structure, or the options of a variant. */
+/* Places the members of a structure, or the options of a variant. */
 static bool place_members(struct placing *p, const struct tsdl_type *from,
                           struct type_member *members)
 {
@@ -361,7 +381,7 @@ static bool place_members(struct placing *p, const struct tsdl_type *from,
              is_marked = p->marks_roles && is_structure && p->arrays == 0;
         enum ctf_role role =
             is_marked ? tsdl_role_of(p->place->root, is_top, &members[i]) : CTF_ROLE_NONE;
-        if (role && !give_role(p, &members[i], role))
+        if (role && !set_member_role(p, &members[i], role))
             return false;
     }
     p->frames_n--;
@@ -381,13 +401,13 @@ static bool place_compound(struct placing *p, const struct tsdl_type *from, stru
         if (!from->reference.path.n)
             return tsdl_fail(p->resolver->reading, p->place->at, "a variant in here has no tag");
         tag = find_target(p, from, to);
-        if (!tag || !choose_options(p, to, members, tag))
+        if (!tag || !set_options_ranges(p, to, members, tag))
             return false;
     }
     return place_members(p, from, members);
 }
 
-/* The type at its place: itself, or a copy where it refers to something or gets a role. */
+/* Returns the placed type: itself, or a copy if it has references or gets a role. */
 static const struct type *place_type(struct placing *p, const struct tsdl_type *from)
 {
     if (!from->has_references && !p->marks_roles)

@@ -1,14 +1,18 @@
-/* Descriptions as metadata of CTF 1.8: read again, the text gives the same description, and
- * Babeltrace opens it.
+/* Printer of CTF 1.8 metadata. Parsing its text results in the same description, and Babeltrace
+ * accepts it.
  *
- * What TSDL has other words for is said in those, when the bits stay the same: booleans, flags and
- * plain bits are integers; bytes are arrays of them; an optional field is a variant of "present"
- * and "absent", and a selector without labels becomes an enumeration. What only describes the trace
- * is left out: namespaces, uids that are no UUIDs, attributes, accuracies, origins of clocks other
- * than the Unix epoch, media types, names of streams. Characters that cannot stand in a name become
- * underscores. Refused with the place: numbers of variable size, reversed bits, UTF-16 and UTF-32,
- * arrays aligned beyond their elements, fields that cannot have their role, names that become
- * equal, and all of the 2010 RFC, whose sizes are in bytes. */
+ * Types that TSDL lacks are replaced by types with the same bits: booleans, flags and plain bits by
+ * integers, bytes by arrays of integers, an optional by a variant of "present" and "absent". A
+ * selector without labels becomes an enumeration. Descriptive data are dropped: namespaces, uids
+ * that are not UUIDs, attributes, accuracies, clock origins other than the Unix epoch, media types,
+ * names of streams. Invalid characters in names become underscores.
+ *
+ * Rejected, with the position: numbers of variable size, reversed bits, UTF-16 and UTF-32, arrays
+ * aligned beyond their elements, fields that cannot have their role, names that become equal, and
+ * RFC v1.1, which has sizes in bytes.
+ *
+ * Two passes: the first collects the enumerations that selectors need (tsdl_add_need) and repeated
+ * long enumerations, the second one prints. */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -17,8 +21,8 @@
 
 #include "base/status.h"
 
-/* Whether a clock can be called so: by a word, where it was read also by one with other bytes in
- * it, which the lexer takes. */
+/* Reports whether a clock can have this name: an identifier, or, for a description read from TSDL,
+ * also one with other bytes that the lexer accepts. */
 static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
 {
     bool is_word = p->description->version == CTF_1_8 && name.n &&
@@ -28,7 +32,8 @@ static bool is_clock_name(const struct tsdl_printer *p, ttr_text name)
     return is_word || tsdl_is_identifier(name);
 }
 
-/* Gives a clock its name, or its id where that is no word, or a made one where that is taken. */
+/* Names a clock: its name, else its id if the name is not an identifier, else a generated name if
+ * that is used. */
 static bool name_clock(struct tsdl_printer *p, struct ctf_clock *const *clock,
                        struct tsdl_names *taken)
 {
@@ -61,7 +66,7 @@ static bool name_clocks(struct tsdl_printer *p)
     return true;
 }
 
-static void put_uuid(struct tsdl_printer *p, const uint8_t uuid[16])
+static void print_uuid_attribute(struct tsdl_printer *p, const uint8_t uuid[16])
 {
     tsdl_put(p, "\"");
     for (size_t i = 0; i < 16; i++)
@@ -69,72 +74,73 @@ static void put_uuid(struct tsdl_printer *p, const uint8_t uuid[16])
     tsdl_put(p, "\"");
 }
 
-/* keyword { */
-static void begin_block(struct tsdl_printer *p, const char *keyword)
+/* Prints keyword { */
+static void print_block_start(struct tsdl_printer *p, const char *keyword)
 {
     tsdl_put(p, "\n%s {", keyword);
     p->indent = 1;
 }
 
-static void end_block(struct tsdl_printer *p)
+static void print_block_end(struct tsdl_printer *p)
 {
     p->indent = 0;
     tsdl_put_line(p);
     tsdl_put(p, "};\n");
 }
 
-/* name = */
-static void begin_attribute(struct tsdl_printer *p, const char *name)
+/* Prints name = */
+static void print_attribute_start(struct tsdl_printer *p, const char *name)
 {
     tsdl_put_line(p);
     tsdl_put(p, "%s = ", name);
 }
 
-static void put_unsigned(struct tsdl_printer *p, const char *name, uint64_t number)
+static void print_unsigned_attribute(struct tsdl_printer *p, const char *name, uint64_t number)
 {
-    begin_attribute(p, name);
+    print_attribute_start(p, name);
     tsdl_put(p, "%" PRIu64 ";", number);
 }
 
-/* The lowest number has no magnitude in its own type. */
-static void put_signed(struct tsdl_printer *p, const char *name, int64_t number)
+/* Prints a signed number; the minimum needs special care, since its magnitude does not fit in its
+ * type. */
+static void print_signed_attribute(struct tsdl_printer *p, const char *name, int64_t number)
 {
-    begin_attribute(p, name);
+    print_attribute_start(p, name);
     tsdl_put(p, "%s%" PRIu64 ";", number < 0 ? "-" : "",
              number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
 }
 
-static void put_string(struct tsdl_printer *p, const char *name, ttr_text text)
+static void print_string_attribute(struct tsdl_printer *p, const char *name, ttr_text text)
 {
     if (text.n == 0)
         return;
-    begin_attribute(p, name);
+    print_attribute_start(p, name);
     tsdl_put_string(p, text);
     tsdl_put(p, ";");
 }
 
-static bool put_trace(struct tsdl_printer *p)
+static bool print_trace_attributes(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
-    begin_block(p, "trace");
-    put_unsigned(p, "major", 1);
-    put_unsigned(p, "minor", 8);
+    print_block_start(p, "trace");
+    print_unsigned_attribute(p, "major", 1);
+    print_unsigned_attribute(p, "minor", 8);
     if (description->has_uuid) {
-        begin_attribute(p, "uuid");
-        put_uuid(p, description->uuid);
+        print_attribute_start(p, "uuid");
+        print_uuid_attribute(p, description->uuid);
         tsdl_put(p, ";");
     }
-    begin_attribute(p, "byte_order");
+    print_attribute_start(p, "byte_order");
     tsdl_put(p, "%s;", description->is_big_endian ? "be" : "le");
     if (!tsdl_put_root(p, "packet.header", ROOT_PACKET_HEADER, description->packet_header))
         return false;
-    end_block(p);
+    print_block_end(p);
     return true;
 }
 
-/* The name of an entry: words with points between, which may be keywords.  What cannot stand there
- * becomes an underscore, but for a name that was read. */
-static void put_entry_name(struct tsdl_printer *p, ttr_text name)
+/* Prints the name of an environment entry: words joined by points, possibly keywords. Invalid
+ * characters become underscores, except in names read from TSDL. */
+static void print_entry_name(struct tsdl_printer *p, ttr_text name)
 {
     bool begins = true;
     for (size_t i = 0; i < name.n; i++) {
@@ -150,16 +156,16 @@ static void put_entry_name(struct tsdl_printer *p, ttr_text name)
         tsdl_put(p, "_");
 }
 
-static void put_environment(struct tsdl_printer *p)
+static void print_environment_block(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
     if (description->environment_n == 0)
         return;
-    begin_block(p, "env");
+    print_block_start(p, "env");
     for (size_t i = 0; i < description->environment_n; i++) {
         const struct ctf_environment *entry = &description->environment[i];
         tsdl_put_line(p);
-        put_entry_name(p, entry->name);
+        print_entry_name(p, entry->name);
         tsdl_put(p, " = ");
         if (entry->is_number)
             tsdl_put(p, "%s%" PRIu64, entry->number < 0 ? "-" : "",
@@ -168,7 +174,7 @@ static void put_environment(struct tsdl_printer *p)
             tsdl_put_string(p, entry->text);
         tsdl_put(p, ";");
     }
-    end_block(p);
+    print_block_end(p);
 }
 
 static bool has_offset(const struct ctf_clock *clock)
@@ -176,9 +182,9 @@ static bool has_offset(const struct ctf_clock *clock)
     return clock->offset_s || clock->offset_cycles;
 }
 
-/* Whether a clock has to say that it counts from the Unix epoch.  One with an offset does without a
- * word, but Babeltrace takes several clocks only where all say it. */
-static bool says_absolute(const struct ctf_description *description)
+/* Reports whether clocks need an explicit `absolute`. A clock with an offset does not, but
+ * Babeltrace accepts several clocks only if all declare it. */
+static bool needs_absolute_clocks(const struct ctf_description *description)
 {
     bool says = description->clocks_n > 1;
     for (size_t i = 0; i < description->clocks_n; i++)
@@ -187,80 +193,80 @@ static bool says_absolute(const struct ctf_description *description)
     return says;
 }
 
-static void put_clock(struct tsdl_printer *p, const struct ctf_clock *clock)
+static void print_clock_block(struct tsdl_printer *p, const struct ctf_clock *clock)
 {
     uint8_t uuid[16];
     const bool is_uid =
         !clock->has_uuid && clock->ns.n == 0 &&
-        tsdl_take_uuid(clock->uid, uuid); /* so clocks of 1.8 are written in CTF 2 */
-    begin_block(p, "clock");
-    put_string(p, "name", tsdl_clock_name(p, clock));
+        tsdl_take_uuid(clock->uid, uuid); /* CTF 1.8 clocks have a UUID where CTF 2 has a uid */
+    print_block_start(p, "clock");
+    print_string_attribute(p, "name", tsdl_clock_name(p, clock));
     if (clock->has_uuid || is_uid) {
-        begin_attribute(p, "uuid");
-        put_uuid(p, is_uid ? uuid : clock->uuid);
+        print_attribute_start(p, "uuid");
+        print_uuid_attribute(p, is_uid ? uuid : clock->uuid);
         tsdl_put(p, ";");
     }
-    put_string(p, "description", clock->description);
-    put_unsigned(p, "freq", clock->frequency);
+    print_string_attribute(p, "description", clock->description);
+    print_unsigned_attribute(p, "freq", clock->frequency);
     if (clock->has_precision)
-        put_unsigned(p, "precision", clock->precision);
+        print_unsigned_attribute(p, "precision", clock->precision);
     if (clock->offset_s)
-        put_signed(p, "offset_s", clock->offset_s);
+        print_signed_attribute(p, "offset_s", clock->offset_s);
     if (clock->offset_cycles)
-        put_signed(p, "offset", clock->offset_cycles);
-    if (clock->is_absolute || (clock->is_unix && says_absolute(p->description))) {
-        begin_attribute(p, "absolute");
+        print_signed_attribute(p, "offset", clock->offset_cycles);
+    if (clock->is_absolute || (clock->is_unix && needs_absolute_clocks(p->description))) {
+        print_attribute_start(p, "absolute");
         tsdl_put(p, "TRUE;");
     }
-    end_block(p);
+    print_block_end(p);
 }
 
-/* Packets tell streams apart, or there is only the one of id 0, which Babeltrace does not want
- * told. */
-static bool has_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
+/* Reports whether a stream needs an id: not if it is the only one and has id 0, since Babeltrace
+ * then rejects an id. */
+static bool needs_stream_id(const struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
     return stream->id != 0 ||
            tsdl_has_role(p->description->packet_header, CTF_ROLE_STREAM_CLASS_ID);
 }
 
-static bool put_stream(struct tsdl_printer *p, const struct ctf_stream_class *stream)
+static bool print_stream_block(struct tsdl_printer *p, const struct ctf_stream_class *stream)
 {
     p->stream = stream;
-    begin_block(p, "stream");
-    if (has_id(p, stream))
-        put_unsigned(p, "id", stream->id);
+    print_block_start(p, "stream");
+    if (needs_stream_id(p, stream))
+        print_unsigned_attribute(p, "id", stream->id);
     if (!tsdl_put_root(p, "packet.context", ROOT_PACKET_CONTEXT, stream->packet_context) ||
         !tsdl_put_root(p, "event.header", ROOT_EVENT_HEADER, stream->event_header) ||
         !tsdl_put_root(p, "event.context", ROOT_COMMON_CONTEXT, stream->event_context))
         return false;
-    end_block(p);
+    print_block_end(p);
     return true;
 }
 
-static bool put_event(struct tsdl_printer *p, const struct ctf_event_class *event)
+static bool print_event_block_of(struct tsdl_printer *p, const struct ctf_event_class *event)
 {
     p->event = event;
-    begin_block(p, "event");
-    begin_attribute(p, "name"); /* also an empty one: Babeltrace asks for it */
+    print_block_start(p, "event");
+    print_attribute_start(p, "name"); /* printed even if empty, since Babeltrace requires it */
     tsdl_put_string(p, event->name);
     tsdl_put(p, ";");
-    put_unsigned(p, "id", event->id);
-    if (has_id(p, event->stream))
-        put_unsigned(p, "stream_id", event->stream->id);
+    print_unsigned_attribute(p, "id", event->id);
+    if (needs_stream_id(p, event->stream))
+        print_unsigned_attribute(p, "stream_id", event->stream->id);
     if (event->has_log_level)
-        put_signed(p, "loglevel", event->log_level);
-    put_string(p, "model.emf.uri", event->emf_uri);
+        print_signed_attribute(p, "loglevel", event->log_level);
+    print_string_attribute(p, "model.emf.uri", event->emf_uri);
     if (!tsdl_put_root(p, "context", ROOT_SPECIFIC_CONTEXT, event->context) ||
         !tsdl_put_root(p, "fields", ROOT_PAYLOAD, event->payload))
         return false;
-    end_block(p);
+    print_block_end(p);
     p->event = NULL;
     return true;
 }
 
-/* Without a number in the packets or events that tells several apart, all are of id 0: no others
- * are written. */
-static bool put_streams(struct tsdl_printer *p)
+/* Prints the stream classes. If packets or events have no stream class id, all belong to id 0, and
+ * no others are printed. */
+static bool print_stream_blocks(struct tsdl_printer *p)
 {
     const struct ctf_description *description = p->description;
     bool has_stream_id = description->streams_n < 2 ||
@@ -271,26 +277,27 @@ static bool put_streams(struct tsdl_printer *p)
             stream->events_n < 2 || tsdl_has_role(stream->event_header, CTF_ROLE_EVENT_ID);
         if (!has_stream_id && stream->id != 0)
             continue;
-        if (!put_stream(p, stream))
+        if (!print_stream_block(p, stream))
             return false;
         for (size_t k = 0; k < stream->events_n; k++)
-            if ((has_event_id || stream->events[k]->id == 0) && !put_event(p, stream->events[k]))
+            if ((has_event_id || stream->events[k]->id == 0) &&
+                !print_event_block_of(p, stream->events[k]))
                 return false;
     }
     p->stream = NULL;
     return true;
 }
 
-/* Clocks come early: fields name them. */
-static bool put_all(struct tsdl_printer *p)
+/* Prints the complete text. Clocks come first, because fields refer to them. */
+static bool print_tsdl_text(struct tsdl_printer *p)
 {
     tsdl_put(p, "/* CTF 1.8 */\n");
-    if (!put_trace(p))
+    if (!print_trace_attributes(p))
         return false;
-    put_environment(p);
+    print_environment_block(p);
     for (size_t i = 0; i < p->description->clocks_n; i++)
-        put_clock(p, p->description->clocks[i]);
-    return (p->gathers || tsdl_put_aliases(p)) && put_streams(p);
+        print_clock_block(p, p->description->clocks[i]);
+    return (p->gathers || tsdl_put_aliases(p)) && print_stream_blocks(p);
 }
 
 ttr_status tsdl_print(const struct ctf_description *description, struct buffer *to,
@@ -305,9 +312,10 @@ ttr_status tsdl_print(const struct ctf_description *description, struct buffer *
     arena_init(&p.arena, description->alloc);
     pairmap_init(&p.labelled, description->alloc);
     bool is_fine =
-        name_clocks(&p) && put_all(&p); /* first what selectors are needed for, then the text */
+        /* the first pass collects needs of selectors, the second one prints */
+        name_clocks(&p) && print_tsdl_text(&p);
     p.gathers = false;
-    is_fine = is_fine && put_all(&p);
+    is_fine = is_fine && print_tsdl_text(&p);
     pairmap_free(&p.labelled);
     arena_free(&p.arena);
     if (is_fine && !to->failed)

@@ -1,9 +1,10 @@
-/* Descriptions as TSDL: what the parts of the printer share.
+/* Printer of TSDL: declarations shared by its parts.
  *
- * Types are written out where they are used, but for enumerations with long labels: thousands of
- * events may have the same.  A length or tag is named by a path: relative to a structure around it
- * where that finds the same field, else from a root. Ownership: the printer borrows the
- * description; what it makes dies with it.  Thread rule: one printer, one thread. */
+ * Types are written where they are used. Enumerations with long labels are the exception: thousands
+ * of events may share one, so they become named types. A length or tag is written as a path:
+ * relative to an enclosing structure if that finds the same field, else from a root. Ownership: the
+ * printer borrows the description; its own data die with it. Thread rule: one thread per printer.
+ */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_PRINT_H
 
@@ -12,26 +13,28 @@
 
 #define PRINT_DEPTH (TYPE_DEPTH_MAX + 4u)
 
-/* A structure or variant on the way from the root to what is printed. */
+/* A structure or variant on the path from the root to the type being printed. */
 struct tsdl_print_frame {
     const struct type *type;
     uint32_t member;
-    uint32_t names_n; /* of the path to it */
-    uint32_t scope;   /* of its members in printer.members; 0: few, found without */
-    uint32_t arrays;  /* it is inside of */
+    uint32_t names_n; /* names of the path up to it */
+    /* scope of its members in printer.members; 0: few members, found by a linear search */
+    uint32_t scope;
+    uint32_t arrays; /* number of enclosing arrays */
 };
 
-/* An enumeration that a selector without labels must become, so that options can be chosen by
- * label. */
+/* A selector without labels that must be printed as an enumeration, so that variant options can
+ * refer to its labels. */
 struct tsdl_need {
     const struct tsdl_need *next;
-    const struct type_reference *reference; /* to the selector */
-    const struct ctf_stream_class *stream;  /* of the root; NULL for the packet header */
+    const struct type_reference *reference; /* reference to the selector */
+    /* stream class of the reference's root; NULL for the packet header */
+    const struct ctf_stream_class *stream;
     const struct ctf_event_class *event;
-    const struct type *user; /* the variant or optional */
+    const struct type *user; /* the variant or optional that needs it */
 };
 
-/* An enumeration with long labels that several fields have. */
+/* An enumeration with long labels that several fields use. */
 struct tsdl_alias {
     struct tsdl_alias *next;
     const struct type *type;
@@ -44,29 +47,32 @@ struct tsdl_printer {
     ttr_error *error;
     ttr_status status;
     unsigned indent;
-    const struct ctf_stream_class *stream; /* where we are; NULL: in the trace */
+    /* current stream class; NULL at the level of the trace */
+    const struct ctf_stream_class *stream;
     const struct ctf_event_class *event;
     enum type_root root;
     struct tsdl_print_frame frames[PRINT_DEPTH];
     uint32_t frames_n;
     ttr_text names[PRINT_DEPTH];
     uint32_t names_n;
-    uint32_t arrays;              /* we are inside of */
-    const struct tsdl_need *need; /* all of them */
-    struct tsdl_names clocks;     /* names of clocks (texts), by the bytes of their addresses */
-    struct tsdl_names options;    /* words of options that are those of their labels (texts), by the
-                                     bytes of their addresses */
-    struct tsdl_names members;    /* of large structures */
+    uint32_t arrays;              /* number of arrays around the current type */
+    const struct tsdl_need *need; /* list of all needs */
+    /* clock to its name in the text, by the bytes of the clock's address */
+    struct tsdl_names clocks;
+    /* option to its identifier, if that is equal to its label; by the bytes of the option's address
+     */
+    struct tsdl_names options;
+    struct tsdl_names members; /* member indexes of large structures */
     uint32_t scopes_n;
     struct pairmap
-        labelled; /* address of a type with long labels to 1, or to 1 and the number of its alias */
-    struct tsdl_alias *aliases, **aliases_end; /* those that come again */
+        labelled; /* address of a type with long labels to 1, or to 1 + the number of its alias */
+    struct tsdl_alias *aliases, **aliases_end; /* enumerations that are used more than once */
     uint32_t aliases_n;
-    bool gathers;     /* look for needs and aliases, print nothing */
-    uint32_t types_n; /* printed */
+    bool gathers;     /* first pass: collects needs and aliases, prints nothing */
+    uint32_t types_n; /* types printed so far */
 };
 
-/* Where a member stands. */
+/* Position of a member. */
 struct tsdl_spot {
     const struct type *outer;
     enum type_root root;
@@ -89,53 +95,55 @@ static inline bool tsdl_is_word_character(char c)
     return (lower >= 'a' && lower <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Refuses what TSDL cannot say: `what` reads on behind "CTF 1.8 has no ".  Both give false. */
+/* Record that TSDL cannot express the description. `what` completes the sentence "CTF 1.8 has no ".
+ * Both return false. */
 bool tsdl_refuse(struct tsdl_printer *p, const char *what);
 bool tsdl_refuse_memory(struct tsdl_printer *p);
 
-/* Appends text, a new line with its indentation, a string with quotes. */
+/* Append formatted text, a quoted string, or a new line with its indentation. */
 void tsdl_put(struct tsdl_printer *p, const char *format, ...) TTR_PRINTF(2, 3);
 void tsdl_put_text(struct tsdl_printer *p, ttr_text text);
 void tsdl_put_line(struct tsdl_printer *p);
 void tsdl_put_string(struct tsdl_printer *p, ttr_text text);
 
-/* Can a name stand as it is? */
+/* Reports whether a name is a valid identifier. */
 bool tsdl_is_identifier(ttr_text name);
 
-/* The word that a member or option is written as, so that readers show it by its name; false where
- * no word does that. */
+/* Chooses the identifier for a member or option, such that readers show its name. Returns false if
+ * there is none. */
 TTR_MUST bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
                            const struct type_member *member, ttr_text *word);
 
-/* The same for a member of a root, which may have a role: then the word that gives it. */
+/* Chooses the identifier for a member of a root. If the member has a role, it is the name that
+ * implies the role. */
 TTR_MUST bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
                                const struct type_member *member, ttr_text *word);
 
-/* The name of a clock in this text. */
+/* Returns the name of a clock in this text. */
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock);
 
-/* Makes the members of a large structure quick to find. */
+/* Builds the index of a large structure's members. */
 TTR_MUST bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame);
 
-/* A root: "packet.header := struct { ... };". */
+/* Prints a root: "packet.header := struct { ... };". */
 TTR_MUST bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root,
                             const struct type *type);
 
-/* Types with names: enumerations that are long and come again. */
+/* Prints the named types: long enumerations that are used more than once. */
 TTR_MUST bool tsdl_put_aliases(struct tsdl_printer *p);
 
-/* The path to a length or selector, as seen from where we are. */
+/* Prints the path to a length or selector, as seen from the current position. */
 TTR_MUST bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *reference);
 
-/* Notes what selector a variant or optional needs as an enumeration; false where its own labels say
- * something else. */
+/* Records which enumeration a variant or optional needs. Returns false if the selector's own labels
+ * contradict it. */
 TTR_MUST bool tsdl_add_need(struct tsdl_printer *p, const struct type *user);
 
-/* Puts the labels of an integer: those that selections need, or its own. */
+/* Prints the labels of an integer: those needed by a selection, or its own. */
 TTR_MUST bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type,
                               const struct tsdl_need *need);
 
-/* What the field at hand is needed as, or NULL. */
+/* Returns the need that applies to the current field, or NULL. */
 const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p);
 
 #endif

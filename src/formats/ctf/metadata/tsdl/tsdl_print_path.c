@@ -1,21 +1,21 @@
-/* Lengths and selectors in TSDL: the paths that name them, and the labels that choose options.
+/* Lengths and selectors in TSDL: the paths to them, and the labels that select options.
  *
- * References of the model pass through options without naming them; paths of TSDL name the option.
- * So a field that stands in several options of one variant cannot be named from outside. */
+ * References of the model skip variant options; paths of TSDL contain the option's name. So a field
+ * that is in several options of one variant cannot be referenced from outside. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define INDEX_FROM 32u /* members from which on a structure is large */
-#define RANGES_MAX 64u /* of an optional: more cannot be turned around */
+#define INDEX_FROM 32u /* number of members from which on a structure gets an index */
+#define RANGES_MAX 64u /* maximum number of ranges of an optional that can be complemented */
 
 static bool is_same(ttr_text a, ttr_text b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* A root that fields here may refer to, or NULL. */
+/* Returns a root that the current field may refer to, or NULL. */
 static const struct type *root_of(const struct tsdl_printer *p, enum type_root root)
 {
     switch (root) {
@@ -34,18 +34,19 @@ static const struct type *root_of(const struct tsdl_printer *p, enum type_root r
     }
 }
 
-/* A way down from a structure by names of members. */
+/* Descent from a structure by member names. */
 struct way {
-    const struct type *type; /* where it is */
+    const struct type *type; /* current type */
     enum type_root root;
     bool is_top, is_in_array;
-    const ttr_text *names; /* still to go */
+    const ttr_text *names; /* names that remain */
     uint32_t names_n;
     bool prints;
-    const struct type_member *first; /* what the first name means, where that is known */
+    const struct type_member *first; /* member that the first name refers to, if known */
 };
 
-static void put_step(struct tsdl_printer *p, const struct way *way, bool is_first, ttr_text word)
+static void print_path_step(struct tsdl_printer *p, const struct way *way, bool is_first,
+                            ttr_text word)
 {
     if (!way->prints)
         return;
@@ -53,29 +54,29 @@ static void put_step(struct tsdl_printer *p, const struct way *way, bool is_firs
     tsdl_put_text(p, word);
 }
 
-/* Does a type lead to a member of that name, options and lists being passed through? */
-static bool leads_to(const struct type *type, ttr_text name, unsigned depth)
+/* Reports whether a member of that name is reachable through options and arrays only. */
+static bool leads_to_member(const struct type *type, ttr_text name, unsigned depth)
 {
     if (type->kind == TYPE_STRUCT)
         return type_member_named(type, name) != NULL;
     if (type->kind == TYPE_OPTIONAL)
-        return depth < PRINT_DEPTH && leads_to(type->element, name, depth + 1);
+        return depth < PRINT_DEPTH && leads_to_member(type->element, name, depth + 1);
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && depth < PRINT_DEPTH && i < type->members_n;
          i++)
-        if (leads_to(type->members[i].type, name, depth + 1))
+        if (leads_to_member(type->members[i].type, name, depth + 1))
             return true;
     return false;
 }
 
-/* Through an option that leads to the next name, which must be the only one. */
-static bool pass_option(struct tsdl_printer *p, struct way *way)
+/* Enters the only option that leads to the next name. Fails if several do. */
+static bool enter_only_option(struct tsdl_printer *p, struct way *way)
 {
     const struct type *type = way->type;
     const struct type_member *option = NULL;
     ttr_text word = {"present", 7};
     way->type = type->element;
     for (uint32_t i = 0; type->kind == TYPE_VARIANT && i < type->members_n; i++) {
-        if (!leads_to(type->members[i].type, way->names[0], 0))
+        if (!leads_to_member(type->members[i].type, way->names[0], 0))
             continue;
         if (option)
             return tsdl_refuse(p, "path to a field that stands in several options");
@@ -84,16 +85,16 @@ static bool pass_option(struct tsdl_printer *p, struct way *way)
     }
     if (!way->type || (option && !tsdl_word_of(p, type, option, &word)))
         return way->type || tsdl_refuse(p, "path to such a field");
-    put_step(p, way, false, word);
+    print_path_step(p, way, false, word);
     return true;
 }
 
-/* Goes down to the last name, through structures and options. */
-static bool follow(struct tsdl_printer *p, struct way *way)
+/* Descends to the last name, through structures and options. */
+static bool follow_path(struct tsdl_printer *p, struct way *way)
 {
     for (bool is_first = true; way->names_n > 0; is_first = false) {
         while (way->type->kind == TYPE_VARIANT || way->type->kind == TYPE_OPTIONAL)
-            if (!pass_option(p, way))
+            if (!enter_only_option(p, way))
                 return false;
         const struct type_member *member = way->first;
         if (!member && way->type->kind == TYPE_STRUCT)
@@ -105,7 +106,7 @@ static bool follow(struct tsdl_printer *p, struct way *way)
             return tsdl_refuse(p, "path into the elements of an array");
         if (!tsdl_choose_word(p, &spot, member, &word))
             return false;
-        put_step(p, way, is_first, word);
+        print_path_step(p, way, is_first, word);
         way->type = member->type;
         way->is_top = false;
         way->names++;
@@ -127,10 +128,11 @@ bool tsdl_index_members(struct tsdl_printer *p, struct tsdl_print_frame *frame)
     return true;
 }
 
-/* The member of a structure around us that has this name and comes before where we are; NULL when
- * there is none. */
-static const struct type_member *earlier_member(const struct tsdl_printer *p,
-                                                const struct tsdl_print_frame *frame, ttr_text name)
+/* Returns the member of an enclosing structure with this name, if it comes before the current one;
+ * else NULL. */
+static const struct type_member *find_earlier_member(const struct tsdl_printer *p,
+                                                     const struct tsdl_print_frame *frame,
+                                                     ttr_text name)
 {
     const struct type_member *member = NULL;
     if (frame->scope)
@@ -140,10 +142,10 @@ static const struct type_member *earlier_member(const struct tsdl_printer *p,
     return member && member < frame->type->members + frame->member ? member : NULL;
 }
 
-/* The innermost structure around us from which the reference goes down to an earlier field; NULL
- * when there is none. */
-static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p,
-                                               const struct type_reference *reference)
+/* Returns the innermost enclosing structure in which the reference leads to an earlier field; NULL
+ * if there is none. */
+static const struct tsdl_print_frame *find_frame_of_reference(
+    const struct tsdl_printer *p, const struct type_reference *reference)
 {
     for (uint32_t i = p->frames_n; i-- > 0;) {
         const struct tsdl_print_frame *frame = &p->frames[i];
@@ -152,42 +154,44 @@ static const struct tsdl_print_frame *frame_of(const struct tsdl_printer *p,
         uint32_t same = 0;
         while (same < frame->names_n && is_same(p->names[same], reference->names[same]))
             same++;
-        if (same == frame->names_n && earlier_member(p, frame, reference->names[same]))
+        if (same == frame->names_n && find_earlier_member(p, frame, reference->names[same]))
             return frame;
     }
     return NULL;
 }
 
-/* A structure between has an earlier field of the same name: a relative path would find that. */
-static bool is_hidden(const struct tsdl_printer *p, const struct tsdl_print_frame *frame,
-                      ttr_text name)
+/* Reports whether a structure between has an earlier field of the same name, which a relative path
+ * would find instead. */
+static bool is_hidden_by_inner_frame(const struct tsdl_printer *p,
+                                     const struct tsdl_print_frame *frame, ttr_text name)
 {
     for (const struct tsdl_print_frame *inner = frame + 1; inner < p->frames + p->frames_n; inner++)
-        if (earlier_member(p, inner, name))
+        if (find_earlier_member(p, inner, name))
             return true;
     return false;
 }
 
-/* The way that a reference goes from here; `*prefix` is what stands before it. */
-static bool begin_way(struct tsdl_printer *p, const struct type_reference *reference,
-                      struct way *way, const char **prefix)
+/* Starts the path of a reference from the current position; `*prefix` is printed before it. */
+static bool start_path(struct tsdl_printer *p, const struct type_reference *reference,
+                       struct way *way, const char **prefix)
 {
     static const char *const prefixes[ROOT_COUNT] = {
         "trace.packet.header.",  "stream.packet.context.", "stream.event.header.",
         "stream.event.context.", "event.context.",         "event.fields."};
     const struct tsdl_print_frame *frame =
-        reference->root == p->root ? frame_of(p, reference) : NULL;
-    bool is_relative = frame && !is_hidden(p, frame, reference->names[frame->names_n]);
+        reference->root == p->root ? find_frame_of_reference(p, reference) : NULL;
+    bool is_relative =
+        frame && !is_hidden_by_inner_frame(p, frame, reference->names[frame->names_n]);
     *prefix = is_relative ? "" : prefixes[reference->root];
     uint32_t skipped = is_relative ? frame->names_n : 0;
-    *way = (struct way){.type = is_relative ? frame->type : root_of(p, reference->root),
-                        .root = reference->root,
-                        .is_top = !is_relative || frame == p->frames,
-                        .is_in_array = is_relative && frame->arrays > 0,
-                        .names = reference->names + skipped,
-                        .names_n = reference->names_n - skipped,
-                        .first = is_relative ? earlier_member(p, frame, reference->names[skipped])
-                                             : NULL};
+    *way = (struct way){
+        .type = is_relative ? frame->type : root_of(p, reference->root),
+        .root = reference->root,
+        .is_top = !is_relative || frame == p->frames,
+        .is_in_array = is_relative && frame->arrays > 0,
+        .names = reference->names + skipped,
+        .names_n = reference->names_n - skipped,
+        .first = is_relative ? find_earlier_member(p, frame, reference->names[skipped]) : NULL};
     return way->type && way->names_n ? true : tsdl_refuse(p, "path to such a field");
 }
 
@@ -195,17 +199,17 @@ bool tsdl_put_reference(struct tsdl_printer *p, const struct type_reference *ref
 {
     struct way way;
     const char *prefix;
-    if (!begin_way(p, reference, &way, &prefix))
+    if (!start_path(p, reference, &way, &prefix))
         return false;
     way.prints = true;
     tsdl_put(p, "%s", prefix);
-    return follow(p, &way);
+    return follow_path(p, &way);
 }
 
-/* What labels mean an option: one that differs from its word by an underscore in front, as those of
- * LTTng's contexts of applications do, is its word from now on, for Babeltrace wants the same for
- * both. */
-static bool take_label(struct tsdl_printer *p, const struct type_member *option, ttr_text label)
+/* Uses a label as the option's identifier if it differs only by a leading underscore, as in LTTng's
+ * contexts of applications. Babeltrace requires both to be equal. */
+static bool adopt_option_label(struct tsdl_printer *p, const struct type_member *option,
+                               ttr_text label)
 {
     bool is_longer = label.n == option->shown.n + 1 && label.p[0] == '_' &&
                      is_same((ttr_text){label.p + 1, option->shown.n}, option->shown);
@@ -223,14 +227,14 @@ static bool take_label(struct tsdl_printer *p, const struct type_member *option,
            tsdl_refuse_memory(p);
 }
 
-/* How labels of a selector choose options. */
+/* How the labels of a selector match the options of a variant. */
 struct fit {
-    bool does;      /* by the very values the options say */
-    bool has_words; /* and each is the word its option is written as */
+    bool does;      /* labels have exactly the options' ranges */
+    bool has_words; /* in addition, each label equals its option's identifier */
 };
 
-static bool fits(struct tsdl_printer *p, const struct type *selector, const struct type *user,
-                 struct fit *fit)
+static bool match_labels_to_options(struct tsdl_printer *p, const struct type *selector,
+                                    const struct type *user, struct fit *fit)
 {
     struct type_member *words = arena_take(&p->arena, user->members_n * sizeof *words);
     struct tsdl_type variant = {.type = *user}, tag = {.type = *selector};
@@ -259,7 +263,8 @@ static bool fits(struct tsdl_printer *p, const struct type *selector, const stru
         fit->does &= n == option->ranges_n;
         ttr_text word = words[i].name;
         if (labels_n == 1 && fit->does &&
-            (!take_label(p, option, labels[0]->name) || !tsdl_word_of(p, user, option, &word)))
+            (!adopt_option_label(p, option, labels[0]->name) ||
+             !tsdl_word_of(p, user, option, &word)))
             return false;
         fit->has_words &= is_same(word, labels_n == 1 ? labels[0]->name : option->shown);
     }
@@ -280,7 +285,7 @@ static bool is_same_ranges(const struct type_range *a, uint32_t a_n, const struc
     return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof *a) == 0);
 }
 
-/* Would two users of a selector have it as the same enumeration? */
+/* Reports whether two users of a selector need the same enumeration. */
 static bool is_same_use(const struct type *a, const struct type *b)
 {
     bool is_same_one = a->kind == b->kind && a->members_n == b->members_n &&
@@ -292,17 +297,19 @@ static bool is_same_use(const struct type *a, const struct type *b)
     return is_same_one;
 }
 
-/* Roots of the trace, of a stream and of an event have their needs apart. */
-static bool is_here(const struct tsdl_printer *p, const struct tsdl_need *need, enum type_root root)
+/* Reports whether a need applies to the root at hand: roots of trace, stream and event have
+ * separate needs. */
+static bool is_need_of_root(const struct tsdl_printer *p, const struct tsdl_need *need,
+                            enum type_root root)
 {
     return need->reference->root == root &&
            (root == ROOT_PACKET_HEADER || need->stream == p->stream) &&
            (root < ROOT_SPECIFIC_CONTEXT || need->event == p->event);
 }
 
-/* How many values of a range an integer of these bits has: the range itself, cut; false when none
- * is left. */
-static bool cut(const struct type *type, struct type_range range, struct type_range *left)
+/* Limits a range to the values of an integer type. Returns false if no value is left. */
+static bool clip_range_to_type(const struct type *type, struct type_range range,
+                               struct type_range *left)
 {
     *left = range;
     if (type->bits >= 64)
@@ -324,11 +331,12 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
     struct way way;
     const char *prefix;
     struct fit fit = {false, false};
-    if (!begin_way(p, &user->reference, &way, &prefix) || !follow(p, &way))
+    if (!start_path(p, &user->reference, &way, &prefix) || !follow_path(p, &way))
         return false;
     const struct type *selector = way.type;
     bool has_labels = selector->labels && selector->kind != TYPE_FLAGS;
-    if (has_labels && user->kind == TYPE_VARIANT && !fits(p, selector, user, &fit))
+    if (has_labels && user->kind == TYPE_VARIANT &&
+        !match_labels_to_options(p, selector, user, &fit))
         return false;
     if (fit.does && (fit.has_words || p->description->version == CTF_1_8))
         return true;
@@ -338,7 +346,7 @@ bool tsdl_add_need(struct tsdl_printer *p, const struct type *user)
         user->ranges_n > RANGES_MAX)
         return tsdl_refuse(p, "selection by such a field");
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_here(p, need, user->reference.root) &&
+        if (is_need_of_root(p, need, user->reference.root) &&
             is_same_reference(need->reference, &user->reference))
             return fit.does || is_same_use(need->user, user) ||
                    tsdl_refuse(p, "two ways of selecting by one number without labels");
@@ -354,12 +362,12 @@ const struct tsdl_need *tsdl_find_need(const struct tsdl_printer *p)
 {
     struct type_reference here = {.names = p->names, .names_n = p->names_n, .root = p->root};
     for (const struct tsdl_need *need = p->need; need; need = need->next)
-        if (is_here(p, need, p->root) && is_same_reference(need->reference, &here))
+        if (is_need_of_root(p, need, p->root) && is_same_reference(need->reference, &here))
             return need;
     return NULL;
 }
 
-static void put_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
+static void print_label_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
 {
     if (is_signed)
         tsdl_put(p, "%s%" PRIu64, (int64_t)value < 0 ? "-" : "",
@@ -368,14 +376,14 @@ static void put_value(struct tsdl_printer *p, bool is_signed, uint64_t value)
         tsdl_put(p, "%" PRIu64, value);
 }
 
-/* name = 1 ... 3, for each range; values that the integer cannot have are left out. */
-static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
-                      const struct type_range *ranges, uint32_t n)
+/* Prints name = 1 ... 3 for each range; values beyond the integer are dropped. */
+static void print_label(struct tsdl_printer *p, const struct type *type, ttr_text name,
+                        const struct type_range *ranges, uint32_t n)
 {
     bool is_signed = type->kind == TYPE_INT;
     struct type_range range;
     for (uint32_t i = 0; i < n; i++) {
-        if (!cut(type, ranges[i], &range))
+        if (!clip_range_to_type(type, ranges[i], &range))
             continue;
         tsdl_put_line(p);
         if (tsdl_is_identifier(name))
@@ -383,24 +391,24 @@ static void put_label(struct tsdl_printer *p, const struct type *type, ttr_text 
         else
             tsdl_put_string(p, name);
         tsdl_put(p, " = ");
-        put_value(p, is_signed, range.low);
+        print_label_value(p, is_signed, range.low);
         if (range.high != range.low) {
             tsdl_put(p, " ... ");
-            put_value(p, is_signed, range.high);
+            print_label_value(p, is_signed, range.high);
         }
         tsdl_put(p, ",");
     }
 }
 
-/* Numbers in their order as unsigned ones, whether they have a sign or not. */
-static uint64_t order_of(const struct type *type, uint64_t value)
+/* Maps a number, signed or unsigned, to an unsigned number of the same order. */
+static uint64_t unsigned_order_of(const struct type *type, uint64_t value)
 {
     return type->kind == TYPE_INT ? value ^ UINT64_C(1) << 63 : value;
 }
 
-/* What is in none of the ranges: from each end up to the nearest beginning. */
-static void put_rest(struct tsdl_printer *p, const struct type *type,
-                     const struct type_range *ranges, uint32_t n)
+/* Prints the complement of the ranges. */
+static void print_complement(struct tsdl_printer *p, const struct type *type,
+                             const struct type_range *ranges, uint32_t n)
 {
     const ttr_text name = {"absent", 6};
     uint64_t from = 0;
@@ -408,7 +416,8 @@ static void put_rest(struct tsdl_printer *p, const struct type *type,
         uint64_t next = UINT64_MAX, end = UINT64_MAX;
         goes_on = false;
         for (uint32_t i = 0; i < n; i++) {
-            uint64_t low = order_of(type, ranges[i].low), high = order_of(type, ranges[i].high);
+            uint64_t low = unsigned_order_of(type, ranges[i].low),
+                     high = unsigned_order_of(type, ranges[i].high);
             bool is_nearest = high >= from && (!goes_on || low < next);
             next = is_nearest ? low : next;
             end = is_nearest ? high : end;
@@ -416,16 +425,20 @@ static void put_rest(struct tsdl_printer *p, const struct type *type,
         }
         if (!goes_on || next > from) {
             uint64_t last = goes_on ? next - 1 : UINT64_MAX;
-            put_label(p, type, name,
-                      &(struct type_range){order_of(type, from), order_of(type, last)}, 1);
+            print_label(
+                p, type, name,
+                &(struct type_range){unsigned_order_of(type, from), unsigned_order_of(type, last)},
+                1);
         }
         goes_on &= end < UINT64_MAX;
         from = end + 1;
     }
 }
 
-/* Own labels; one that means an option is written as that is. */
-static bool put_own_labels(struct tsdl_printer *p, const struct type *type, const struct type *user)
+/* Prints the type's own labels; one that selects an option is printed as the option's identifier.
+ */
+static bool print_own_labels(struct tsdl_printer *p, const struct type *type,
+                             const struct type *user)
 {
     for (uint32_t i = 0; i < type->labels->n; i++) {
         const struct type_label *label = &type->labels->label[i];
@@ -434,7 +447,7 @@ static bool put_own_labels(struct tsdl_printer *p, const struct type *type, cons
             if (is_same(user->members[k].shown, label->name) &&
                 !tsdl_word_of(p, user, &user->members[k], &word))
                 return false;
-        put_label(p, type, word, label->ranges, label->ranges_n);
+        print_label(p, type, word, label->ranges, label->ranges_n);
     }
     return true;
 }
@@ -442,25 +455,25 @@ static bool put_own_labels(struct tsdl_printer *p, const struct type *type, cons
 bool tsdl_put_labels(struct tsdl_printer *p, const struct type *type, const struct tsdl_need *need)
 {
     const struct type *user = need ? need->user : NULL;
-    const struct type_range any = {1, UINT64_MAX}; /* of what is true */
+    const struct type_range any = {1, UINT64_MAX}; /* range of "true" */
     bool is_truth = user && user->ranges_n == 0;
     tsdl_put(p, " {");
     p->indent++;
     bool has_own = type->labels && type->kind != TYPE_FLAGS;
-    if (has_own && !put_own_labels(p, type, user))
+    if (has_own && !print_own_labels(p, type, user))
         return false;
     for (uint32_t i = 0; !has_own && user && user->kind == TYPE_VARIANT && i < user->members_n;
          i++) {
         ttr_text word;
         if (!tsdl_word_of(p, user, &user->members[i], &word))
             return false;
-        put_label(p, type, word, user->members[i].ranges, user->members[i].ranges_n);
+        print_label(p, type, word, user->members[i].ranges, user->members[i].ranges_n);
     }
     if (user && user->kind == TYPE_OPTIONAL) {
         const struct type_range *ranges = is_truth ? &any : user->ranges;
         uint32_t n = is_truth ? 1 : user->ranges_n;
-        put_label(p, type, (ttr_text){"present", 7}, ranges, n);
-        put_rest(p, type, ranges, n);
+        print_label(p, type, (ttr_text){"present", 7}, ranges, n);
+        print_complement(p, type, ranges, n);
     }
     p->indent--;
     tsdl_put_line(p);

@@ -1,5 +1,5 @@
-/* Descriptions as TSDL: texts in the form that the printer has come back as they were; what CTF 2
- * says in other words gets those of TSDL, or is refused. */
+/* Printer of TSDL: texts in the printer's form are reproduced exactly; types of CTF 2 are replaced
+ * by types of TSDL, or rejected. */
 #include <stdio.h>
 
 #include "support/ctf2_case.h"
@@ -8,7 +8,7 @@
 
 #define CLASS_U8 "integer { size = 8; align = 8; signed = false; }"
 
-/* The language as the printer writes it: all that comes back as it was. */
+/* All constructs in the form of the printer, which must be reproduced exactly. */
 static const char everything[] =
     "/* CTF 1.8 */\n"
     "\ntrace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = "
@@ -85,7 +85,7 @@ static void print(const struct ctf_description *description, struct buffer *to)
     *buffer_room(to, 1) = 0;
 }
 
-static void the_text_of_a_text_is_that_text(void **state)
+static void printer_form_is_reproduced_exactly(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -97,7 +97,7 @@ static void the_text_of_a_text_is_that_text(void **state)
     ctf_description_free(&description);
 }
 
-static void what_is_printed_says_the_same(void **state)
+static void printed_tsdl_parses_to_equal_description(void **state)
 {
     (void)state;
     struct ctf_description first, second;
@@ -118,8 +118,8 @@ static void what_is_printed_says_the_same(void **state)
     ctf_description_free(&first);
 }
 
-/* A stream whose packets have no number for it is written without id: Babeltrace wants it so. */
-static void what_need_not_be_said_is_not(void **state)
+/* Babeltrace requires that a stream has no id if its packets contain none. */
+static void redundant_ids_are_not_printed(void **state)
 {
     (void)state;
     static const char source[] = "trace { major = 1; minor = 8; byte_order = be; }; event { };";
@@ -152,7 +152,7 @@ static void check_clock(const char *offsets, const char *lines)
     ctf_description_free(&description);
 }
 
-/* 8: offset_s + offset / freq, both signed; Babeltrace 2.0 takes no negative offset. */
+/* Section 8: offset_s + offset / freq, both signed; Babeltrace 2.0 rejects negative offsets. */
 static void negative_cycles_of_a_clock_become_fewer_seconds(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void negative_cycles_of_a_clock_become_fewer_seconds(void **state)
                 "\toffset_s = -9223372036854775808;\n\toffset = -20;\n");
 }
 
-/* The payload of an event of CTF 2 with these members must be printed as these lines. */
+/* Expects these lines for the payload of a CTF 2 event with the members. */
 static void check_members(const char *quoted, const char *lines)
 {
     struct ctf2_case c;
@@ -251,7 +251,7 @@ static void names_that_readers_take_for_the_same_are_refused(void **state)
     refuse_members(CTF2_UINT("a", "8") "," CTF2_UINT("a", "8"),
                    "CTF 1.8 has no two fields in one place whose names are the same");
     refuse_members(CTF2_UINT("_int", "8") "," CTF2_UINT("int", "8"),
-                   "field int"); /* Babeltrace does not take `_int` behind `__int` */
+                   "field int"); /* Babeltrace rejects `_int` after `__int` */
     check_members(CTF2_UINT("int", "8") "," CTF2_UINT("_int", "8"),
                   U8_LINE("_int") U8_LINE("__int"));
     check_members(CTF2_UINT("_a", "8") "," CTF2_UINT("a", "8"), U8_LINE("__a") U8_LINE("a"));
@@ -302,8 +302,7 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
                   "\t\tenum : integer { size = 8; align = 1; signed = false; } {\n\t\t\t_int = "
                   "3,\n\t\t\t\"b c\" = 1,\n\t\t} n;\n"
                   "\t\tvariant <n> {\n\t\t\tstring _int;\n\t\t} x;\n");
-    /* As LTTng has it in contexts of applications: labels stay, and options are written as they
-     * are. */
+    /* As in LTTng's contexts of applications: labels are kept, and options are named like them. */
     check_members(
         "{'name':'n','field-class':{'type':'fixed-length-unsigned-integer','length':8," LE
         ",'mappings':{'_none':[[0,0]],'_int':[[1,1]],'b':[[2,2]]}}}," VARIANT(
@@ -326,7 +325,7 @@ static void a_selector_without_labels_becomes_an_enumeration(void **state)
         "field x.a_b");
 }
 
-static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
+static void inexpressible_in_tsdl_is_refused_with_position(void **state)
 {
     (void)state;
     refuse_members("{'name':'o','field-class':{'type':'structure','member-classes':[" CTF2_UINT(
@@ -354,9 +353,9 @@ static void what_tsdl_cannot_say_is_refused_with_its_place(void **state)
         "more than 128 bits");
 }
 
-/* Babeltrace wants either all clocks of a trace to be absolute or none; a uid may be what TSDL
- * calls uuid. */
-static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
+/* Babeltrace requires that all clocks of a trace are absolute, or none. A uid may be a UUID of
+ * TSDL. */
+static void absolute_is_printed_for_all_clocks_or_none(void **state)
 {
     (void)state;
     struct ctf2_case c;
@@ -385,7 +384,7 @@ static void clocks_of_the_unix_epoch_say_so_where_one_has_to(void **state)
     ctf2_case_free(&c);
 }
 
-/* Roles of CTF 2 stand under any name; TSDL tells them by name. */
+/* CTF 2 declares roles for any name; TSDL implies them by the name. */
 static void fields_with_a_role_get_the_name_that_means_it(void **state)
 {
     (void)state;
@@ -433,7 +432,7 @@ static void entries_of_the_environment_get_names_of_words(void **state)
     ctf2_case_free(&c);
 }
 
-static void the_packets_of_the_rfc_have_no_words_here(void **state)
+static void rfc11_descriptions_are_refused(void **state)
 {
     (void)state;
     struct ctf_description description;
@@ -463,7 +462,7 @@ static bool print_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told_and_nothing_is_printed(void **state)
+static void failing_allocation_prints_nothing(void **state)
 {
     (void)state;
     support_fail_each(print_with);
@@ -472,21 +471,21 @@ static void failing_memory_is_told_and_nothing_is_printed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_text_of_a_text_is_that_text),
-        cmocka_unit_test(what_is_printed_says_the_same),
-        cmocka_unit_test(what_need_not_be_said_is_not),
+        cmocka_unit_test(printer_form_is_reproduced_exactly),
+        cmocka_unit_test(printed_tsdl_parses_to_equal_description),
+        cmocka_unit_test(redundant_ids_are_not_printed),
         cmocka_unit_test(negative_cycles_of_a_clock_become_fewer_seconds),
-        cmocka_unit_test(clocks_of_the_unix_epoch_say_so_where_one_has_to),
+        cmocka_unit_test(absolute_is_printed_for_all_clocks_or_none),
         cmocka_unit_test(booleans_flags_bits_and_bytes_are_integers),
         cmocka_unit_test(names_become_words_that_are_shown_as_they_were),
         cmocka_unit_test(names_that_readers_take_for_the_same_are_refused),
         cmocka_unit_test(an_optional_is_a_variant_of_present_and_absent),
         cmocka_unit_test(a_selector_without_labels_becomes_an_enumeration),
-        cmocka_unit_test(what_tsdl_cannot_say_is_refused_with_its_place),
+        cmocka_unit_test(inexpressible_in_tsdl_is_refused_with_position),
         cmocka_unit_test(fields_with_a_role_get_the_name_that_means_it),
         cmocka_unit_test(entries_of_the_environment_get_names_of_words),
-        cmocka_unit_test(the_packets_of_the_rfc_have_no_words_here),
-        cmocka_unit_test(failing_memory_is_told_and_nothing_is_printed),
+        cmocka_unit_test(rfc11_descriptions_are_refused),
+        cmocka_unit_test(failing_allocation_prints_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

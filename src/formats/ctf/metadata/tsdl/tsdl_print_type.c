@@ -1,4 +1,4 @@
-/* Types as TSDL: structures with their members, numbers, enumerations, texts, variants. */
+/* Types in TSDL: structures with their members, numbers, enumerations, texts, variants. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,13 +7,15 @@
 #include "base/status.h"
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
-#define TYPES_MAX (1u << 23) /* of a description: every use of a structure is written out */
-#define LABELS_LONG 64u      /* labels: from so many on an enumeration may have a name */
+/* limit of printed types per description: every use of a structure is printed in full */
+#define TYPES_MAX (1u << 23)
+/* number of labels from which on an enumeration may become a named type */
+#define LABELS_LONG 64u
 
-static bool put_specifier(struct tsdl_printer *p, const struct type *type);
+static bool print_specifier(struct tsdl_printer *p, const struct type *type);
 
-/* size, align, signed, and whatever differs from the default */
-static void put_integer(struct tsdl_printer *p, const struct type *type)
+/* Prints size, align, signed, and all attributes that differ from their defaults. */
+static void print_integer_type_of(struct tsdl_printer *p, const struct type *type)
 {
     bool is_bitfield = type->unit != 0;
     tsdl_put(p, "integer { size = %u; align = %u; signed = %s;",
@@ -34,15 +36,15 @@ static void put_integer(struct tsdl_printer *p, const struct type *type)
     tsdl_put(p, " }");
 }
 
-/* Whether a type is one that is said by a name when it comes again: nothing around it changes what
- * it says. */
-static bool is_long(const struct tsdl_printer *p, const struct type *type)
+/* Reports whether a type can be a named type: its labels are long, and its meaning does not depend
+ * on its position. */
+static bool can_be_named_type(const struct tsdl_printer *p, const struct type *type)
 {
     return p->stream && type->labels && type->labels->n >= LABELS_LONG &&
            type->kind != TYPE_FLAGS && !type->unit && !type->clock && !type->role;
 }
 
-static bool gather_alias(struct tsdl_printer *p, const struct type *type)
+static bool collect_alias(struct tsdl_printer *p, const struct type *type)
 {
     const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
     if (known && *known > 1)
@@ -60,22 +62,22 @@ static bool gather_alias(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-static bool put_enumeration(struct tsdl_printer *p, const struct type *type,
-                            const struct tsdl_need *need)
+static bool print_enumeration(struct tsdl_printer *p, const struct type *type,
+                              const struct tsdl_need *need)
 {
     tsdl_put(p, "enum : ");
-    put_integer(p, type);
+    print_integer_type_of(p, type);
     return tsdl_put_labels(p, type, need);
 }
 
-static bool put_number(struct tsdl_printer *p, const struct type *type)
+static bool print_number_type(struct tsdl_printer *p, const struct type *type)
 {
     const struct tsdl_need *need = tsdl_find_need(p);
     if (type->is_reversed)
         return tsdl_refuse(p, "numbers whose bits are reversed");
-    if (!need && is_long(p, type)) {
+    if (!need && can_be_named_type(p, type)) {
         if (p->gathers)
-            return gather_alias(p, type);
+            return collect_alias(p, type);
         const uint32_t *known = pairmap_get(&p->labelled, (uintptr_t)type, 0);
         if (known && *known > 1) {
             tsdl_put(p, "long_labels_%" PRIu32 "_t", *known - 1);
@@ -83,8 +85,8 @@ static bool put_number(struct tsdl_printer *p, const struct type *type)
         }
     }
     if (need || (type->labels && type->kind != TYPE_FLAGS))
-        return put_enumeration(p, type, need);
-    put_integer(p, type);
+        return print_enumeration(p, type, need);
+    print_integer_type_of(p, type);
     return true;
 }
 
@@ -93,14 +95,14 @@ bool tsdl_put_aliases(struct tsdl_printer *p)
     uint32_t n = 0;
     for (const struct tsdl_alias *alias = p->aliases; alias; alias = alias->next) {
         tsdl_put(p, "\ntypealias ");
-        if (!put_enumeration(p, alias->type, NULL))
+        if (!print_enumeration(p, alias->type, NULL))
             return false;
         tsdl_put(p, " := long_labels_%" PRIu32 "_t;\n", ++n);
     }
     return true;
 }
 
-static bool put_float(struct tsdl_printer *p, const struct type *type)
+static bool print_floating_point(struct tsdl_printer *p, const struct type *type)
 {
     unsigned exponent = type->bits == 16 ? 5 : type->bits == 32 ? 8 : type->bits == 64 ? 11 : 15;
     if (type->is_reversed)
@@ -115,7 +117,7 @@ static bool put_float(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-static bool put_text_class(struct tsdl_printer *p, const struct type *type)
+static bool print_string_class(struct tsdl_printer *p, const struct type *type)
 {
     static const char *const encodings[] = {"", " { encoding = ASCII; }", " { encoding = none; }"};
     if (type->encoding > ENCODING_NONE)
@@ -128,8 +130,8 @@ static bool put_text_class(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* [16] or [path] */
-static bool put_dimension(struct tsdl_printer *p, const struct type *type)
+/* Prints [16] or [path]. */
+static bool print_dimension(struct tsdl_printer *p, const struct type *type)
 {
     bool is_variable = type->kind == TYPE_SEQUENCE || type->reference.names_n;
     if (!is_variable) {
@@ -145,18 +147,18 @@ static bool put_dimension(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* [2][len], outermost first */
-static bool put_dimensions(struct tsdl_printer *p, const struct type *type)
+/* Prints [2][len], outermost dimension first. */
+static bool print_dimensions(struct tsdl_printer *p, const struct type *type)
 {
     for (; type && tsdl_has_length(type); type = type->element)
-        if (!put_dimension(p, type))
+        if (!print_dimension(p, type))
             return false;
     return true;
 }
 
-/* What a list is of, through all its dimensions: checks on the way that each is aligned as its
- * elements are. */
-static const struct type *element_of(struct tsdl_printer *p, const struct type *type)
+/* Returns the element type of all dimensions. Checks that each dimension is aligned like its
+ * elements. */
+static const struct type *checked_element_of(struct tsdl_printer *p, const struct type *type)
 {
     for (; tsdl_is_list(type); type = type->element) {
         bool is_transparent =
@@ -169,19 +171,19 @@ static const struct type *element_of(struct tsdl_printer *p, const struct type *
     return type;
 }
 
-/* integer { ... } name[2][len]; */
-static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
+/* Prints integer { ... } name[2][len]; */
+static bool print_declaration(struct tsdl_printer *p, const struct type *type, ttr_text word)
 {
-    const struct type *element = element_of(p, type);
+    const struct type *element = checked_element_of(p, type);
     if (!element)
         return false;
     tsdl_put_line(p);
     p->arrays += tsdl_is_list(type);
-    bool is_fine = put_specifier(p, element);
+    bool is_fine = print_specifier(p, element);
     p->arrays -= tsdl_is_list(type);
     tsdl_put(p, " ");
     tsdl_put_text(p, word);
-    if (!is_fine || !put_dimensions(p, type))
+    if (!is_fine || !print_dimensions(p, type))
         return false;
     if (element->unit)
         tsdl_put(p, " : %u", element->bits);
@@ -189,10 +191,9 @@ static bool put_declaration(struct tsdl_printer *p, const struct type *type, ttr
     return true;
 }
 
-/* Whether readers tell a word from those before it, and remembers it.  Babeltrace shows words
- * without one underscore before them, and refuses those that are written as an earlier one is
- * shown; what was read is as it was. */
-static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word)
+/* Adds an identifier and reports whether readers can distinguish it from earlier ones. Babeltrace
+ * drops one leading underscore and rejects duplicates. Names read from TSDL are not changed. */
+static bool add_distinct_word(struct tsdl_printer *p, struct keymap *words, ttr_text word)
 {
     bool is_known = p->description->version == CTF_1_8,
          drops = !is_known && word.n && word.p[0] == '_';
@@ -205,8 +206,8 @@ static bool is_alone(struct tsdl_printer *p, struct keymap *words, ttr_text word
     return keymap_put(words, shown, 1) || tsdl_refuse_memory(p);
 }
 
-/* Members and options have names of their own; once is enough to ask. */
-static bool are_alone(struct tsdl_printer *p, const struct type *outer)
+/* Checks that all members have different names; each type is checked once. */
+static bool are_words_distinct(struct tsdl_printer *p, const struct type *outer)
 {
     const struct tsdl_spot spot = {outer, p->root, p->frames_n == 1, p->arrays > 0};
     bool is_struct = outer->kind == TYPE_STRUCT,
@@ -219,14 +220,14 @@ static bool are_alone(struct tsdl_printer *p, const struct type *outer)
         p->names[p->names_n++] = member->name;
         is_fine = (is_struct ? tsdl_choose_word(p, &spot, member, &word)
                              : tsdl_word_of(p, outer, member, &word)) &&
-                  is_alone(p, &words, word);
+                  add_distinct_word(p, &words, word);
         p->names_n--;
     }
     keymap_free(&words);
     return is_fine;
 }
 
-static bool put_member(struct tsdl_printer *p, const struct type_member *member)
+static bool print_member(struct tsdl_printer *p, const struct type_member *member)
 {
     ttr_text word;
     const struct tsdl_spot spot = {p->frames[p->frames_n - 1].type, p->root, p->frames_n == 1,
@@ -234,20 +235,22 @@ static bool put_member(struct tsdl_printer *p, const struct type_member *member)
     if (p->names_n == PRINT_DEPTH)
         return tsdl_refuse(p, "types that deep inside one another");
     p->names[p->names_n++] = member->name;
-    if (!tsdl_choose_word(p, &spot, member, &word) || !put_declaration(p, member->type, word))
+    if (!tsdl_choose_word(p, &spot, member, &word) || !print_declaration(p, member->type, word))
         return false;
     p->names_n--;
     return true;
 }
 
-/* What stands between the braces of a structure or a variant, and the second of these. */
-static bool put_between(struct tsdl_printer *p, const struct type *type,
-                        bool (*put_one)(struct tsdl_printer *p, const struct type_member *member))
+/* Prints the members of a structure or variant and the closing brace. */
+static bool print_members_and_brace(struct tsdl_printer *p, const struct type *type,
+                                    bool (*put_one)(struct tsdl_printer *p,
+                                                    const struct type_member *member))
 {
     struct tsdl_print_frame *frame = &p->frames[p->frames_n++];
     *frame = (struct tsdl_print_frame){.type = type, .names_n = p->names_n, .arrays = p->arrays};
     p->indent++;
-    if (!are_alone(p, type) || (type->kind == TYPE_STRUCT && !tsdl_index_members(p, frame)))
+    if (!are_words_distinct(p, type) ||
+        (type->kind == TYPE_STRUCT && !tsdl_index_members(p, frame)))
         return false;
     for (uint32_t i = 0; i < type->members_n; i++) {
         frame->member = i;
@@ -261,14 +264,14 @@ static bool put_between(struct tsdl_printer *p, const struct type *type,
     return true;
 }
 
-static bool put_members(struct tsdl_printer *p, const struct type *type)
+static bool print_member_list(struct tsdl_printer *p, const struct type *type)
 {
     if (p->frames_n == PRINT_DEPTH)
         return tsdl_refuse(p, "types that deep inside one another");
-    return put_between(p, type, put_member);
+    return print_members_and_brace(p, type, print_member);
 }
 
-/* The alignment that members give a structure (4.2.1, 4.2.2). */
+/* Returns the structure's alignment that follows from its members (4.2.1, 4.2.2). */
 static uint8_t align_of_members(const struct type *type)
 {
     uint8_t align = 0;
@@ -283,13 +286,13 @@ static uint8_t align_of_members(const struct type *type)
     return align;
 }
 
-static bool put_struct(struct tsdl_printer *p, const struct type *type)
+static bool print_struct_of(struct tsdl_printer *p, const struct type *type)
 {
     uint8_t align = align_of_members(type);
     if (type->align < align)
         return tsdl_refuse(p, "structures aligned less than their members");
     tsdl_put(p, "struct {");
-    if (!put_members(p, type))
+    if (!print_member_list(p, type))
         return false;
     if (type->align > align)
         tsdl_put(p, " align(%u)", 1u << type->align);
@@ -298,15 +301,15 @@ static bool put_struct(struct tsdl_printer *p, const struct type *type)
     return true;
 }
 
-/* An option is written as a member; its name is no part of references. */
-static bool put_option(struct tsdl_printer *p, const struct type_member *option)
+/* Prints an option like a member; its name is not part of references. */
+static bool print_option(struct tsdl_printer *p, const struct type_member *option)
 {
     ttr_text word;
     const struct type *outer = p->frames[p->frames_n - 1].type;
-    return tsdl_word_of(p, outer, option, &word) && put_declaration(p, option->type, word);
+    return tsdl_word_of(p, outer, option, &word) && print_declaration(p, option->type, word);
 }
 
-static bool begin_variant(struct tsdl_printer *p, const struct type *type)
+static bool print_variant_start(struct tsdl_printer *p, const struct type *type)
 {
     if (p->gathers && !tsdl_add_need(p, type))
         return false;
@@ -314,7 +317,8 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
     size_t before = p->to->n;
     if (!tsdl_put_reference(p, &type->reference))
         return false;
-    /* Babeltrace's grammar has a single word there; who wrote such a path himself has it back. */
+    /* Babeltrace's grammar allows only one word here. A path that was read from TSDL is printed
+     * unchanged. */
     bool is_path = p->to->n > before && memchr(p->to->bytes + before, '.', p->to->n - before);
     if (is_path && p->description->version != CTF_1_8)
         return tsdl_refuse(p,
@@ -323,29 +327,29 @@ static bool begin_variant(struct tsdl_printer *p, const struct type *type)
     return p->frames_n < PRINT_DEPTH || tsdl_refuse(p, "types that deep inside one another");
 }
 
-static bool put_variant(struct tsdl_printer *p, const struct type *type)
+static bool print_variant_of(struct tsdl_printer *p, const struct type *type)
 {
-    return begin_variant(p, type) && put_between(p, type, put_option);
+    return print_variant_start(p, type) && print_members_and_brace(p, type, print_option);
 }
 
-static bool put_optional(struct tsdl_printer *p, const struct type *type)
+static bool print_optional_variant(struct tsdl_printer *p, const struct type *type)
 {
     const struct type_member present = {
         .name = {"present", 7}, .shown = {"present", 7}, .type = type->element};
-    if (!begin_variant(p, type))
+    if (!print_variant_start(p, type))
         return false;
     p->indent++;
     tsdl_put_line(p);
     tsdl_put(p, "struct { } absent;");
-    bool is_fine = put_option(p, &present);
+    bool is_fine = print_option(p, &present);
     p->indent--;
     tsdl_put_line(p);
     tsdl_put(p, "}");
     return is_fine;
 }
 
-/* What stands before a name; lengths come behind it. */
-static bool put_specifier(struct tsdl_printer *p, const struct type *type)
+/* Prints the part of a declaration before the name; lengths follow the name. */
+static bool print_specifier(struct tsdl_printer *p, const struct type *type)
 {
     if (++p->types_n > TYPES_MAX) {
         p->status =
@@ -358,21 +362,21 @@ static bool put_specifier(struct tsdl_printer *p, const struct type *type)
     case TYPE_BITS:
     case TYPE_BOOL:
     case TYPE_FLAGS:
-        return put_number(p, type);
+        return print_number_type(p, type);
     case TYPE_FLOAT:
-        return put_float(p, type);
+        return print_floating_point(p, type);
     case TYPE_STRING:
     case TYPE_TEXT:
-        return put_text_class(p, type);
+        return print_string_class(p, type);
     case TYPE_BLOB:
         tsdl_put(p, "integer { size = 8; align = 8; signed = false; base = 16; }");
         return true;
     case TYPE_STRUCT:
-        return put_struct(p, type);
+        return print_struct_of(p, type);
     case TYPE_VARIANT:
-        return put_variant(p, type);
+        return print_variant_of(p, type);
     case TYPE_OPTIONAL:
-        return put_optional(p, type);
+        return print_optional_variant(p, type);
     default:
         return tsdl_refuse(p, "numbers of variable size");
     }
@@ -387,7 +391,7 @@ bool tsdl_put_root(struct tsdl_printer *p, const char *name, enum type_root root
     p->frames_n = p->names_n = p->arrays = 0;
     tsdl_put_line(p);
     tsdl_put(p, "%s := ", name);
-    if (!put_specifier(p, type))
+    if (!print_specifier(p, type))
         return false;
     tsdl_put(p, ";");
     return true;

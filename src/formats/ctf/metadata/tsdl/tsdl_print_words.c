@@ -1,5 +1,5 @@
-/* Text of TSDL: appending it, refusing what TSDL cannot say, and the words that fields and clocks
- * are written as. */
+/* Output of TSDL text, errors for what TSDL cannot express, and identifiers of fields and clocks.
+ */
 #include "formats/ctf/metadata/tsdl/tsdl_print.h"
 
 #include <inttypes.h>
@@ -88,9 +88,9 @@ static bool is_same(ttr_text a, ttr_text b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
-/* The word that readers show by this name: itself, or with an underscore in front that they drop;
- * what cannot stand in a word becomes an underscore. */
-static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
+/* Returns an identifier that readers show as this name: the name itself, or with a leading
+ * underscore that they drop. Invalid characters become underscores. */
+static bool escape_identifier(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
 {
     *word = shown;
     if (tsdl_is_identifier(shown) && shown.p[0] != '_')
@@ -108,8 +108,8 @@ static bool escape(struct tsdl_printer *p, ttr_text shown, ttr_text *word)
     return true;
 }
 
-/* An option without a name gets one by its place. */
-static bool number_option(struct tsdl_printer *p, unsigned place, ttr_text *word)
+/* Names an option without a name after its index. */
+static bool name_option_by_index(struct tsdl_printer *p, unsigned place, ttr_text *word)
 {
     char made[24];
     int n = snprintf(made, sizeof made, "option_%u", place);
@@ -125,7 +125,8 @@ bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
     bool is_escaped = name.n == shown.n + 1 && name.p[0] == '_' &&
                       is_same((ttr_text){name.p + 1, shown.n}, shown);
     bool is_bare = is_same(name, shown) && name.n && name.p[0] != '_';
-    bool is_known = p->description->version == CTF_1_8; /* what was read is fine as it was */
+    /* names read from TSDL are valid unchanged */
+    bool is_known = p->description->version == CTF_1_8;
     *word = name;
     const ttr_text *label =
         outer->kind == TYPE_VARIANT
@@ -136,10 +137,10 @@ bool tsdl_word_of(struct tsdl_printer *p, const struct type *outer,
         return true;
     }
     if (!is_known && name.n == 0 && outer->kind == TYPE_VARIANT)
-        return number_option(p, (unsigned)(member - outer->members), word);
+        return name_option_by_index(p, (unsigned)(member - outer->members), word);
     return (is_known || ((is_escaped || is_bare) && tsdl_is_identifier(name)))
                ? true
-               : escape(p, shown, word);
+               : escape_identifier(p, shown, word);
 }
 
 ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *clock)
@@ -149,15 +150,16 @@ ttr_text tsdl_clock_name(const struct tsdl_printer *p, const struct ctf_clock *c
     return name ? *name : clock->id;
 }
 
-/* A field can play the role that its name gives it. */
-static bool can_play(const struct type *type, enum ctf_role role)
+/* Reports whether a field can have the role that its name implies. */
+static bool can_have_role(const struct type *type, enum ctf_role role)
 {
     return role == CTF_ROLE_UUID ? tsdl_has_length(type)
                                  : type->kind == TYPE_UINT && type->bits <= 64;
 }
 
-/* Another member that is shown by this name? */
-static bool has_other(const struct type *outer, const struct type_member *member, ttr_text name)
+/* Reports whether another member is shown under this name. */
+static bool is_shown_name_used(const struct type *outer, const struct type_member *member,
+                               ttr_text name)
 {
     for (uint32_t i = 0; i < outer->members_n; i++) {
         const struct type_member *other = &outer->members[i];
@@ -177,7 +179,7 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     enum ctf_role role =
         spot->root <= ROOT_EVENT_HEADER ? (enum ctf_role)type->role : CTF_ROLE_NONE;
     bool is_mapped = role == CTF_ROLE_TIME && (type->clock || (p->stream && p->stream->clock));
-    if (means == CTF_ROLE_CPU || (means && !can_play(type, means)))
+    if (means == CTF_ROLE_CPU || (means && !can_have_role(type, means)))
         means = CTF_ROLE_NONE;
     if (means == role || ((is_mapped || role == CTF_ROLE_CPU) && means == CTF_ROLE_NONE))
         return tsdl_word_of(p, spot->outer, member, word);
@@ -187,7 +189,7 @@ bool tsdl_choose_word(struct tsdl_printer *p, const struct tsdl_spot *spot,
     if (!name || spot->is_in_array || (spot->root != ROOT_EVENT_HEADER && !spot->is_top))
         return tsdl_refuse(p, "way to give this field its role");
     *word = (ttr_text){name, strlen(name)};
-    return !has_other(spot->outer, member, *word) ||
+    return !is_shown_name_used(spot->outer, member, *word) ||
            tsdl_refuse(p,
                        "way to give this field its role: another one has the name that means it");
 }

@@ -1,21 +1,32 @@
-/* Declarations of types (CTF 1.8.3, 4.2 and 7.3): names in scopes, structures, variants, arrays and
- * sequences, GNU/C bitfields.
+/* Declared types (CTF 1.8.3 sections 4.2 and 7.3): names in scopes, structures, variants, arrays,
+ * sequences, GNU/C bitfields. This is the first step of the resolver (tsdl_types.h).
  *
- * A relative length or tag is looked for where it is written: in the structures being declared
- * around it, the innermost first.  One that is found belongs to that structure whatever the type is
- * called later (4.2.2, example of example_variant).  One that is not found may still be when its
- * structure is put in place inside another (as Babeltrace does); outside of any structure it is an
- * error. */
+ * Scopes nest lexically: file, block, structure. A name is looked up from the innermost scope
+ * outwards; declarations precede their uses (section 7.3.1).
+ *
+ * References to lengths and tags may be relative, and a type may be used in another place than it
+ * was declared. So they are resolved in two steps:
+ *   1. refer: searches the structures being declared around the reference, innermost first. If one
+ * has the field, it becomes the owner of the reference, whatever the type is named later
+ *      (section 4.2.2, example_variant).
+ *   2. Without an owner, tsdl_place.c searches the structures in which the type is placed, like
+ *      Babeltrace does. A reference outside of any structure is an error here.
+ *
+ * Invariants: a type is immutable once declared; changes of named types are made on a copy
+ * (copy_named). `fields` and `depth` of each type are known, so size limits are checked before
+ * anything is expanded.
+ *
+ * Cost: O(1) per declaration and lookup. Left out: const, which is parsed but has no meaning. */
 #include <string.h>
 
 #include "base/hash.h"
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"
 
-#define INDEX_FROM 8u /* members from which on a structure has a hash of them */
+#define INDEX_FROM 8u /* number of members from which on a structure gets a hash index */
 
-/* "struct NAME" and the like, or the name itself; with stars. */
-static bool key_of(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                   uint32_t pointers, ttr_text *key)
+/* Builds the lookup name of a specifier: "struct NAME" etc. or the name itself, with stars. */
+static bool build_type_key(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                           uint32_t pointers, ttr_text *key)
 {
     static const char *const prefixes[] = {
         [TSDL_CLASS_NAMED] = "",         [TSDL_CLASS_INTEGER] = "",
@@ -45,7 +56,7 @@ static const struct tsdl_type *find_type(const struct tsdl_resolver *resolver, t
     return type;
 }
 
-/* The name without the words "const"; the same where it has none. */
+/* Removes the words "const" from a name. */
 static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
 {
     static const char word[] = "const ";
@@ -64,7 +75,7 @@ static bool drop_const(struct tsdl_resolver *resolver, ttr_text *key)
     return true;
 }
 
-/* A type by its name, with stars; fails where no scope has one. */
+/* Finds a type by its name and stars. Fails if no scope has it. */
 static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
                                           const struct tsdl_specifier *specifier, uint32_t pointers)
 {
@@ -73,7 +84,7 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, specifier->at, "a pointer is to a type with a name");
         return NULL;
     }
-    if (!key_of(resolver, specifier, pointers, &key))
+    if (!build_type_key(resolver, specifier, pointers, &key))
         return NULL;
     const struct tsdl_type *type = find_type(resolver, key);
     if (type)
@@ -88,9 +99,9 @@ static const struct tsdl_type *find_named(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* The type as one that a name may be given: itself, unless others share it. */
-static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
-                                        const struct tsdl_type *type)
+/* Returns a type that may get a name: itself, or a copy if it is shared. */
+static const struct tsdl_type *copy_if_shared(struct tsdl_resolver *resolver,
+                                              const struct tsdl_type *type)
 {
     struct tsdl_type *own = type->is_shared ? tsdl_new_type(resolver, TYPE_NONE) : NULL;
     if (!own)
@@ -101,16 +112,16 @@ static const struct tsdl_type *own_type(struct tsdl_resolver *resolver,
     return own;
 }
 
-/* Gives a type a name in the scope at hand. */
-static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
-                    const struct tsdl_type *type)
+/* Adds a name for a type in the current scope. */
+static bool declare_type(struct tsdl_resolver *resolver, size_t at, ttr_text key,
+                         const struct tsdl_type *type)
 {
     struct tsdl_state *state = resolver->state;
     ttr_text name;
     if (tsdl_names_find(&state->types, resolver->scope->id, key))
         return tsdl_fail(resolver->reading, at, "the type '%.*s' is declared twice in one scope",
                          key.n < 80 ? (int)key.n : 80, key.p);
-    if (!tsdl_copy_text(resolver, key, &name) || !(type = own_type(resolver, type)))
+    if (!tsdl_copy_text(resolver, key, &name) || !(type = copy_if_shared(resolver, type)))
         return false;
     if (!type->type.name.n)
         tsdl_type_of(&type->type)->type.name = name;
@@ -119,9 +130,9 @@ static bool declare(struct tsdl_resolver *resolver, size_t at, ttr_text key,
            tsdl_fail_memory(resolver->reading);
 }
 
-/* What a compound type takes over from a type inside it. */
-static bool take_over(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
-                      const struct tsdl_type *inner)
+/* Propagates properties of an inner type to the compound type: references, clocks, counts. */
+static bool inherit_properties(struct tsdl_resolver *resolver, size_t at, struct tsdl_type *outer,
+                               const struct tsdl_type *inner)
 {
     if (inner->depth + 1u > outer->depth)
         outer->depth = (uint8_t)(inner->depth + 1u);
@@ -147,9 +158,9 @@ static bool begins_with(ttr_text text, const char *prefix)
     return text.n >= n && memcmp(text.p, prefix, n) == 0;
 }
 
-/* Notes where a length or tag is to be found, and looks for it in the structures around. */
-static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
-                  const struct tsdl_value *value)
+/* Records the length or tag of a type, and searches the enclosing structures for it. */
+static bool set_reference(struct tsdl_resolver *resolver, struct tsdl_type *user,
+                          const struct tsdl_value *value)
 {
     const char *what = user->type.kind == TYPE_VARIANT ? "tag" : "length";
     if (value->kind != TSDL_VALUE_PATH)
@@ -183,7 +194,7 @@ static bool refer(struct tsdl_resolver *resolver, struct tsdl_type *user,
     return true;
 }
 
-/* True for what is shown as a text when there are several of it. */
+/* Reports whether an array of this type is shown as text. */
 static bool is_character(const struct tsdl_type *element)
 {
     const struct type *type = &element->type;
@@ -192,7 +203,7 @@ static bool is_character(const struct tsdl_type *element)
            (element->encoding == ENCODING_UTF8 || element->encoding == ENCODING_ASCII);
 }
 
-/* An array or sequence of `element`. */
+/* Makes an array or sequence of `element`. */
 static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
                                           const struct tsdl_type *element,
                                           const struct tsdl_value *length)
@@ -205,7 +216,7 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     struct tsdl_type *type = tsdl_new_type(resolver, is_text    ? TYPE_TEXT
                                                      : is_fixed ? TYPE_ARRAY
                                                                 : TYPE_SEQUENCE);
-    if (!type || !take_over(resolver, length->at, type, element))
+    if (!type || !inherit_properties(resolver, length->at, type, element))
         return NULL;
     type->type.align = element->type.align;
     if (is_text) {
@@ -216,10 +227,10 @@ static const struct tsdl_type *make_array(struct tsdl_resolver *resolver,
     }
     if (is_fixed)
         type->type.count = length->number;
-    return is_fixed || refer(resolver, type, length) ? type : NULL;
+    return is_fixed || set_reference(resolver, type, length) ? type : NULL;
 }
 
-/* The type of a declarator: `T name[2][len]` is an array of two sequences. */
+/* Makes the type of a declarator: `T name[2][len]` is an array of two sequences. */
 static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
                                            const struct tsdl_type *type,
                                            const struct tsdl_dimension *dimension)
@@ -239,7 +250,7 @@ static const struct tsdl_type *make_arrays(struct tsdl_resolver *resolver,
     return type;
 }
 
-/* T name : 5; -- the bits lie in a unit of T's size, which they do not cross. */
+/* Makes the type of T name : 5; its bits do not cross a unit of T's size. */
 static const struct tsdl_type *make_bitfield(struct tsdl_resolver *resolver,
                                              const struct tsdl_type *unit,
                                              const struct tsdl_value *bits)
@@ -280,7 +291,8 @@ static const struct tsdl_type *resolve_declarator(struct tsdl_resolver *resolver
     return base ? make_arrays(resolver, base, declarator->dimension) : NULL;
 }
 
-/* The type of a specifier, unless stars behind it make another name of it. */
+/* Resolves the specifier before a declarator. With stars, the name including the stars is looked up
+ * instead. */
 static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                          const struct tsdl_declarator *declarators, const struct tsdl_type **base)
 {
@@ -295,9 +307,9 @@ static bool resolve_base(struct tsdl_resolver *resolver, const struct tsdl_speci
     return *base != NULL;
 }
 
-/* Counts what a body declares as members, and gives the type room for them. */
-static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
-                      struct tsdl_type *type)
+/* Counts the members of a body and allocates them. */
+static bool alloc_members(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
+                          struct tsdl_type *type)
 {
     size_t n = 0, index_n = 1;
     for (const struct tsdl_statement *statement = specifier->body; statement;
@@ -320,19 +332,20 @@ static bool make_room(struct tsdl_resolver *resolver, const struct tsdl_specifie
     return (type->index = tsdl_take(resolver, index_n * sizeof *type->index)) != NULL;
 }
 
-/* What an array is of in the end. */
-static const struct type *innermost(const struct type *type)
+/* Returns the element type after all array dimensions. */
+static const struct type *innermost_element(const struct type *type)
 {
     while (type->element)
         type = type->element;
     return type;
 }
 
-static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
-                       const struct tsdl_declarator *declarator, const struct tsdl_type *type)
+static bool add_declared_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
+                                const struct tsdl_declarator *declarator,
+                                const struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)outer->type.members;
-    const struct type *inner = innermost(&type->type);
+    const struct type *inner = innermost_element(&type->type);
     if (tsdl_find_member(outer, declarator->name) >= 0)
         return tsdl_fail(resolver->reading, declarator->at, "a second field called '%.*s'",
                          (int)declarator->name.n, declarator->name.p);
@@ -354,13 +367,13 @@ static bool add_member(struct tsdl_resolver *resolver, struct tsdl_type *outer,
     uint8_t align = inner->unit ? inner->minimum_align : type->type.align;
     if (outer->type.kind == TYPE_STRUCT && inner->kind != TYPE_VARIANT && align > outer->type.align)
         outer->type.align = align;
-    return take_over(resolver, declarator->at, outer, type);
+    return inherit_properties(resolver, declarator->at, outer, type);
 }
 
-/* True where dropping a leading underscore would give the name that another member is shown by:
- * that is so when all names with fewer underscores are there, down to the one without any, which
- * keeps its own. */
-static bool clashes(const struct tsdl_type *type, ttr_text name)
+/* Reports whether dropping a leading underscore would collide with another shown name. That is so
+ * if all names with fewer underscores exist, down to the name without any, which is never changed.
+ */
+static bool has_shown_name_clash(const struct tsdl_type *type, ttr_text name)
 {
     do {
         name.p++;
@@ -371,13 +384,13 @@ static bool clashes(const struct tsdl_type *type, ttr_text name)
     return true;
 }
 
-/* Names as people see them: without one leading underscore (4.2.1). */
+/* Sets the shown names: without one leading underscore (4.2.1). */
 static void show_names(struct tsdl_type *type)
 {
     struct type_member *members = (struct type_member *)(uintptr_t)type->type.members;
     for (uint32_t i = 0; i < type->type.members_n; i++) {
         ttr_text name = members[i].name;
-        bool drops = name.n && name.p[0] == '_' && !clashes(type, name);
+        bool drops = name.n && name.p[0] == '_' && !has_shown_name_clash(type, name);
         members[i].shown = drops ? (ttr_text){name.p + 1, name.n - 1} : name;
     }
 }
@@ -392,19 +405,19 @@ static bool resolve_fields(struct tsdl_resolver *resolver, struct tsdl_type *typ
          declarator = declarator->next) {
         const struct tsdl_type *field =
             resolve_declarator(resolver, statement->specifier, base, declarator);
-        if (!field || !add_member(resolver, type, declarator, field))
+        if (!field || !add_declared_member(resolver, type, declarator, field))
             return false;
     }
     return true;
 }
 
-/* The members of a structure, or the options of a variant, in a scope of their own. */
+/* Resolves the members of a structure, or the options of a variant, in a new scope. */
 static bool resolve_body(struct tsdl_resolver *resolver, const struct tsdl_specifier *specifier,
                          struct tsdl_type *type)
 {
     struct tsdl_scope scope = {++resolver->state->scopes_n, resolver->scope};
     struct tsdl_open open = {type, resolver->open};
-    bool is_fine = make_room(resolver, specifier, type);
+    bool is_fine = alloc_members(resolver, specifier, type);
     resolver->scope = &scope;
     if (type->type.kind == TYPE_STRUCT)
         resolver->open = &open;
@@ -432,7 +445,7 @@ static bool align_structure(struct tsdl_resolver *resolver, const struct tsdl_sp
     return true;
 }
 
-/* A copy of a named structure or variant that says more than its declaration does. */
+/* Copies a named structure or variant, to add an alignment or a tag. */
 static struct tsdl_type *copy_named(struct tsdl_resolver *resolver,
                                     const struct tsdl_specifier *specifier)
 {
@@ -468,7 +481,7 @@ static const struct tsdl_type *resolve_variant(struct tsdl_resolver *resolver,
         (void)tsdl_fail(resolver->reading, specifier->at, "a variant has at least one option");
         return NULL;
     }
-    return !specifier->tag || refer(resolver, type, specifier->tag) ? type : NULL;
+    return !specifier->tag || set_reference(resolver, type, specifier->tag) ? type : NULL;
 }
 
 static const struct tsdl_type *resolve_enum(struct tsdl_resolver *resolver,
@@ -505,13 +518,14 @@ const struct tsdl_type *tsdl_resolve_specifier(struct tsdl_resolver *resolver,
     }
     if (!type || !specifier->has_body || specifier->name.n == 0)
         return type;
-    return key_of(resolver, specifier, 0, &key) && declare(resolver, specifier->at, key, type)
+    return build_type_key(resolver, specifier, 0, &key) &&
+                   declare_type(resolver, specifier->at, key, type)
                ? type
                : NULL;
 }
 
-/* What has a pointer for its name is an address: babeltrace shows it in base 16, whatever the class
- * says. */
+/* Marks a type with a star in its name as an address: babeltrace shows it in base 16, whatever base
+ * it declares. */
 static const struct tsdl_type *make_address(struct tsdl_resolver *resolver,
                                             const struct tsdl_type *type)
 {
@@ -544,11 +558,11 @@ bool tsdl_resolve_declaration(struct tsdl_resolver *resolver,
         type = resolve_declarator(resolver, statement->specifier, base, declarator);
         ttr_text name = declarator->name;
         if (statement->kind == TSDL_ALIAS &&
-            !key_of(resolver, statement->alias, statement->alias_pointers, &name))
+            !build_type_key(resolver, statement->alias, statement->alias_pointers, &name))
             return false;
         if (type && statement->kind == TSDL_ALIAS && statement->alias_pointers)
             type = make_address(resolver, type);
-        if (!type || !declare(resolver, statement->at, name, type))
+        if (!type || !declare_type(resolver, statement->at, name, type))
             return false;
     }
     return true;

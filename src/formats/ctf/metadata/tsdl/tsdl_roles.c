@@ -1,5 +1,5 @@
-/* What names of fields mean in packet headers, packet contexts and event headers
- * (CTF 1.8.3, 5.1, 5.2, 6.1 and 8). */
+/* Roles implied by field names in packet headers, packet contexts and event headers (CTF 1.8.3
+ * sections 5.1, 5.2, 6.1 and 8). */
 #include <string.h>
 
 #include "formats/ctf/metadata/tsdl/tsdl_types.h"

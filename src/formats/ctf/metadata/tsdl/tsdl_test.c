@@ -1,5 +1,5 @@
-/* TSDL read into descriptions: texts from the specification of CTF 1.8.3 and what they mean, and
- * what is refused where. */
+/* Parser of TSDL: texts from the CTF 1.8.3 specification with their descriptions, and the position
+ * of errors. */
 #include <stdio.h>
 
 #include "formats/ctf/description/ctf_description.h"
@@ -13,7 +13,7 @@ struct parsed {
     ttr_error error;
     ttr_status status;
     unsigned notes_n, remarks_n;
-    char note[300]; /* the last */
+    char note[300]; /* last diagnostic */
 };
 
 static void keep_note(void *own, ttr_severity severity, uint64_t offset, const char *code,
@@ -27,7 +27,7 @@ static void keep_note(void *own, ttr_severity severity, uint64_t offset, const c
     (void)snprintf(parsed->note, sizeof parsed->note, "%s", text);
 }
 
-/* More of a description: parsed->status says how it went. */
+/* Parses additional text; parsed->status has the result. */
 static void parse_more(struct parsed *parsed, const char *source)
 {
     struct ctf_text text = {.p = source, .n = strlen(source), .file = "metadata"};
@@ -56,7 +56,7 @@ static void done(struct parsed *parsed)
     ctf_description_free(&parsed->description);
 }
 
-/* Refused, with a message that has this in it. */
+/* Expects an error with a message that contains `message`. */
 static void refuse(const char *source, const char *message)
 {
     struct parsed parsed;
@@ -72,7 +72,7 @@ static ttr_text text_of(const char *p)
     return (ttr_text){p, strlen(p)};
 }
 
-/* The type behind "a.b.c" from a structure on. */
+/* Returns the type at path "a.b.c" in a structure. */
 static const struct type *at(const struct type *type, const char *path)
 {
     while (*path) {
@@ -159,7 +159,7 @@ static void type_names_may_have_several_words_and_stars(void **state)
     done(&parsed);
 }
 
-/* As babeltrace shows them; the type that the name stands for keeps its own. */
+/* babeltrace shows them in base 16; the original type keeps its base. */
 static void integers_named_as_pointers_are_of_base_16(void **state)
 {
     (void)state;
@@ -217,7 +217,7 @@ static void labels_of_signed_enumerations_may_be_negative_and_come_twice(void **
     done(&parsed);
 }
 
-/* 4.2.2: the example whose typedef keeps the tag of the outer structure. */
+/* 4.2.2: in the example, the typedef keeps the tag of the outer structure. */
 static void a_variant_keeps_the_tag_of_the_place_where_it_is_declared(void **state)
 {
     (void)state;
@@ -345,8 +345,8 @@ static void fields_of_headers_have_roles_and_clocks(void **state)
     "clock { name = c; description = \"d\"; freq = 10; precision = 3; offset_s = 1; offset = 2; " \
     "absolute = true; };\n"
 
-/* babeltrace2 2.0 writes it before each stream. */
-static void a_clock_that_is_said_again_is_the_same(void **state)
+/* babeltrace2 2.0 repeats the clock before each stream. */
+static void repeated_clock_block_is_accepted(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -450,7 +450,7 @@ static void of_two_events_with_one_id_the_first_counts_and_the_second_is_damage(
     done(&parsed);
 }
 
-/* LTTng does not escape these. */
+/* LTTng does not escape these characters. */
 static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void **state)
 {
     (void)state;
@@ -470,10 +470,10 @@ static void quotes_and_backslashes_that_lttng_prints_are_those_of_the_value(void
     done(&parsed);
     parse(&parsed,
           TRACE "env {\n\tprocname = \"a\\\"b\"; other = \"\";\n\thostname = \"c\" ;\n};\n");
-    assert_int_equal(parsed.notes_n, 0); /* as a string is written */
+    assert_int_equal(parsed.notes_n, 0); /* valid without the LTTng exception */
     done(&parsed);
     parse_any(&parsed, TRACE "env {\n\tdomain = \"a\"b\";\n};\n");
-    assert_int_equal(parsed.status, TTR_E_MALFORMED); /* which is escaped there */
+    assert_int_equal(parsed.status, TTR_E_MALFORMED); /* LTTng escapes this value */
     done(&parsed);
 }
 
@@ -493,7 +493,7 @@ static void inner_scopes_hide_types_and_one_scope_has_each_once(void **state)
            "metadata:3:1: the type 'u8' is declared twice in one scope");
 }
 
-static void failures_show_the_place_with_a_caret(void **state)
+static void errors_show_position_with_caret(void **state)
 {
     (void)state;
     struct parsed parsed;
@@ -507,7 +507,7 @@ static void failures_show_the_place_with_a_caret(void **state)
     done(&parsed);
 }
 
-static void what_the_language_forbids_is_refused(void **state)
+static void forbidden_tsdl_is_refused(void **state)
 {
     (void)state;
     refuse("typealias integer { size = 8; } := u8;", "no trace block");
@@ -598,7 +598,7 @@ static void strings_have_the_escapes_of_c(void **state)
     done(&parsed);
 }
 
-/* Deep or doubling types end in a failure, not in an overflow. */
+/* Deep nesting and exponential types end in an error, not in an overflow. */
 static void hostile_nesting_is_refused(void **state)
 {
     (void)state;
@@ -655,13 +655,13 @@ static bool parse_with(const struct alloc *alloc)
     return status == TTR_OK;
 }
 
-static void failing_memory_is_told_and_nothing_leaks(void **state)
+static void failing_allocation_is_reported_without_leak(void **state)
 {
     (void)state;
     support_fail_each(parse_with);
 }
 
-/* Cut short at n; "in packets" where it has pieces. */
+/* Parses the first n bytes; `is_packetised`: as a text with pieces. */
 static void parse_cut(struct parsed *parsed, const char *source, size_t n, bool is_packetised)
 {
     static const struct ctf_piece piece = {.at = 0, .offset = 37};
@@ -686,8 +686,8 @@ static size_t count_before(const char *text, size_t n, char what)
     return count;
 }
 
-/* Tracers write packets as they fill: one that was stopped leaves a part of a declaration.  In the
- * source each line is one. */
+/* A tracer that was stopped leaves an incomplete declaration, because it writes packets as they
+ * fill. Each line of the source is a declaration. */
 static void metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known(
     void **state)
 {
@@ -733,7 +733,7 @@ int main(void)
         cmocka_unit_test(lengths_are_found_by_relative_and_absolute_paths),
         cmocka_unit_test(arrays_of_characters_are_texts),
         cmocka_unit_test(fields_of_headers_have_roles_and_clocks),
-        cmocka_unit_test(a_clock_that_is_said_again_is_the_same),
+        cmocka_unit_test(repeated_clock_block_is_accepted),
         cmocka_unit_test(without_a_clock_block_timestamps_count_nanoseconds),
         cmocka_unit_test(shown_names_lose_one_underscore_unless_they_clash),
         cmocka_unit_test(options_match_labels_that_differ_by_a_leading_underscore),
@@ -742,14 +742,14 @@ int main(void)
         cmocka_unit_test(of_two_events_with_one_id_the_first_counts_and_the_second_is_damage),
         cmocka_unit_test(quotes_and_backslashes_that_lttng_prints_are_those_of_the_value),
         cmocka_unit_test(inner_scopes_hide_types_and_one_scope_has_each_once),
-        cmocka_unit_test(failures_show_the_place_with_a_caret),
-        cmocka_unit_test(what_the_language_forbids_is_refused),
+        cmocka_unit_test(errors_show_position_with_caret),
+        cmocka_unit_test(forbidden_tsdl_is_refused),
         cmocka_unit_test(strings_have_the_escapes_of_c),
         cmocka_unit_test(
             metadata_in_packets_are_read_up_to_their_last_whole_declaration_once_a_stream_is_known),
         cmocka_unit_test(hostile_nesting_is_refused),
         cmocka_unit_test(a_member_is_found_among_many),
-        cmocka_unit_test(failing_memory_is_told_and_nothing_leaks),
+        cmocka_unit_test(failing_allocation_is_reported_without_leak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

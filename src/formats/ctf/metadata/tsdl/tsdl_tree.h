@@ -1,34 +1,38 @@
-/* TSDL as it is written: tokens, and the small tree that the parser makes of them (CTF 1.8.3,
- * appendix C).
+/* TSDL syntax: tokens, and the syntax tree made of them (CTF 1.8.3 appendix C).
  *
- * Ownership: tokens and nodes borrow the text; decoded strings and nodes lie in the arena of the
- * reading and die with it. Thread rule: one reading, one thread. */
+ *   text -> tsdl_lex -> tokens -> tsdl_parse_text -> statements -> tsdl_resolve_text -> description
+ *
+ * Ownership: tokens and nodes borrow the text; decoded strings and nodes are in the arenas of the
+ * reading and die with it. Thread rule: one thread per reading. */
 #ifndef TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 #define TRACETTA_FORMATS_CTF_METADATA_TSDL_TSDL_TREE_H
 
 #include "formats/ctf/description/ctf_description.h"
 
-#define TSDL_DEPTH_MAX 64u /* blocks, brackets and parentheses inside one another */
+#define TSDL_DEPTH_MAX 64u /* maximum nesting of blocks, brackets and parentheses */
 
-/* One call of tsdl_parse: what all its parts need. */
+/* State of one call of tsdl_parse, shared by lexer, parser and resolver. */
 struct tsdl_reading {
     const struct ctf_text *text;
     struct arena tree;
-    struct arena block; /* of the one event block at hand, where the tree does not keep them */
-    size_t tree_max;    /* bytes of `tree` */
+    /* tree of the current event block if the trees of event blocks are not kept */
+    struct arena block;
+    size_t tree_max; /* limit of `tree` in bytes */
     ttr_error *error;
-    ttr_status status; /* why it failed */
-    bool is_at_end;    /* it did because the text was over */
-    bool is_cut; /* the text is over inside the declaration at `cut_at`, which is left out with what
-                    is behind it */
+    ttr_status status; /* reason of the failure */
+    bool is_at_end;    /* the failure is an unexpected end of the text */
+    /* the text ends inside the declaration at `cut_at`, which is dropped with everything after it
+     */
+    bool is_cut;
     size_t cut_at;
 };
 
-/* Both note why the reading fails, and give false. */
+/* Record why the reading fails, and return false. */
 bool tsdl_fail(struct tsdl_reading *reading, size_t at, const char *format, ...) TTR_PRINTF(3, 4);
 bool tsdl_fail_memory(struct tsdl_reading *reading);
 
-/* Bytes of the tree, zeroed; NULL when there is no more (noted as failure). */
+/* Allocates zeroed bytes of the tree. Returns NULL, and records the failure, at the memory limit.
+ */
 void *tsdl_tree_take(struct tsdl_reading *reading, size_t size);
 
 enum tsdl_token_kind {
@@ -77,30 +81,30 @@ enum tsdl_keyword {
 
 struct tsdl_token {
     uint8_t kind, keyword;
-    bool is_unescaped; /* a string that is taken as it stands */
-    size_t at, end;    /* in the text */
-    ttr_text text;     /* of names and keywords; the decoded characters of a string */
+    bool is_unescaped; /* a string taken literally, without escapes (LTTng) */
+    size_t at, end;    /* byte offsets in the text */
+    ttr_text text;     /* word of a name or keyword; decoded characters of a string */
     uint64_t number;
 };
 
-/* Reads the token behind `token->end`; false when it is none. */
+/* Reads the token after `token->end`. Returns false if it is invalid. */
 TTR_MUST bool tsdl_lex(struct tsdl_reading *reading, struct tsdl_token *token);
 
-/* The keyword that a word is, or 0. */
+/* Returns the keyword that a word is, or 0. */
 uint8_t tsdl_keyword_of(ttr_text word);
 
 enum tsdl_value_kind {
     TSDL_VALUE_NUMBER,
     TSDL_VALUE_STRING,
-    TSDL_VALUE_PATH /* names with points between: text "a.b.c" */
+    TSDL_VALUE_PATH /* names joined by points, as text "a.b.c" */
 };
 
 struct tsdl_value {
-    uint8_t kind, keyword; /* keyword: the only name of a path is one */
+    uint8_t kind, keyword; /* keyword: set if the path is a single keyword */
     bool is_negative;
-    bool is_unescaped; /* a string whose quotes and backslashes are its own */
+    bool is_unescaped; /* a string with literal quotes and backslashes */
     size_t at;
-    uint64_t number; /* without sign */
+    uint64_t number; /* magnitude */
     ttr_text text;
 };
 
@@ -110,7 +114,8 @@ struct tsdl_enumerator {
     const struct tsdl_enumerator *next;
     size_t at;
     ttr_text label;
-    const struct tsdl_value *low, *high; /* high NULL: as low; low NULL: one more than the last */
+    /* low NULL: previous value + 1; high NULL: a single value */
+    const struct tsdl_value *low, *high;
 };
 
 enum tsdl_class {
@@ -123,32 +128,33 @@ enum tsdl_class {
     TSDL_CLASS_ENUM
 };
 
-/* What stands for a type. */
+/* A type specifier. */
 struct tsdl_specifier {
     uint8_t class;
     bool has_body;
     size_t at;
-    ttr_text name; /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its own, "" = none */
-    const struct tsdl_statement *body; /* attributes; fields */
+    ttr_text name; /* NAMED: "unsigned long"; STRUCT, VARIANT, ENUM: its tag, "" if there is none */
+    const struct tsdl_statement *body; /* attributes or fields */
     const struct tsdl_enumerator *enumerator;
-    const struct tsdl_specifier *container; /* ENUM; NULL = int */
-    const struct tsdl_value *tag;           /* VARIANT */
-    const struct tsdl_value *align;         /* STRUCT */
+    const struct tsdl_specifier *container; /* ENUM: integer type; NULL = int */
+    const struct tsdl_value *tag;           /* VARIANT: selector */
+    const struct tsdl_value *align;         /* STRUCT: minimum alignment */
 };
 
 struct tsdl_dimension {
-    const struct tsdl_dimension *next; /* inside this one */
+    const struct tsdl_dimension *next; /* next inner dimension */
     const struct tsdl_value *length;
 };
 
-/* The name of a field or of a new type, and what its writing adds to the type. */
+/* The name of a field or of a new type, with the array dimensions, pointers and bits that modify
+ * the type. */
 struct tsdl_declarator {
     const struct tsdl_declarator *next;
     size_t at;
-    ttr_text name; /* "" = none */
+    ttr_text name; /* "" if there is none */
     uint32_t pointers;
     const struct tsdl_dimension *dimension;
-    const struct tsdl_value *bits; /* of a GNU/C bitfield */
+    const struct tsdl_value *bits; /* width of a GNU/C bitfield */
 };
 
 enum tsdl_statement_kind {
@@ -164,24 +170,24 @@ enum tsdl_statement_kind {
 struct tsdl_statement {
     const struct tsdl_statement *next;
     uint8_t kind, keyword;
-    bool is_put_off; /* BLOCK: `body` is made by tsdl_parse_block, and forgotten again */
+    bool is_put_off; /* BLOCK: `body` is parsed on demand by tsdl_parse_block, and freed again */
     uint32_t alias_pointers;
     size_t at;
-    ttr_text name; /* ASSIGN: "packet.header" */
+    ttr_text name; /* ASSIGN: name such as "packet.header" */
     union {
         const struct tsdl_value *value; /* ASSIGN */
         const struct tsdl_specifier *specifier;
         const struct tsdl_statement *body; /* BLOCK */
     };
     const struct tsdl_declarator *declarator; /* FIELDS, TYPES, ALIAS */
-    const struct tsdl_specifier *alias; /* ALIAS: the name it gives, and behind it so many stars */
+    const struct tsdl_specifier *alias;       /* ALIAS: the new name, followed by this many stars */
 };
 
-/* Makes the tree of a whole text: its first declaration, NULL where there is none. */
+/* Parses a complete text. `*first` is the first declaration, NULL if there is none. */
 TTR_MUST bool tsdl_parse_text(struct tsdl_reading *reading, const struct tsdl_statement **first);
 
-/* Between these two calls the tree of a block that was put off is there; what is taken for it lasts
- * as long. */
+/* Parse the body of a block that was put off, and free it again. Nodes allocated between the calls
+ * are freed with it. */
 TTR_MUST bool tsdl_parse_block(struct tsdl_reading *reading, const struct tsdl_statement *block,
                                const struct tsdl_statement **body);
 void tsdl_forget_block(struct tsdl_reading *reading, const struct tsdl_statement *block);

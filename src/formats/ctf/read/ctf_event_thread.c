@@ -1,0 +1,156 @@
+/* Threads of events: finds the pid, tid and name fields in the common event context, once per event
+ * class, and registers the thread of each event. */
+#include <string.h>
+
+#include "base/status.h"
+#include "formats/ctf/read/ctf_event_class.h"
+
+/* Decodes a LEB128 number. It is terminated, because the body was measured before. */
+static uint64_t load_leb128(const uint8_t *p, bool is_signed)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    for (;; p++) {
+        if (shift < 64)
+            value |= (uint64_t)(*p & 0x7f) << shift;
+        shift += 7;
+        if (!(*p & 0x80))
+            break;
+    }
+    return is_signed && shift < 64 && (*p & 0x40) ? value | UINT64_MAX << shift : value;
+}
+
+static uint64_t load_context_field(const struct ctf_spot *spot, const uint8_t *body)
+{
+    const uint8_t *p = body + spot->at;
+    for (unsigned i = 0; i < spot->skipped; i++)
+        while (*p++ & 0x80)
+            continue;
+    if (spot->is_leb)
+        return load_leb128(p, spot->is_signed);
+    if (spot->bytes == 8)
+        return spot->is_big_endian ? load_u64be(p) : load_u64le(p);
+    uint32_t value = spot->is_big_endian ? load_u32be(p) : load_u32le(p);
+    return spot->is_signed ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
+/* Names an unnamed thread by its fixed-size name field (as LTTng's procname). Returns false if
+ * memory is out. */
+static bool name_thread(struct ctf_reader *reader, const struct ctf_class *class,
+                        const uint8_t *body, ttr_id id)
+{
+    ttr *t = reader->trace->t;
+    ttr_thread thread;
+    if (!class->name.bytes || !ttr_thread_get(t, id, &thread) || thread.thread_name)
+        return true;
+    const uint8_t *p = body + class->name.at, *zero = memchr(p, 0, class->name.bytes);
+    uint32_t name = intern_add(&t->strings, p, zero ? (size_t)(zero - p) : class->name.bytes);
+    if (name == UINT32_MAX)
+        return false;
+    if (name)
+        context_name_thread(t, id, name);
+    return true;
+}
+
+ttr_id ctf_find_thread(struct ctf_reader *reader, const struct ctf_class *class,
+                       const uint8_t *body)
+{
+    ttr *t = reader->trace->t;
+    uint16_t source = reader->trace->thread_source;
+    uint64_t pid = class->pid.bytes ? load_context_field(&class->pid, body) : 0,
+             tid = class->tid.bytes ? load_context_field(&class->tid, body) : 0;
+    if (reader->last_thread && pid == reader->last_pid && tid == reader->last_tid)
+        return reader->last_thread;
+    ttr_id id;
+    if (!class->tid.bytes)
+        id = context_process(t, source, pid);
+    else
+        id = class->pid.bytes ? context_thread(t, source, pid, tid)
+                              : context_thread_by_tid(t, source, tid);
+    if (!id || !name_thread(reader, class, body, id))
+        return 0;
+    reader->last_pid = pid;
+    reader->last_tid = tid;
+    reader->last_thread = id;
+    return id;
+}
+
+static bool is_leb128_type(const struct type *type)
+{
+    return type->kind == TYPE_VAR_UINT || type->kind == TYPE_VAR_INT;
+}
+
+/* Finds the start of a member of the common context: a fixed byte offset, or LEB128 numbers after
+ * one. Returns its type, or NULL. */
+static const struct type *find_member_start(const struct layout *layout, const struct type *context,
+                                            ttr_text name, struct ctf_spot *spot)
+{
+    struct layout_spot found;
+    const struct type_member *member =
+        context && context->kind == TYPE_STRUCT ? type_member_named(context, name) : NULL;
+    const struct type *type = member ? member->type : NULL;
+    if (!type)
+        return NULL;
+    while (member > context->members && is_leb128_type(member[-1].type) &&
+           member->type->align <= 3 && !member->type->unit && spot->skipped < UINT8_MAX) {
+        spot->skipped++;
+        member--;
+    }
+    if (!layout_find_spot(layout, ROOT_COMMON_CONTEXT, member->name, &found) || (found.bit & 7) ||
+        found.bit / 8 > UINT16_MAX)
+        return NULL;
+    spot->at = (uint16_t)(found.bit / 8);
+    return type;
+}
+
+/* Returns the position of the first member with one of the names that is a supported number or
+ * text; all zero if there is none. */
+static struct ctf_spot find_context_field(const struct layout *layout, const struct type *context,
+                                          const char *const *names)
+{
+    for (; *names; names++) {
+        struct ctf_spot spot = {0};
+        const struct type *type =
+            find_member_start(layout, context, (ttr_text){*names, strlen(*names)}, &spot);
+        if (!type)
+            continue;
+        spot.is_big_endian = type->is_big_endian;
+        spot.is_signed = type->kind == TYPE_INT || type->kind == TYPE_VAR_INT;
+        spot.is_leb = is_leb128_type(type);
+        if ((type->kind == TYPE_INT || type->kind == TYPE_UINT) &&
+            (type->bits == 32 || type->bits == 64) && !type->is_reversed)
+            spot.bytes = (uint8_t)(type->bits / 8);
+        if (spot.is_leb)
+            spot.bytes = 8;
+        if (type->kind == TYPE_TEXT && type->count && type->count < 256 && !spot.skipped)
+            spot.bytes = (uint8_t)type->count;
+        if (spot.bytes)
+            return spot;
+    }
+    return (struct ctf_spot){0};
+}
+
+const struct ctf_spots *ctf_find_thread_fields(struct ctf_trace *trace,
+                                               struct ctf_event_class *event)
+{
+    static const char *const pids[] = {"_vpid",     "vpid",     "_pid", "pid",
+                                       "_perf_pid", "perf_pid", NULL};
+    static const char *const tids[] = {"_vtid",     "vtid",     "_tid", "tid",
+                                       "_perf_tid", "perf_tid", NULL};
+    static const char *const names[] = {"_procname", "procname", "_perf_comm", "perf_comm", NULL};
+    struct ctf_spots *spots =
+        event->spots ? NULL : arena_take(&trace->class->description.arena, sizeof *spots);
+    if (!spots)
+        return event->spots;
+    const struct type *context = event->stream->event_context;
+    *spots = (struct ctf_spots){find_context_field(event->layout, context, pids),
+                                find_context_field(event->layout, context, tids),
+                                find_context_field(event->layout, context, names)};
+    if (spots->name.is_leb)
+        spots->name.bytes = 0;
+    if (spots->pid.bytes != 4 && spots->pid.bytes != 8)
+        spots->pid.bytes = 0;
+    if (spots->tid.bytes != 4 && spots->tid.bytes != 8)
+        spots->tid.bytes = 0;
+    return event->spots = spots;
+}

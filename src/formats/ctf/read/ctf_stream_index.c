@@ -1,0 +1,99 @@
+/* Search for the data streams of one stream file, by packet or by event. Few streams are searched
+ * linearly; above CTF_LINEAR_SEARCH_MAX a hash table is used. */
+#include "formats/ctf/read/ctf_event_class.h"
+
+/* Keys of the hash table of streams. A key is an address plus one of these numbers, which are
+ * smaller than the structures, so keys of different kinds never collide. */
+enum stream_key {
+    /* its decoder plus the packet's stream number; 1 more if packets have no number */
+    KEY_PACKET = 0,
+    KEY_FIRST = 2, /* decoder of the first byte order plus stream number; the stream met first */
+    KEY_TRACK = 4, /* its class plus the track of its events */
+    KEY_CLASS = 5  /* its class; the stream met first */
+};
+
+static struct ctf_stream *lookup_stream(const struct ctf_reader *reader, const void *of,
+                                        unsigned key, uint64_t number)
+{
+    const uint32_t *found = pairmap_get(&reader->stream_of, (uintptr_t)of + key, number);
+    return found ? reader->streams[*found] : NULL;
+}
+
+static bool put_if_absent(struct pairmap *map, uint64_t a, uint64_t b, uint32_t value)
+{
+    return pairmap_get(map, a, b) || pairmap_put(map, a, b, value);
+}
+
+/* Adds the i-th stream to the hash table. */
+static bool index_stream(struct ctf_reader *reader, uint32_t i)
+{
+    const struct ctf_stream *stream = reader->streams[i];
+    const uintptr_t kind = (uintptr_t)stream->kind, class = (uintptr_t)stream->class,
+                    first = stream->kind ? (uintptr_t)stream->kind->first : 0;
+    struct pairmap *map = &reader->stream_of;
+    return pairmap_put(map, kind + KEY_PACKET + stream->has_number,
+                       stream->has_number ? stream->number : 0, i) &&
+           put_if_absent(map, first + KEY_FIRST + stream->has_number, stream->number, i) &&
+           pairmap_put(map, class + KEY_TRACK, stream->track, i) &&
+           put_if_absent(map, class + KEY_CLASS, 0, i);
+}
+
+bool ctf_index_last_stream(struct ctf_reader *reader)
+{
+    bool is_fine = true;
+    const size_t n = reader->streams_n;
+    for (size_t i = n == CTF_FEW_STREAMS + 1 ? 0 : n - 1; n > CTF_FEW_STREAMS && i < n && is_fine;
+         i++)
+        is_fine = index_stream(reader, (uint32_t)i);
+    return is_fine;
+}
+
+struct ctf_stream *ctf_stream_of_event(const struct ctf_reader *reader,
+                                       const struct ctf_stream_class *class, ttr_id track)
+{
+    struct ctf_stream *found = reader->stream;
+    if (found && found->class == class && found->track == track)
+        return found;
+    if (reader->streams_n > CTF_FEW_STREAMS) {
+        found = lookup_stream(reader, class, KEY_TRACK, track);
+        return found ? found : lookup_stream(reader, class, KEY_CLASS, 0);
+    }
+    found = NULL;
+    for (size_t i = 0; i < reader->streams_n; i++) {
+        struct ctf_stream *stream = reader->streams[i];
+        if (stream->class == class && (!found || stream->track == track))
+            found = stream;
+    }
+    return found;
+}
+
+struct ctf_stream *ctf_find_first_stream(const struct ctf_reader *reader, struct ctf_stream *stream)
+{
+    if (reader->streams_n > CTF_FEW_STREAMS && stream->kind) {
+        const struct ctf_stream *other = lookup_stream(
+            reader, stream->kind->first, KEY_FIRST + stream->has_number, stream->number);
+        return other ? other->first : stream;
+    }
+    for (size_t i = 0; i < reader->streams_n && stream->kind; i++) {
+        struct ctf_stream *other = reader->streams[i];
+        if (other->kind && other->kind->first == stream->kind->first &&
+            other->has_number == stream->has_number && other->number == stream->number)
+            return other->first;
+    }
+    return stream;
+}
+
+struct ctf_stream *ctf_find_known_stream(const struct ctf_reader *reader,
+                                         const struct ctf_frame *frame)
+{
+    const uint64_t number = frame->has_number ? frame->number : 0;
+    if (reader->streams_n > CTF_FEW_STREAMS)
+        return lookup_stream(reader, frame->kind, KEY_PACKET + frame->has_number, number);
+    for (size_t i = 0; i < reader->streams_n; i++) {
+        struct ctf_stream *stream = reader->streams[i];
+        if (stream->kind == frame->kind && stream->has_number == frame->has_number &&
+            (!frame->has_number || stream->number == number))
+            return stream;
+    }
+    return NULL;
+}

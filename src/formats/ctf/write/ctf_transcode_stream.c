@@ -1,0 +1,397 @@
+/* Traces, stream classes and streams of transcoded events.
+ *
+ * Each source trace becomes one trace, each stream file one stream. Streams share a stream class if
+ * they come from the same class and agree in the shapes of common context and packet fields. In
+ * v1.1 the file name selects the section, so a free name must also lead to the right section. */
+#include "base/hash.h"
+#include "base/number.h"
+#include "formats/ctf/metadata/tsdl/tsdl_types.h"
+#include "formats/ctf/read/ctf_build_index.h"
+#include "formats/ctf/write/ctf_transcode.h"
+
+#define LATEST \
+    UINT64_MAX /* key in place of a shape: the stream that was added last for a source file */
+
+/* --- Traces and stream classes --- */
+
+/* Returns the nanoseconds by which the event's time was moved since it was read; 0 if its time is
+ * unknown. */
+static int64_t time_shift_of_event(const struct transcode_job *job)
+{
+    const ttr_event *event = job->event;
+    bool is_clamped = false, has_time = !(event->flags & (TTR_EVENT_NO_TIME | TTR_EVENT_CLAMPED)) &&
+                                        event->kind != TTR_KIND_DEFINITION;
+    int64_t time = ctf_time(&job->stream->kind->timeline, event->ticks, &is_clamped);
+    return has_time && !is_clamped ? (int64_t)((uint64_t)event->time - (uint64_t)time) : 0;
+}
+
+struct ctf_trace_out *ctf_transcode_get_trace(struct transcode_job *job)
+{
+    struct ctf_trace *source = job->schema->trace;
+    const struct ctf_options *options = &job->w->options;
+    const uint32_t *index = pairmap_get(&job->w->trace_of, job->event->source, 0);
+    bool is_new = false;
+    if (index && job->w->traces[*index]->source == source)
+        return job->w->traces[*index];
+    struct ctf_trace_out *trace =
+        ctf_find_or_add_trace(job->out, job->event, (uintptr_t)source, CTF_TRACE_LIKE, &is_new);
+    enum ctf_version version =
+        options->version ? options->version : source->class->description.version;
+    if (trace && is_new && !ctf_trace_out_init_like(trace, job->out->t, options, version, source))
+        return NULL;
+    ttr_error own = {0};
+    if (trace && is_new &&
+        (ctf_claim_uuid(job->out, source, trace->description.uuid, &own) != TTR_OK ||
+         !ctf_union_join(job->w, &job->out->t->counted, trace)))
+        return NULL;
+    if (trace && is_new) {
+        if (ctf_trace_out_shift_clocks(trace, time_shift_of_event(job)))
+            output_lost(job->out, CTF_LOST_PROPERTY, job->event->offset);
+        ctf_count_property_losses(job->out, &source->class->description, version);
+    }
+    return trace;
+}
+
+/* Returns the output clock of the stream: the copied source clock, or the trace's own nanosecond
+ * clock if the target cannot express the source's. */
+static const struct ctf_clock *choose_stream_clock(const struct transcode_job *job, bool has_times)
+{
+    const struct ctf_description *from = &job->schema->trace->class->description;
+    const struct ctf_clock *source = job->stream->class->clock;
+    if (!job->trace->keeps_clocks || (!source && has_times && job->version == CTF_2))
+        return ctf_trace_out_own_clock(job->trace);
+    for (size_t i = 0; i < from->clocks_n; i++)
+        if (from->clocks[i] == source)
+            return job->trace->description.clocks[i];
+    return NULL;
+}
+
+/* Returns true if event headers have fields beside id and time, which v1.1 never has. */
+static bool header_has_extra_fields(const struct transcode_job *job)
+{
+    ttr_fields walk;
+    ttr_field field;
+    bool is_rich = false, is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
+    ttr_fields_begin_group(job->out->t, job->event, TTR_GROUP_HEADER, &walk);
+    while (!is_rfc && ttr_fields_next(&walk, &field)) {
+        const struct type *type = field_type(&walk);
+        is_rich |= type && !type->role && field.value.type != TTR_TYPE_STRUCT;
+    }
+    return is_rich;
+}
+
+/* Returns true if copies of the class's events lost header or packet fields. */
+static bool copy_loses_fields(const struct transcode_job *job,
+                              const struct ctf_stream_class *source)
+{
+    const bool was_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
+    return !was_rfc && (type_is_rich(source->event_header) ||
+                        (!job->has_packet && type_is_rich(source->packet_context)));
+}
+
+bool ctf_transcode_packet_has_role(const struct transcode_job *job, enum ctf_role role)
+{
+    return job->schema->trace->class->description.version == CTF_RFC_1_1 ||
+           tsdl_has_role(job->stream->class->packet_context, role);
+}
+
+bool ctf_transcode_takes_time_from_packet(const struct transcode_job *job)
+{
+    const struct ctf_stream *stream = job->stream;
+    return !stream->kind->plan.has_time && stream->class->clock &&
+           (ctf_transcode_packet_has_role(job, CTF_ROLE_TIME_BEGIN) ||
+            ctf_transcode_packet_has_role(job, CTF_ROLE_TIME_END));
+}
+
+bool ctf_transcode_has_known_time(const struct transcode_job *job)
+{
+    return !(job->event->flags & TTR_EVENT_NO_TIME) || job->stream->class->clock;
+}
+
+/* Returns true if only the CPU is known of the event's packet. */
+static bool is_packet_unknown(const struct transcode_job *job)
+{
+    return job->is_copy && !job->has_packet;
+}
+
+/* Returns true if the stream's packets need a CPU of their own: in v1.1 the CPU is part of the file
+ * name, and unknown packets have no field for it. Otherwise the CPU is an ordinary packet field. */
+static bool needs_own_cpu(const struct transcode_job *job)
+{
+    return job->about->has_cpu && (job->version == CTF_RFC_1_1 || is_packet_unknown(job));
+}
+
+/* Returns true if the source's common context holds only the event size, as event_size = true
+ * declares it. */
+static bool context_is_size_only(const struct transcode_job *job)
+{
+    const struct ctf_stream_class *source = job->stream->class;
+    return source->rfc_has_event_size && source->event_context &&
+           source->event_context->members_n == 1 &&
+           source->event_context->members[0].type->bits == 16;
+}
+
+/* Returns true if the source's common context holds the event size among other fields. The context
+ * is kept and only the size is recomputed. */
+static bool context_has_size(const struct transcode_job *job)
+{
+    const struct ctf_options *options = job->trace->options;
+    const struct ctf_stream_class *source = job->stream->class;
+    return job->version == CTF_RFC_1_1 && source->rfc_has_event_size && source->event_context &&
+           !context_is_size_only(job) && (!options->has_event_size || options->rfc_has_event_size);
+}
+
+bool ctf_transcode_writes_event_size(const struct transcode_job *job)
+{
+    const struct ctf_options *options = job->trace->options;
+    return job->version == CTF_RFC_1_1 && !context_has_size(job) &&
+           (options->has_event_size ? options->rfc_has_event_size : context_is_size_only(job));
+}
+
+bool ctf_transcode_drops_payload_size(const struct transcode_job *job)
+{
+    return job->version == CTF_RFC_1_1 &&
+           (context_is_size_only(job) ||
+            (ctf_transcode_writes_event_size(job) && job->stream->class->rfc_has_event_size));
+}
+
+/* Returns the 1-based member of the context that holds the event size; 0 = none. */
+static uint32_t find_size_member(const struct type *context)
+{
+    static const ttr_text name = {"payload_size", 12};
+    const struct type_member *member = context ? type_member_named(context, name) : NULL;
+    return member && member->type->kind == TYPE_UINT ? (uint32_t)(member - context->members) + 1
+                                                     : 0;
+}
+
+static bool make_transcoded_stream_class(struct transcode_job *job, struct ctf_kind_out **kind)
+{
+    const struct ctf_items *items = &job->w->items, *packet = &job->w->packet_items;
+    struct ctf_types *types = &job->trace->types;
+    const struct ctf_stream_class *source = job->stream->class;
+    bool is_rfc = job->version == CTF_RFC_1_1,
+         has_time = job->stream->kind->plan.has_time || (is_rfc && source->clock);
+    const unsigned flags = needs_own_cpu(job) | job->about->has_sequence * 2u |
+                           job->about->has_discarded * 4u | job->about->has_begin * 8u |
+                           has_time * 16u;
+    struct ctf_kind_like like = {
+        .name = is_rfc ? (ttr_text){job->name, job->section_n} : source->name,
+        .id = source->id <= UINT32_MAX ? source->id : job->trace->kinds_n,
+        .likeness = hash_pair(
+            hash_pair(hash_pair(source->id, items->common_shape), packet->payload_shape), flags),
+        .has_cpu = needs_own_cpu(job),
+        .has_sequence = job->about->has_sequence,
+        .has_discarded = job->about->has_discarded,
+        .has_clock = is_rfc || source->clock || job->about->has_begin,
+        .has_time = has_time,
+        .clock = choose_stream_clock(job, has_time || job->about->has_begin),
+        .rfc_header = source->rfc_header,
+        .rfc_has_event_size = context_is_size_only(job)};
+    if (packet->n && !is_rfc)
+        like.fields = ctf_types_get_root(types, ROOT_PACKET_CONTEXT, packet, 0, packet->n,
+                                         packet->payload_shape);
+    if (!ctf_transcode_writes_event_size(job) &&
+        (items->common_n || (source->event_context && !source->rfc_has_event_size)))
+        like.common = ctf_types_get_root(types, ROOT_COMMON_CONTEXT, items, 0, items->common_n,
+                                         items->common_shape);
+    const uint32_t size = context_has_size(job) ? find_size_member(like.common) : 0;
+    like.rfc_has_event_size |= size != 0;
+    *kind = types->failed ? NULL : ctf_trace_add_kind(job->trace, &like);
+    if (!*kind)
+        return false;
+    (*kind)->size_member = size;
+    (*kind)->source = job->stream->kind;
+    (*kind)->packet_shape = packet->payload_shape;
+    (*kind)->loses_header =
+        job->is_copy ? copy_loses_fields(job, source) : header_has_extra_fields(job);
+    return true;
+}
+
+/* Returns a key of the source's stream classes. All v1.1 sections of one id and clock have the same
+ * key: elsewhere they are one class with several files. */
+static uint64_t source_stream_class_key(const struct transcode_job *job)
+{
+    const struct ctf_kind *own = job->stream->kind;
+    bool is_rfc = job->schema->trace->class->description.version == CTF_RFC_1_1;
+    return is_rfc ? hash_pair(own->class->id, (uintptr_t)own->class->clock) : (uintptr_t)own;
+}
+
+/* Returns the key of streams that can share a stream class, without the section name. */
+static uint64_t stream_class_key(const struct transcode_job *job)
+{
+    const uint64_t shapes =
+        hash_pair(job->w->items.common_shape, job->w->packet_items.payload_shape);
+    return hash_pair(hash_pair(source_stream_class_key(job), shapes), needs_own_cpu(job));
+}
+
+/* Returns the same key with the section name. */
+static uint64_t named_stream_class_key(const struct transcode_job *job)
+{
+    return hash_pair(stream_class_key(job),
+                     job->version == CTF_RFC_1_1 ? hash_bytes(job->name, job->section_n) : 0);
+}
+
+/* Returns the stream class for the current name; NULL = none yet. */
+static struct ctf_kind_out *find_transcoded_stream_class(const struct transcode_job *job)
+{
+    return ctf_given_kind(job->w, job->trace, named_stream_class_key(job));
+}
+
+struct ctf_type_changes ctf_transcode_current_changes(const struct transcode_job *job)
+{
+    const struct ctf_types *types = &job->trace->types;
+    return (struct ctf_type_changes){types->renamed, types->lengths};
+}
+
+void ctf_transcode_count_changes(const struct transcode_job *job, struct ctf_type_changes before)
+{
+    const struct ctf_type_changes now = ctf_transcode_current_changes(job);
+    for (; before.renamed < now.renamed; before.renamed++)
+        output_lost(job->out, CTF_LOST_NAME, job->event->offset);
+    for (; before.lengths < now.lengths; before.lengths++)
+        output_lost(job->out, CTF_LOST_LENGTH, job->event->offset);
+}
+
+static struct ctf_kind_out *get_transcoded_stream_class(struct transcode_job *job)
+{
+    struct ctf_kind_out *kind = find_transcoded_stream_class(job);
+    const struct ctf_type_changes before = ctf_transcode_current_changes(job);
+    if (kind)
+        return kind;
+    bool is_made = make_transcoded_stream_class(job, &kind) &&
+                   ctf_give_kind(job->w, job->trace, named_stream_class_key(job));
+    ctf_transcode_count_changes(job, before);
+    return is_made ? kind : NULL;
+}
+
+/* --- Names of files --- */
+
+/* Returns true if v1.1 readers would assign this file, and all earlier ones, to the intended
+ * sections: they use the file name alone. */
+static bool is_section_unambiguous(const struct transcode_job *job)
+{
+    const struct ctf_file_given file = {
+        {job->name, job->name_n}, job->section_n, find_transcoded_stream_class(job)};
+    if (ctf_given_is_other(job->w, job->trace, &file))
+        return false;
+    return file.kind ||
+           !ctf_given_has_files(job->w, job->trace, (ttr_text){job->name, job->section_n});
+}
+
+/* Returns true if the file name is free and leads to the right section. */
+static bool is_stream_name_free(const struct transcode_job *job)
+{
+    return !ctf_is_given(job->w, job->trace, (ttr_text){job->name, job->name_n}) &&
+           (job->version != CTF_RFC_1_1 || is_section_unambiguous(job));
+}
+
+/* Returns the size of the section name in a v1.1 file name, which ends with _CPU or -CPU. */
+static size_t section_name_size(const char *file, size_t n)
+{
+    size_t digits = n;
+    while (digits > 0 && file[digits - 1] >= '0' && file[digits - 1] <= '9')
+        digits--;
+    bool has_tail =
+        digits > 1 && digits < n && (file[digits - 1] == '_' || file[digits - 1] == '-');
+    return has_tail ? digits - 1 : n;
+}
+
+/* Completes the file name after its first `base` bytes: -NUMBER if above 1, then _CPU. */
+static void build_stream_name(struct transcode_job *job, size_t base, uint64_t number, bool has_cpu)
+{
+    job->section_n = job->name_n = base;
+    if (number > 1) {
+        job->name[base] = '-';
+        job->section_n = job->name_n = base + 1 + number_put_u64(job->name + base + 1, number);
+    }
+    if (has_cpu) {
+        job->name[job->name_n++] = '_';
+        job->name_n += number_put_u64(job->name + job->name_n, job->about->cpu);
+    }
+    job->name[job->name_n] = '\0';
+}
+
+/* Returns the key of streams that share a search for free numbers: a number that is taken for one
+ * is taken for the others. */
+static uint64_t name_number_key(const struct transcode_job *job, size_t base, bool has_cpu)
+{
+    const uint64_t name = hash_bytes(job->name, base);
+    if (job->version != CTF_RFC_1_1)
+        return name;
+    return hash_pair(hash_pair(name, stream_class_key(job)),
+                     has_cpu ? job->about->cpu + UINT64_C(1) : 0);
+}
+
+/* Chooses a free file name: the source's, with a number if that is taken. v1.1 readers find section
+ * and CPU in it. Live streams have paths; only the last component is used, because readers do not
+ * search sub-folders. Returns false if memory runs out. */
+static bool choose_stream_name(struct transcode_job *job)
+{
+    const char *path = job->stream->file, *slash = strrchr(path, '/'),
+               *file = slash && slash[1] ? slash + 1 : path;
+    bool has_cpu = job->version == CTF_RFC_1_1 && job->about->has_cpu;
+    size_t n = strlen(file) < CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX
+                   ? strlen(file)
+                   : CTF_STREAM_NAME_MAX - 3 * NUMBER_MAX,
+           base = has_cpu ? section_name_size(file, n) : n;
+    memcpy(job->name, file, base);
+    const uint64_t key = name_number_key(job, base, has_cpu);
+    uint32_t number = ctf_given_number(job->w, job->trace, key);
+    do
+        build_stream_name(job, base, ++number, has_cpu);
+    while (!is_stream_name_free(job));
+    return ctf_give_number(job->w, job->trace, key, number);
+}
+
+/* --- Streams --- */
+
+static struct ctf_stream_out *add_transcoded_stream(struct transcode_job *job)
+{
+    ctf_items_collect(
+        &job->w->packet_items,
+        &(struct ctf_items_for){.out = job->out, .version = job->version, .is_packet = true},
+        job->event);
+    bool is_named = choose_stream_name(job);
+    struct ctf_kind_out *kind =
+        !is_named || job->w->packet_items.failed ? NULL : get_transcoded_stream_class(job);
+    if (!kind)
+        return NULL;
+    const ttr_text name = {job->name, job->name_n};
+    struct ctf_stream_out *stream =
+        ctf_add_stream_file(job->w, &job->out->t->counted, job->trace, kind, name);
+    if (!stream || !ctf_give_file(job->w, job->trace, kind, name))
+        return NULL;
+    if (job->stream->has_number)
+        stream->number = job->stream->number;
+    return stream;
+}
+
+struct ctf_stream_out *ctf_transcode_get_stream(struct transcode_job *job)
+{
+    struct ctf_writer *w = job->w;
+    const struct ctf_packet *about = job->about;
+    uint64_t source = hash_pair((uintptr_t)job->stream->first, 1),
+             place = w->items.common_shape + about->has_cpu;
+    if ((job->version == CTF_RFC_1_1 || is_packet_unknown(job)) && about->has_cpu)
+        place = hash_pair(place, about->cpu);
+    const uint32_t *index = pairmap_get(&w->stream_of, source, place);
+    if (index)
+        return w->streams[*index];
+    struct ctf_stream_out *stream = add_transcoded_stream(job);
+    uint32_t own = (uint32_t)(w->streams_n - 1);
+    return stream && pairmap_put(&w->stream_of, source, place, own) &&
+                   pairmap_put(&w->stream_of, source, LATEST, own)
+               ? stream
+               : NULL;
+}
+
+struct ctf_stream_out *ctf_transcode_find_empty_packet_stream(const struct transcode_job *job)
+{
+    const struct ctf_writer *w = job->w;
+    const uint16_t source = job->event->source;
+    const uint32_t *index =
+        pairmap_get(&w->stream_of, hash_pair((uintptr_t)job->stream->first, 1), LATEST);
+    const bool is_needed =
+        source < w->missing_n && ctf_pending_gaps_have_count(&w->missing[source]);
+    return index && (is_needed || !w->streams[*index]->kind->fields) ? w->streams[*index] : NULL;
+}
