@@ -23,7 +23,7 @@ const ttr_loss perf_losses[PERF_LOSSES] = {
                         .what = "events without a time, or with a clamped time",
                         .rule = "keep that time without the mark"},
     [PERF_LOSS_THREAD] = {.code = "thread.number",
-                          .what = "threads with unknown numbers or numbers over 32 bits",
+                          .what = "unknown threads, or numbers over 32 bits",
                           .rule = "get 0, the number of the process, or the low 32 bits"},
     [PERF_LOSS_NAME] = {.code = "thread.name",
                         .what = "names of threads and processes",
